@@ -1,0 +1,24 @@
+package dev.troupe.engine;
+
+/** The type of a tensor's elements. The code is what goes on the wire, so it never changes. */
+public enum DataType {
+    FLOAT32(1, Float.BYTES), FLOAT64(2, Double.BYTES), INT32(3, Integer.BYTES);
+
+    private final int code;
+    private final int elementBytes;
+
+    DataType(int code, int elementBytes) {
+        this.code = code;
+        this.elementBytes = elementBytes;
+    }
+
+    /** The number that stands for this type in a message header. */
+    public int code() {
+        return code;
+    }
+
+    /** Bytes of one element. */
+    public int elementBytes() {
+        return elementBytes;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.troupe.engine;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory and kernels of one stage.
+ *
+ * <p>Shape letters: B microbatch size, T sequence length, N = B T rows, C hidden size, H heads, V vocabulary size, K and
+ * M any size. All tensors are row-major. "Float tensor" means one of {@link #floatType()}.
+ *
+ * <p>Thread rule: kernels and {@link #allocate} are called by one thread at a time. {@link #copyToHost} and
+ * {@link #copyFromHost} may run on another thread meanwhile, on tensors no kernel is using.
+ *
+ * <p>Contract of every kernel: the caller allocates inputs and outputs; outputs are overwritten unless the kernel says
+ * that it adds; an output shares no tensor with an input unless the kernel says it may; shapes that do not fit raise
+ * {@link IllegalArgumentException} before anything is written. The same call on the same bytes gives the same bytes, on
+ * every run. A kernel that returns nothing may still be running on a device; whatever reads a result waits for it.
+ */
+public interface Engine extends AutoCloseable {
+    /** The kind of this engine, as in {@code engine.kind}. */
+    String kind();
+
+    /** The type of weights, gradients and activations. */
+    DataType floatType();
+
+    /** A tensor filled with zeros. The caller closes it. */
+    Tensor allocate(DataType dataType, Shape shape);
+
+    /** Bytes of all tensors allocated and not closed. */
+    long allocatedBytes();
+
+    /** Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory. */
+    void copyToHost(Tensor source, long byteOffset, MemorySegment target);
+
+    /** Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor. */
+    void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
+
+    /** Every element of a float tensor becomes {@code value}. */
+    void fill(Tensor tensor, double value);
+
+    /** Copies one tensor to another of the same type and shape. */
+    void copy(Tensor source, Tensor target);
+
+    /** {@code sum = left + right}, element by element; {@code sum} may be either of them. */
+    void add(Tensor left, Tensor right, Tensor sum);
+
+    /** {@code tensor *= factor}. */
+    void scale(Tensor tensor, double factor);
+
+    /** The sum of all elements, in float64, in a fixed order. */
+    double sum(Tensor tensor);
+
+    /** The sum of the squares of all elements, in a fixed order; accurate to float64 or the best the engine can do. */
+    double squaredSum(Tensor tensor);
+
+    /**
+     * {@code product (+)= op(left) op(right)} for two-dimensional float tensors.
+     *
+     * @param left
+     *            [M x K], or [K x M] when transposed
+     * @param right
+     *            [K x N], or [N x K] when transposed
+     * @param product
+     *            [M x N]
+     * @param accumulate
+     *            add to {@code product} instead of overwriting it
+     */
+    void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate);
+
+    /** {@code y = x weight + bias}: x [N x K], weight [K x M], bias [M], y [N x M]. */
+    void linear(Tensor x, Tensor weight, Tensor bias, Tensor y);
+
+    /**
+     * {@code preActivation = x weight + bias; y = gelu(preActivation)} with the tanh form of GELU (Hendrycks and Gimpel
+     * 2016): x [N x K], weight [K x M], bias [M], the others [N x M].
+     */
+    void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y);
+
+    /** {@code dx = dy gelu'(preActivation)}, all of one shape; {@code dx} may be {@code dy}. */
+    void geluBackward(Tensor preActivation, Tensor dy, Tensor dx);
+
+    /** Adds the column sums of dy [N x M] to dBias [M]. */
+    void biasBackward(Tensor dy, Tensor dBias);
+
+    /**
+     * Layer norm of each row (Ba et al. 2016): x and y [N x C], gamma and beta [C]; writes each row's mean and
+     * reciprocal standard deviation, [N] each, for the backward.
+     */
+    void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
+            Tensor reciprocalDeviation);
+
+    /** The gradient for x of {@link #layerNorm}; with {@code accumulate} it is added to dx, which then may not be dy. */
+    void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation, Tensor dx,
+            boolean accumulate);
+
+    /** Adds the gradients for gamma and beta of {@link #layerNorm}. */
+    void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+            Tensor dBeta);
+
+    /**
+     * {@code y[n] = tokenTable[tokens[n]] + positionTable[n mod T]}: tokens INT32 [N], tokenTable [V x C], positionTable
+     * [at least T x C], y [N x C]. Tokens are valid; the caller has checked them.
+     */
+    void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y);
+
+    /** Adds dy [N x C] to the rows that {@link #embedding} read, in the order of n. */
+    void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable, Tensor dPositionTable);
+
+    /** The shape of what this engine keeps between the forward and the backward of attention. */
+    Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads);
+
+    /**
+     * Causal attention of all heads (Vaswani et al. 2017) with scale {@code 1 / sqrt(C / H)}.
+     *
+     * @param qkv
+     *            [N x 3C]: queries, keys, values side by side; head h has columns h C/H .. (h+1) C/H of each
+     * @param state
+     *            of {@link #attentionStateShape}, written here and read by the backward
+     * @param y
+     *            [N x C], heads side by side
+     */
+    void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y);
+
+    /** The gradient for qkv of {@link #causalAttention}: dy and y [N x C], dQkv [N x 3C]. */
+    void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Tensor dQkv);
+
+    /**
+     * Softmax cross-entropy of each row: logits [N x V], targets INT32 [N]; writes each row's loss and the logarithm of
+     * its sum of exponentials, [N] each.
+     */
+    void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp);
+
+    /** {@code dLogits = scale (softmax(logits) - onehot(targets))}; {@code dLogits} may be {@code logits}. */
+    void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
+
+    /** One AdamW update of weights and both moments, all of one shape. */
+    void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update);
+
+    /** {@code weights -= learningRate (gradientScale gradients + weightDecay weights)}, as {@code torch.optim.SGD}. */
+    void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale);
+
+    /** Gives back all memory, open tensors included. */
+    @Override
+    void close();
+}

@@ -1,0 +1,29 @@
+package dev.troupe.engine;
+
+import java.util.Optional;
+
+/** Opens engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread. */
+public interface EngineProvider {
+    /** The value of {@code engine.kind} that picks this provider. */
+    String kind();
+
+    /** Among the usable engines {@code auto} takes the one with the highest preference. */
+    int preference();
+
+    /** One line for a person: library, version, instruction set or device. May load native code. */
+    String description();
+
+    /**
+     * Why this engine cannot serve such settings on this machine, in one sentence that says what to do; empty when it
+     * can. May load native code.
+     */
+    Optional<String> obstacle(EngineSettings settings);
+
+    /**
+     * Opens an engine for one stage.
+     *
+     * @throws IllegalStateException
+     *             with the sentence of {@link #obstacle} where there is one
+     */
+    Engine open(EngineSettings settings);
+}

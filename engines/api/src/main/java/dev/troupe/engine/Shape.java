@@ -1,0 +1,63 @@
+package dev.troupe.engine;
+
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/** The sizes of a tensor's dimensions, outermost first. Immutable. */
+public final class Shape {
+    private final int[] sizes;
+    private final long elementCount;
+
+    private Shape(int[] sizes) {
+        this.sizes = sizes;
+        long count = 1;
+        for (int size : sizes) {
+            if (size < 1) {
+                throw new IllegalArgumentException("every dimension of a shape must be at least 1, but found "
+                        + Arrays.toString(sizes));
+            }
+            count = Math.multiplyExact(count, size);
+        }
+        this.elementCount = count;
+    }
+
+    /** A shape with these sizes; each at least 1. */
+    public static Shape of(int... sizes) {
+        return new Shape(sizes.clone());
+    }
+
+    /** How many dimensions there are. */
+    public int rank() {
+        return sizes.length;
+    }
+
+    /** The size of one dimension, 0 being the outermost. */
+    public int size(int dimension) {
+        return sizes[dimension];
+    }
+
+    /** The product of all sizes. */
+    public long elementCount() {
+        return elementCount;
+    }
+
+    /** The sizes as a fresh array. */
+    public int[] toArray() {
+        return sizes.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Shape that && Arrays.equals(sizes, that.sizes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(sizes);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.stream(sizes).mapToObj(Integer::toString).collect(Collectors.joining(" x ", "[", "]"));
+    }
+}

@@ -1,0 +1,22 @@
+package dev.troupe.engine;
+
+/**
+ * A dense row-major array in memory that its {@link Engine} owns. There are no views: two tensors never share memory.
+ *
+ * <p>Thread rule: as for the engine that made it. Closing gives the memory back at once; using a closed tensor is an
+ * error of the caller.
+ */
+public interface Tensor extends AutoCloseable {
+    DataType dataType();
+
+    Shape shape();
+
+    /** Elements of the tensor times bytes of an element. */
+    default long byteCount() {
+        return Math.multiplyExact(shape().elementCount(), (long) dataType().elementBytes());
+    }
+
+    /** Gives the memory back to the engine. Closing twice has no effect. */
+    @Override
+    void close();
+}

@@ -1,0 +1,5 @@
+/**
+ * What a stage computes on: {@link dev.troupe.engine.Tensor}, {@link dev.troupe.engine.Engine} and the
+ * {@link dev.troupe.engine.EngineProvider} that opens one. It imports the JDK and nothing else.
+ */
+package dev.troupe.engine;
