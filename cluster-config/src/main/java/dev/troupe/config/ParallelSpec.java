@@ -1,0 +1,33 @@
+package dev.troupe.config;
+
+import java.util.Objects;
+
+/**
+ * How the work is shared out.
+ *
+ * @param pipeline P, ranks in a pipeline, at least 1
+ * @param tensor T, ranks that share a stage, at least 1
+ * @param data D, pipelines side by side, at least 1
+ * @param virtualStages V, stages per rank, at least 1
+ * @param schedule name of a schedule, as the schedules know it
+ * @param layout how layers become stages: {@code uniform}, {@code parameters} or a layout string such as
+ *            {@code Et|(tt|)*2tL}
+ */
+public record ParallelSpec(int pipeline, int tensor, int data, int virtualStages, String schedule, String layout) {
+
+    /** Refuses a missing part. */
+    public ParallelSpec {
+        Objects.requireNonNull(schedule, "schedule");
+        Objects.requireNonNull(layout, "layout");
+    }
+
+    /** Returns how many ranks there are: P x D x T. */
+    public int worldSize() {
+        return Math.multiplyExact(Math.multiplyExact(pipeline, data), tensor);
+    }
+
+    /** Returns how many stages a pipeline has: P x V. */
+    public int stageCount() {
+        return Math.multiplyExact(pipeline, virtualStages);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.troupe.config;
+
+import java.util.Objects;
+
+/**
+ * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
+ *
+ * @param name what the run is called; letters, digits, '.', '_' and '-'
+ * @param model the model to train, described or loaded
+ * @param data what it is trained on
+ * @param training how it is trained
+ * @param parallel how the work is shared out
+ * @param engine what it is computed on
+ * @param transport how activations and gradients travel
+ */
+public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
+        EngineSpec engine, TransportSpec transport) {
+
+    /** Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide. */
+    public RunSpec {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(model, "model");
+        Objects.requireNonNull(data, "data");
+        Objects.requireNonNull(training, "training");
+        Objects.requireNonNull(parallel, "parallel");
+        Objects.requireNonNull(engine, "engine");
+        Objects.requireNonNull(transport, "transport");
+        long sequencesPerMicrobatch = (long) parallel.data() * training.microbatchSize();
+        if (training.globalBatchSize() % sequencesPerMicrobatch != 0) {
+            throw new IllegalArgumentException("a global batch of " + training.globalBatchSize()
+                    + " does not divide by data x microbatch size = " + sequencesPerMicrobatch);
+        }
+    }
+
+    /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */
+    public int microbatchCount() {
+        return training.globalBatchSize() / (parallel.data() * training.microbatchSize());
+    }
+
+    /** Returns the run as a configuration file, every value written out; reading it gives an equal run. */
+    public String toHocon() {
+        return RunSpecWriter.write(this);
+    }
+}

@@ -1,0 +1,215 @@
+package dev.troupe.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Reads a run: settings over a file over the defaults, checked as a whole. */
+public final class RunSpecReader {
+    /** The value of {@code data.path} that stands for the corpus that comes with Troupe, as an empty one does. */
+    static final String BUILT_IN = "built-in";
+
+    private static final int MAX = Integer.MAX_VALUE;
+    // Far beyond what there is, and small enough for every product of two of them.
+    private static final int MOST_RANKS = 4096;
+    private static final int MOST_CREDITS = 1024;
+    private static final int MOST_THREADS = 1024;
+    private static final int SHORTEST_TERM_BYTES = 64 << 10;
+    private static final int LONGEST_TERM_BYTES = 1 << 30;
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
+
+    private final Values values;
+
+    private RunSpecReader(Values values) {
+        this.values = values;
+    }
+
+    /**
+     * Reads a run.
+     *
+     * @param file a HOCON file with everything under {@code troupe}; empty: defaults and settings only
+     * @param settings {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over
+     *            the others
+     * @return the run, with relative paths made absolute from the working directory
+     * @throws ConfigException if anything is wrong, with everything that is; show its message and start nothing
+     */
+    public static RunSpec read(Optional<Path> file, List<String> settings) {
+        List<Problem> problems = new ArrayList<>();
+        Sources sources = Sources.read(file, settings, problems);
+        RunSpecReader reader = new RunSpecReader(new Values(sources.given(), sources.defaults(), problems));
+        String name = reader.values.text("name", NAME,
+                "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit");
+        DataSpec data = reader.data();
+        ModelSpec model = reader.model(data);
+        EngineSpec engine = reader.engine();
+        TrainingSpec training = reader.training(engine);
+        ParallelSpec parallel = reader.parallel();
+        TransportSpec transport = reader.transport();
+        reader.checkBatch(training, parallel);
+        if (!problems.isEmpty()) {
+            throw new ConfigException(problems);
+        }
+        return new RunSpec(name, model, data, training, parallel, engine, transport);
+    }
+
+    private DataSpec data() {
+        return new DataSpec(Optional.ofNullable(values.path("data.path", Set.of("", BUILT_IN))),
+                values.word("data.tokenizer", DataSpec.Tokenizer.class, ""),
+                values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
+                values.decimal("data.validation-fraction", Values.Range.FRACTION));
+    }
+
+    private ModelSpec model(DataSpec data) {
+        Path from = values.path("model.from", Set.of(""));
+        int layers = values.integer("model.layers", 1, MAX);
+        int hidden = values.integer("model.hidden", 1, MAX);
+        int heads = values.integer("model.heads", 1, MAX);
+        int sequenceLength = values.integer("model.sequence-length", 1, MAX);
+        int vocabularySize = values.integer("model.vocabulary-size", 0, MAX);
+        boolean tieEmbeddings = values.flag("model.tie-embeddings");
+        checkHeads(hidden, heads, from != null);
+        if (from != null) {
+            return new ModelSpec.FromDirectory(from, ifGiven("model.layers", layers), ifGiven("model.hidden", hidden),
+                    ifGiven("model.heads", heads), ifGiven("model.sequence-length", sequenceLength),
+                    vocabularySize == 0 ? OptionalInt.empty() : OptionalInt.of(vocabularySize),
+                    values.isGiven("model.tie-embeddings") ? Optional.of(tieEmbeddings) : Optional.empty());
+        }
+        return new ModelSpec.Described(layers, hidden, heads, sequenceLength, vocabularySize(vocabularySize, data),
+                tieEmbeddings);
+    }
+
+    private OptionalInt ifGiven(String key, int value) {
+        return values.isGiven(key) ? OptionalInt.of(value) : OptionalInt.empty();
+    }
+
+    private void checkHeads(int hidden, int heads, boolean isLoaded) {
+        boolean isComplete = !isLoaded || values.isGiven("model.hidden") && values.isGiven("model.heads");
+        if (isComplete && values.sound("model.hidden", "model.heads") && hidden % heads != 0) {
+            values.report("model.heads", "a number that divides model.hidden = " + hidden,
+                    "a remainder of " + hidden % heads + " with " + heads + " heads", "change one of them");
+        }
+    }
+
+    private int vocabularySize(int size, DataSpec data) {
+        if (!values.sound("model.vocabulary-size", "data.path", "data.tokenizer", "model.from")) {
+            return size;
+        }
+        if (data.isTokenFile()) {
+            if (size == 0) {
+                values.report("model.vocabulary-size", "how many token ids " + data.path().orElseThrow()
+                        + " is made of, since a .bin file does not say", "0", "set it, or model.from");
+            }
+            return size;
+        }
+        int least = data.tokenizer().vocabularySize();
+        if (size != 0 && size < least) {
+            values.report("model.vocabulary-size",
+                    "at least the " + least + " tokens of data.tokenizer = " + data.tokenizer().word(), "" + size,
+                    "set it to 0 to take the tokenizer's");
+        }
+        return size == 0 ? least : size;
+    }
+
+    private EngineSpec engine() {
+        return new EngineSpec(values.text("engine.kind", NOT_EMPTY, "auto or the name of an engine"),
+                values.integer("engine.threads", 0, MOST_THREADS));
+    }
+
+    private TrainingSpec training(EngineSpec engine) {
+        int steps = values.integer("training.steps", 1, MAX);
+        TrainingSpec.Precision precision = values.word("training.precision", TrainingSpec.Precision.class,
+                "this version computes in float32, and in float64 on the engine reference");
+        if (precision == TrainingSpec.Precision.FLOAT64 && values.sound("engine.kind")
+                && !Set.of(EngineSpec.AUTO, "reference").contains(engine.kind())) {
+            values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",
+                    "set engine.kind to reference, which computes in float64, or the precision to float32");
+        }
+        return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
+                values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
+                values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
+                values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
+                optimizer(), learningRate(steps));
+    }
+
+    private OptimizerSpec optimizer() {
+        return new OptimizerSpec(values.word("training.optimizer.kind", OptimizerSpec.Kind.class, ""),
+                values.betas("training.optimizer.betas"),
+                values.decimal("training.optimizer.epsilon", Values.Range.POSITIVE),
+                values.decimal("training.optimizer.weight-decay", Values.Range.NOT_NEGATIVE));
+    }
+
+    private LearningRateSpec learningRate(int steps) {
+        String scheduleKey = "training.learning-rate.schedule";
+        String peakKey = "training.learning-rate.peak";
+        String minimumKey = "training.learning-rate.minimum";
+        String warmupKey = "training.learning-rate.warmup-steps";
+        String decayKey = "training.learning-rate.decay-steps";
+        LearningRateSpec.Schedule schedule = values.word(scheduleKey, LearningRateSpec.Schedule.class, "");
+        double peak = values.decimal(peakKey, Values.Range.NOT_NEGATIVE);
+        double minimum = values.decimal(minimumKey, Values.Range.NOT_NEGATIVE);
+        int warmupSteps = values.integer(warmupKey, 0, MAX);
+        int givenDecaySteps = values.integer(decayKey, 0, MAX);
+        int decaySteps = givenDecaySteps == 0 ? steps : givenDecaySteps;
+        boolean isCosine = schedule == LearningRateSpec.Schedule.COSINE && values.sound(scheduleKey);
+        if (isCosine && values.sound(peakKey, minimumKey) && minimum > peak) {
+            values.report(minimumKey, "at most the peak, which is " + peak, "" + minimum,
+                    "set it below the peak, or the schedule to constant");
+        }
+        // A run that is cut short by its steps alone may end inside its warm-up; a decay that was asked for may not.
+        if (isCosine && values.sound(warmupKey, decayKey, "training.steps") && decaySteps < warmupSteps
+                && decaySteps != steps) {
+            values.report(decayKey, "at least the " + warmupSteps + " warm-up steps, which it includes",
+                    "" + decaySteps, "set it to 0 to decay until the last step");
+        }
+        return new LearningRateSpec(schedule, peak, minimum, warmupSteps, decaySteps);
+    }
+
+    private ParallelSpec parallel() {
+        ParallelSpec parallel = new ParallelSpec(values.integer("parallel.pipeline", 1, MOST_RANKS),
+                values.integer("parallel.tensor", 1, MOST_RANKS), values.integer("parallel.data", 1, MOST_RANKS),
+                values.integer("parallel.virtual-stages", 1, MOST_RANKS),
+                values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b"),
+                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"));
+        checkOne("parallel.tensor", parallel.tensor());
+        checkOne("parallel.data", parallel.data());
+        return parallel;
+    }
+
+    private void checkOne(String key, int size) {
+        if (size > 1) {
+            values.report(key, "1, since this version trains with tensor = 1 and data = 1", "" + size,
+                    "set it to 1 and share the work out with parallel.pipeline");
+        }
+    }
+
+    private TransportSpec transport() {
+        return new TransportSpec(values.integer("transport.credits", 1, MOST_CREDITS),
+                values.powerOfTwoBytes("transport.term-length", SHORTEST_TERM_BYTES, LONGEST_TERM_BYTES),
+                values.duration("transport.timeout", Duration.ofMillis(100), Duration.ofHours(24)),
+                Optional.ofNullable(values.path("transport.directory", Set.of(""))));
+    }
+
+    private void checkBatch(TrainingSpec training, ParallelSpec parallel) {
+        if (!values.sound("training.global-batch-size", "training.microbatch-size", "parallel.data")) {
+            return;
+        }
+        long divisor = (long) parallel.data() * training.microbatchSize();
+        if (training.globalBatchSize() % divisor != 0) {
+            values.report("training.global-batch-size",
+                    "a multiple of parallel.data x training.microbatch-size = " + parallel.data() + " x "
+                            + training.microbatchSize() + " = " + divisor,
+                    "" + training.globalBatchSize(), "the nearest that fit are " + neighbours(training, divisor));
+        }
+    }
+
+    private static String neighbours(TrainingSpec training, long divisor) {
+        long below = training.globalBatchSize() / divisor * divisor;
+        return below == 0 ? "" + divisor + " and " + 2 * divisor : below + " and " + (below + divisor);
+    }
+}

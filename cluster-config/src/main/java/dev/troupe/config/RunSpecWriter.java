@@ -1,0 +1,133 @@
+package dev.troupe.config;
+
+import com.typesafe.config.ConfigUtil;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.OptionalInt;
+
+/** Writes a run as HOCON, in the order of the defaults. */
+final class RunSpecWriter {
+    private final StringBuilder text = new StringBuilder();
+    private int depth;
+
+    private RunSpecWriter() {
+    }
+
+    static String write(RunSpec run) {
+        RunSpecWriter writer = new RunSpecWriter();
+        writer.section("troupe", () -> {
+            writer.word("name", run.name());
+            writer.section("model", () -> writer.model(run.model()));
+            writer.section("data", () -> writer.data(run.data()));
+            writer.section("training", () -> writer.training(run.training()));
+            writer.section("parallel", () -> writer.parallel(run.parallel()));
+            writer.section("engine", () -> {
+                writer.word("kind", run.engine().kind());
+                writer.plain("threads", run.engine().threads());
+            });
+            writer.section("transport", () -> writer.transport(run.transport()));
+        });
+        return writer.text.toString();
+    }
+
+    private void model(ModelSpec model) {
+        switch (model) {
+            case ModelSpec.FromDirectory from -> {
+                word("from", from.directory().toString());
+                given("layers", from.layers());
+                given("hidden", from.hidden());
+                given("heads", from.heads());
+                given("sequence-length", from.sequenceLength());
+                given("vocabulary-size", from.vocabularySize());
+                from.tieEmbeddings().ifPresent(tie -> plain("tie-embeddings", tie));
+            }
+            case ModelSpec.Described described -> {
+                word("from", "");
+                plain("layers", described.layers());
+                plain("hidden", described.hidden());
+                plain("heads", described.heads());
+                plain("sequence-length", described.sequenceLength());
+                plain("vocabulary-size", described.vocabularySize());
+                plain("tie-embeddings", described.tieEmbeddings());
+            }
+        }
+    }
+
+    private void data(DataSpec data) {
+        word("path", data.path().map(Path::toString).orElse(RunSpecReader.BUILT_IN));
+        word("tokenizer", data.tokenizer().word());
+        word("order", data.order().word());
+        plain("seed", data.seed());
+        plain("validation-fraction", data.validationFraction());
+    }
+
+    private void training(TrainingSpec training) {
+        plain("steps", training.steps());
+        plain("global-batch-size", training.globalBatchSize());
+        plain("microbatch-size", training.microbatchSize());
+        plain("seed", training.seed());
+        word("precision", training.precision().word());
+        plain("gradient-clip", training.gradientClip());
+        plain("checkpoint-every", training.checkpointEvery());
+        plain("validate-every", training.validateEvery());
+        section("optimizer", () -> {
+            OptimizerSpec optimizer = training.optimizer();
+            word("kind", optimizer.kind().word());
+            plain("betas", "[" + optimizer.betas().first() + ", " + optimizer.betas().second() + "]");
+            plain("epsilon", optimizer.epsilon());
+            plain("weight-decay", optimizer.weightDecay());
+        });
+        section("learning-rate", () -> {
+            LearningRateSpec rate = training.learningRate();
+            word("schedule", rate.schedule().word());
+            plain("peak", rate.peak());
+            plain("minimum", rate.minimum());
+            plain("warmup-steps", rate.warmupSteps());
+            plain("decay-steps", rate.decaySteps());
+        });
+    }
+
+    private void parallel(ParallelSpec parallel) {
+        plain("pipeline", parallel.pipeline());
+        plain("tensor", parallel.tensor());
+        plain("data", parallel.data());
+        plain("virtual-stages", parallel.virtualStages());
+        word("schedule", parallel.schedule());
+        word("layout", parallel.layout());
+    }
+
+    private void transport(TransportSpec transport) {
+        plain("credits", transport.credits());
+        plain("term-length", transport.termLengthBytes());
+        plain("timeout", duration(transport.timeout()));
+        word("directory", transport.directory().map(Path::toString).orElse(""));
+    }
+
+    private static String duration(Duration duration) {
+        return duration.getNano() == 0 ? duration.toSeconds() + "s" : duration.toNanos() + "ns";
+    }
+
+    private void section(String name, Runnable content) {
+        line(name + " {");
+        depth++;
+        content.run();
+        depth--;
+        line("}");
+    }
+
+    private void given(String key, OptionalInt value) {
+        value.ifPresent(number -> plain(key, number));
+    }
+
+    private void word(String key, String value) {
+        line(key + " = " + ConfigUtil.quoteString(value));
+    }
+
+    private void plain(String key, Object value) {
+        line(key + " = " + value);
+    }
+
+    private void line(String content) {
+        text.append("  ".repeat(depth)).append(content).append('\n');
+    }
+}

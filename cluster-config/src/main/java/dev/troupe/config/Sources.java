@@ -1,0 +1,222 @@
+package dev.troupe.config;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigOriginFactory;
+import com.typesafe.config.ConfigParseOptions;
+import com.typesafe.config.ConfigResolveOptions;
+import com.typesafe.config.ConfigSyntax;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueFactory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a run is made of: the settings of the command line over the file over the defaults.
+ *
+ * @param given settings over file, resolved
+ * @param defaults every key
+ * @param keys the keys that exist
+ */
+record Sources(Config given, Config defaults, KnownKeys keys) {
+    private static final String ROOT = "troupe";
+    private static final String DEFAULTS = "troupe-defaults.conf";
+    private static final String SETTING = "-s";
+    private static final long LARGEST_FILE_BYTES = 1 << 20;
+    private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
+    private static final ConfigResolveOptions NO_ENVIRONMENT = ConfigResolveOptions.noSystem();
+
+    /**
+     * Reads everything and reports every key that does not exist.
+     *
+     * @param problems where problems are reported
+     * @throws ConfigException if the file cannot be understood at all; with the problems before it
+     */
+    static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
+        Config defaults = parseDefaults();
+        KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
+        Config overrides = overrides(settings, keys, problems);
+        try {
+            Config written = file.isPresent() ? parse(file.get()) : ConfigFactory.empty();
+            Config user = overrides.withFallback(written);
+            Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
+            Config given = user.resolveWith(all, NO_ENVIRONMENT);
+            checkRoot(given.root(), keys, problems);
+            return new Sources(given, defaults, keys);
+        } catch (Refused refused) {
+            problems.add(refused.problem);
+        } catch (com.typesafe.config.ConfigException malformed) {
+            problems.add(malformed(malformed, file));
+        } catch (StackOverflowError tooDeep) {
+            problems.add(new Problem("", name(file), "sections of a sensible depth",
+                    "more of them inside each other than can be read", "take some away"));
+        }
+        throw new ConfigException(problems);
+    }
+
+    private static Config parseDefaults() {
+        try (InputStream stream = Sources.class.getResourceAsStream(DEFAULTS)) {
+            ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(DEFAULTS);
+            return ConfigFactory.parseReader(new InputStreamReader(stream, StandardCharsets.UTF_8), options).resolve();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    private static Config overrides(List<String> settings, KnownKeys keys, List<Problem> problems) {
+        Config overrides = ConfigFactory.empty();
+        for (String setting : settings) {
+            int equals = setting.indexOf('=');
+            String key = equals < 0 ? setting.strip() : setting.substring(0, equals).strip();
+            if (equals < 0) {
+                problems.add(new Problem("", SETTING, "key=value", '"' + setting + "\" without '='",
+                        keys.isKey(key) ? "write -s " + key + "=VALUE" : "write it as -s training.steps=1000"));
+            } else if (keys.isKey(key)) {
+                try {
+                    ConfigValue value = settingValue(setting.substring(equals + 1).strip());
+                    overrides = value.atPath(ROOT + "." + key).withFallback(overrides);
+                } catch (com.typesafe.config.ConfigException malformed) {
+                    problems.add(new Problem(key, SETTING, "a value", setting.substring(equals + 1),
+                            reason(malformed)));
+                }
+            } else if (keys.isSection(key)) {
+                problems.add(new Problem(key, SETTING, "a key", "a section", "it has " + keys.keysOf(key)));
+            } else if (key.startsWith(ROOT + ".")) {
+                String bare = key.substring(ROOT.length() + 1);
+                problems.add(new Problem(key, SETTING, "a key without " + ROOT + ".", key,
+                        keys.isKey(bare) ? "did you mean " + bare + "?" : keys.adviceForKey(bare)));
+            } else {
+                problems.add(unknown(key, SETTING, keys.adviceForKey(key)));
+            }
+        }
+        return overrides;
+    }
+
+    /** Plain text is taken as it is, since layouts and paths have signs that HOCON wants in quotes. */
+    private static ConfigValue settingValue(String text) {
+        if (text.startsWith("[") || text.startsWith("\"")) {
+            ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(SETTING);
+            return ConfigFactory.parseString("value = " + text, options).resolve(NO_ENVIRONMENT).getValue("value")
+                    .withOrigin(ConfigOriginFactory.newSimple(SETTING));
+        }
+        return ConfigValueFactory.fromAnyRef(text, SETTING);
+    }
+
+    private static Config parse(Path file) {
+        if (!Files.exists(file)) {
+            throw new Refused(file, "a configuration file", "none", "check the path");
+        }
+        if (Files.isDirectory(file)) {
+            throw new Refused(file, "a configuration file", "a directory", "name a file in it");
+        }
+        try {
+            if (Files.size(file) > LARGEST_FILE_BYTES) {
+                throw new Refused(file, "a configuration file of at most 1 MiB", Files.size(file) + " bytes",
+                        "name a text file in HOCON; data are named by data.path");
+            }
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(file)));
+        } catch (CharacterCodingException notText) {
+            throw new Refused(file, "UTF-8 text", "bytes that are none", "save the file as UTF-8");
+        } catch (IOException unreadable) {
+            throw new Refused(file, "a file that can be read", unreadable.toString(), "check its permissions");
+        }
+        return ConfigFactory.parseFile(file.toFile(),
+                ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF).setAllowMissing(false));
+    }
+
+    private static void checkRoot(ConfigObject root, KnownKeys keys, List<Problem> problems) {
+        for (Map.Entry<String, ConfigValue> entry : root.entrySet()) {
+            String key = entry.getKey();
+            String origin = Origins.of(entry.getValue().origin());
+            if (key.equals(ROOT)) {
+                checkSection("", entry.getValue(), keys, problems);
+            } else if (keys.isKey(key) || keys.isSection(key) || keys.isKey(path("", key))) {
+                problems.add(new Problem(key, origin, "everything under " + ROOT, key + " at the top of the file",
+                        "write " + ROOT + "." + key + ", or put it into " + ROOT + " { ... }"));
+            } else {
+                String hint = KnownKeys.distance(key, ROOT) <= 2
+                        ? "did you mean " + ROOT + "?"
+                        : "put what is for this run into " + ROOT + " { ... } and take the rest out";
+                problems.add(new Problem(key, origin, "nothing but " + ROOT + " at the top of the file", key, hint));
+            }
+        }
+    }
+
+    private static void checkSection(String section, ConfigValue value, KnownKeys keys, List<Problem> problems) {
+        if (!(value instanceof ConfigObject object)) {
+            problems.add(new Problem(section.isEmpty() ? ROOT : section, Origins.of(value.origin()),
+                    "a section { ... }", Values.show(value), "it has " + keys.keysOf(section)));
+            return;
+        }
+        for (Map.Entry<String, ConfigValue> entry : object.entrySet()) {
+            String path = path(section, entry.getKey());
+            String origin = Origins.of(entry.getValue().origin());
+            if (keys.isSection(path)) {
+                checkSection(path, entry.getValue(), keys, problems);
+            } else if (!keys.isKey(path)) {
+                boolean isSection = entry.getValue() instanceof ConfigObject;
+                problems.add(unknown(path, origin, isSection ? keys.adviceForSection(path) : keys.adviceForKey(path)));
+            }
+        }
+    }
+
+    private static String path(String section, String name) {
+        // Quotes a name that has a dot in it, which is then no path of ours.
+        String quoted = ConfigUtil.joinPath(name);
+        return section.isEmpty() ? quoted : section + "." + quoted;
+    }
+
+    private static Problem unknown(String key, String origin, String advice) {
+        return new Problem(key, origin, "a key that exists", key, advice);
+    }
+
+    private static Problem malformed(com.typesafe.config.ConfigException malformed, Optional<Path> file) {
+        String origin = malformed.origin() == null ? name(file) : Origins.of(malformed.origin());
+        if (malformed instanceof com.typesafe.config.ConfigException.UnresolvedSubstitution) {
+            Matcher substitution = SUBSTITUTION.matcher(malformed.getMessage());
+            return new Problem("", origin, "substitutions that lead to a value",
+                    substitution.find() ? substitution.group() : reason(malformed),
+                    "define it; environment variables are not read");
+        }
+        return new Problem("", origin, "HOCON", "something else", reason(malformed));
+    }
+
+    /** Returns the message of the parser without its origin, which stands before it already, in one line. */
+    private static String reason(com.typesafe.config.ConfigException malformed) {
+        String message = malformed.getMessage().replaceAll("\\s+", " ").strip();
+        if (malformed.origin() != null) {
+            String origin = malformed.origin().description() + ": ";
+            message = message.startsWith(origin) ? message.substring(origin.length()) : message;
+        }
+        return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
+    }
+
+    private static String name(Optional<Path> file) {
+        return file.map(Path::toString).orElse(SETTING);
+    }
+
+    /** Ends the reading of a file. */
+    private static final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Problem problem;
+
+        private Refused(Path file, String expected, String found, String hint) {
+            this.problem = new Problem("", file.toString(), expected, found, hint);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.troupe.config;
+
+import java.util.Objects;
+
+/**
+ * How a run is trained.
+ *
+ * @param steps optimizer steps, at least 1
+ * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
+ * @param microbatchSize sequences per microbatch, at least 1
+ * @param seed seed of the initial weights and of everything random but the order of the data
+ * @param precision type of weights and activations
+ * @param gradientClip greatest global norm of the gradients; 0: no clipping
+ * @param checkpointEvery steps between checkpoints; 0: none but the last
+ * @param validateEvery steps between measurements of the held-out loss; 0: none
+ * @param optimizer what turns gradients into new weights
+ * @param learningRate how fast
+ */
+public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
+        double gradientClip, int checkpointEvery, int validateEvery, OptimizerSpec optimizer,
+        LearningRateSpec learningRate) {
+
+    /** Refuses a missing part. */
+    public TrainingSpec {
+        Objects.requireNonNull(precision, "precision");
+        Objects.requireNonNull(optimizer, "optimizer");
+        Objects.requireNonNull(learningRate, "learningRate");
+    }
+
+    /** Type of weights and activations. */
+    public enum Precision implements Word {
+        /** IEEE 754 binary32. */
+        FLOAT32("float32"),
+        /** IEEE 754 binary64, for comparisons; the engine {@code reference} only. */
+        FLOAT64("float64");
+
+        private final String word;
+
+        Precision(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+}

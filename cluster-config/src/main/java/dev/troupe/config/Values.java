@@ -1,0 +1,294 @@
+package dev.troupe.config;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigList;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueType;
+import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * The values of a configuration by key, each checked for its type and range.
+ *
+ * <p>A wrong value becomes a problem and is replaced by its default, so that reading goes on and finds the others.
+ */
+final class Values {
+    private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
+    private static final int LONGEST_QUOTE = 60;
+
+    private final Config given;
+    private final Config defaults;
+    private final List<Problem> problems;
+    private final Set<String> wrong = new HashSet<>();
+
+    /**
+     * Creates a view.
+     *
+     * @param given what the user wrote, resolved, with {@code troupe} at its root
+     * @param defaults every key, likewise
+     * @param problems where wrong values are reported
+     */
+    Values(Config given, Config defaults, List<Problem> problems) {
+        this.given = given;
+        this.defaults = defaults;
+        this.problems = problems;
+    }
+
+    /** Returns whether the user wrote this key. */
+    boolean isGiven(String key) {
+        return find(given, key) != null;
+    }
+
+    /** Returns whether none of these keys has a problem, so that they can be held against each other. */
+    boolean sound(String... keys) {
+        return Arrays.stream(keys).noneMatch(wrong::contains);
+    }
+
+    int integer(String key, int minimum, int maximum) {
+        String expected = "a whole number " + range(minimum, maximum);
+        ConfigValue value = value(key);
+        try {
+            BigDecimal number = new BigDecimal(number(value));
+            if (number.compareTo(BigDecimal.valueOf(minimum)) >= 0
+                    && number.compareTo(BigDecimal.valueOf(maximum)) <= 0) {
+                return number.intValueExact();
+            }
+        } catch (ArithmeticException | NumberFormatException notWhole) {
+            // Reported below, as every other wrong number.
+        }
+        report(key, expected, "");
+        return defaults.getInt(path(key));
+    }
+
+    long seed(String key) {
+        ConfigValue value = value(key);
+        try {
+            return new BigDecimal(number(value)).longValueExact();
+        } catch (ArithmeticException | NumberFormatException notWhole) {
+            report(key, "a whole number of at most 64 bits", "");
+            return defaults.getLong(path(key));
+        }
+    }
+
+    double decimal(String key, Range range) {
+        double number = decimal(value(key));
+        if (range.holds(number)) {
+            return number;
+        }
+        report(key, "a number " + range.words(), "");
+        return defaults.getDouble(path(key));
+    }
+
+    OptimizerSpec.Betas betas(String key) {
+        if (value(key) instanceof ConfigList list && list.size() == 2) {
+            double first = decimal(list.get(0));
+            double second = decimal(list.get(1));
+            if (Range.FRACTION.holds(first) && Range.FRACTION.holds(second)) {
+                return new OptimizerSpec.Betas(first, second);
+            }
+        }
+        report(key, "two numbers, each " + Range.FRACTION.words() + ", such as [0.9, 0.95]", "");
+        List<Double> standard = defaults.getDoubleList(path(key));
+        return new OptimizerSpec.Betas(standard.get(0), standard.get(1));
+    }
+
+    boolean flag(String key) {
+        return switch (text(value(key))) {
+            case "true" -> true;
+            case "false" -> false;
+            case null, default -> {
+                report(key, "true or false", "");
+                yield defaults.getBoolean(path(key));
+            }
+        };
+    }
+
+    <E extends Enum<E> & Word> E word(String key, Class<E> type, String hint) {
+        String text = text(value(key));
+        List<E> choices = List.of(type.getEnumConstants());
+        for (E choice : choices) {
+            if (choice.word().equals(text)) {
+                return choice;
+            }
+        }
+        report(key, choices.stream().map(Word::word).collect(Collectors.joining(" or ")), hint);
+        String standard = defaults.getString(path(key));
+        return choices.stream().filter(choice -> choice.word().equals(standard)).findFirst().orElseThrow();
+    }
+
+    String text(String key, Pattern allowed, String expected) {
+        String text = text(value(key));
+        if (text != null && allowed.matcher(text).matches()) {
+            return text;
+        }
+        report(key, expected, "");
+        return defaults.getString(path(key));
+    }
+
+    /** Returns a path made absolute, or null where the value is one of those that stand for no path. */
+    Path path(String key, Set<String> none) {
+        String text = text(value(key));
+        if (text == null) {
+            report(key, "a path", "");
+            return null;
+        }
+        try {
+            return none.contains(text) ? null : Path.of(text).toAbsolutePath();
+        } catch (InvalidPathException noPath) {
+            report(key, "a path", "");
+            return null;
+        }
+    }
+
+    int powerOfTwoBytes(String key, int minimum, int maximum) {
+        try {
+            long bytes = value(key).atKey("size").getBytes("size");
+            if (bytes >= minimum && bytes <= maximum && Long.bitCount(bytes) == 1) {
+                return Math.toIntExact(bytes);
+            }
+        } catch (com.typesafe.config.ConfigException noSize) {
+            // Reported below, as every other wrong size.
+        }
+        report(key, "a size that is a power of two from 64KiB to 1GiB, such as 1MiB", "");
+        return Math.toIntExact(defaults.getBytes(path(key)));
+    }
+
+    Duration duration(String key, Duration minimum, Duration maximum) {
+        ConfigValue value = value(key);
+        try {
+            // HOCON takes a bare number for milliseconds, which is hardly ever what somebody meant.
+            if (value.valueType() == ConfigValueType.STRING && !NUMBER.matcher(text(value)).matches()) {
+                Duration duration = value.atKey("duration").getDuration("duration");
+                if (duration.compareTo(minimum) >= 0 && duration.compareTo(maximum) <= 0) {
+                    return duration;
+                }
+            }
+        } catch (com.typesafe.config.ConfigException noDuration) {
+            // Reported below, as every other wrong duration.
+        }
+        report(key, "a duration with its unit from " + minimum.toMillis() + "ms to " + maximum.toHours()
+                + "h, such as 60s", "");
+        return defaults.getDuration(path(key));
+    }
+
+    /** Reports that a value is wrong in its place. */
+    void report(String key, String expected, String hint) {
+        ConfigValue value = value(key);
+        report(key, expected, show(value), hint);
+    }
+
+    /** Reports that a value is wrong beside others. */
+    void report(String key, String expected, String found, String hint) {
+        wrong.add(key);
+        problems.add(new Problem(key, Origins.of(value(key).origin()), expected, found, hint));
+    }
+
+    /** Returns a value as a message shows it, cut where it is long. */
+    static String show(ConfigValue value) {
+        return switch (value.valueType()) {
+            case OBJECT -> "a section";
+            case LIST -> shorten(value.render(ConfigRenderOptions.concise()));
+            case STRING -> '"' + shorten((String) value.unwrapped()) + '"';
+            case NUMBER, BOOLEAN -> shorten(text(value));
+            case NULL -> "null";
+        };
+    }
+
+    private static String shorten(String text) {
+        String line = text.replaceAll("\\p{Cntrl}", " ");
+        return line.length() <= LONGEST_QUOTE ? line : line.substring(0, LONGEST_QUOTE) + "...";
+    }
+
+    private ConfigValue value(String key) {
+        ConfigValue value = find(given, key);
+        return value == null ? find(defaults, key) : value;
+    }
+
+    private static ConfigValue find(Config config, String key) {
+        ConfigValue value = config.root();
+        for (String name : path(key).split("\\.")) {
+            value = value instanceof ConfigObject section ? section.get(name) : null;
+        }
+        return value;
+    }
+
+    private static String path(String key) {
+        return "troupe." + key;
+    }
+
+    private static double decimal(ConfigValue value) {
+        String text = text(value);
+        return text != null && NUMBER.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
+    }
+
+    private static String number(ConfigValue value) {
+        String text = text(value);
+        if (text == null || !NUMBER.matcher(text).matches()) {
+            throw new NumberFormatException();
+        }
+        return text;
+    }
+
+    /** Returns a scalar as it was written, or null where the value is none. */
+    private static String text(ConfigValue value) {
+        return switch (value.valueType()) {
+            case STRING -> (String) value.unwrapped();
+            // Rendering keeps the digits of the source, where unwrapping would round them.
+            case NUMBER, BOOLEAN -> value.render();
+            case OBJECT, LIST, NULL -> null;
+        };
+    }
+
+    private static String range(int minimum, int maximum) {
+        return maximum == Integer.MAX_VALUE
+                ? "of at least " + minimum + " that fits into 32 bits"
+                : "from " + minimum + " to " + maximum;
+    }
+
+    /** The numbers a key takes; never NaN or infinite. */
+    enum Range {
+        /** At least 0. */
+        NOT_NEGATIVE("of at least 0") {
+            @Override
+            boolean holds(double number) {
+                return number >= 0 && number <= Double.MAX_VALUE;
+            }
+        },
+        /** More than 0. */
+        POSITIVE("above 0") {
+            @Override
+            boolean holds(double number) {
+                return number > 0 && number <= Double.MAX_VALUE;
+            }
+        },
+        /** At least 0 and below 1. */
+        FRACTION("of at least 0 and below 1") {
+            @Override
+            boolean holds(double number) {
+                return number >= 0 && number < 1;
+            }
+        };
+
+        private final String words;
+
+        Range(String words) {
+            this.words = words;
+        }
+
+        abstract boolean holds(double number);
+
+        String words() {
+            return words;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("plan")
+class RunSpecReaderTest {
+    private static final List<String> EVERY_KEY_CHANGED = List.of("name=other.run_2", "model.layers=6",
+            "model.hidden=96",
+            "model.heads=6", "model.sequence-length=24", "model.vocabulary-size=300", "model.tie-embeddings=false",
+            "data.path=/tmp/some \"text\"\\.txt", "data.order=sequential", "data.seed=-9007199254740993",
+            "data.validation-fraction=0.125", "training.steps=7", "training.global-batch-size=12",
+            "training.microbatch-size=3", "training.seed=42", "training.precision=float64",
+            "training.gradient-clip=0.5", "training.checkpoint-every=2", "training.validate-every=3",
+            "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
+            "training.optimizer.weight-decay=0.01", "training.learning-rate.schedule=constant",
+            "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
+            "training.learning-rate.warmup-steps=1", "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
+            "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
+            "engine.kind=reference", "engine.threads=2", "transport.credits=4", "transport.term-length=4MiB",
+            "transport.timeout=1500ms", "transport.directory=/dev/shm/other");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldReadTheDocumentedDefaults() {
+        RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(4, 128, 4, 128, 256, true),
+                new DataSpec(Optional.empty(), DataSpec.Tokenizer.BYTES, DataSpec.Order.RANDOM, 1, 0.05),
+                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50,
+                        new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
+                        new LearningRateSpec(LearningRateSpec.Schedule.COSINE, 1e-3, 1e-4, 20, 300)),
+                new ParallelSpec(4, 1, 1, 1, "1f1b", "uniform"), new EngineSpec("auto", 0),
+                new TransportSpec(2, 1 << 20, Duration.ofSeconds(60), Optional.empty()));
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
+        assertEquals(expected, run);
+        assertEquals(8, run.microbatchCount());
+    }
+
+    @Test
+    void shouldReadEveryKey() {
+        RunSpec expected = new RunSpec("other.run_2", new ModelSpec.Described(6, 96, 6, 24, 300, false),
+                new DataSpec(Optional.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES,
+                        DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125),
+                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64, 0.5, 2, 3,
+                        new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
+                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 6)),
+                new ParallelSpec(3, 1, 1, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2),
+                new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))));
+        assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
+    }
+
+    @Test
+    void shouldReadBackWhatItWrites() throws IOException {
+        assertReadsBack(List.of());
+        assertReadsBack(EVERY_KEY_CHANGED);
+        assertReadsBack(List.of("model.from=gpt2"));
+        assertReadsBack(List.of("model.from=gpt2", "model.layers=2", "model.hidden=8", "model.heads=2",
+                "model.sequence-length=16", "model.vocabulary-size=64", "model.tie-embeddings=false"));
+        assertReadsBack(List.of("data.tokenizer=gpt2"));
+        assertReadsBack(List.of("data.path=tokens.bin", "model.vocabulary-size=64"));
+        assertReadsBack(List.of("training.steps=5"));
+    }
+
+    @Test
+    void shouldLetSettingsWinOverTheFileAndTheFileOverDefaults() throws IOException {
+        Path file = write("troupe { training { steps = 20, global-batch-size = 32 }, parallel.pipeline = 2 }");
+        RunSpec run = RunSpecReader.read(Optional.of(file), List.of("training.steps=30", "training.steps=40"));
+        assertEquals(40, run.training().steps());
+        assertEquals(32, run.training().globalBatchSize());
+        assertEquals(2, run.parallel().pipeline());
+        assertEquals(2, run.training().microbatchSize());
+    }
+
+    @Test
+    void shouldLeaveTheShapeOfALoadedModelToItsDirectory() {
+        ModelSpec model = RunSpecReader.read(Optional.empty(), List.of("model.from=some/dir", "model.layers=4"))
+                .model();
+        assertEquals(new ModelSpec.FromDirectory(Path.of("some/dir").toAbsolutePath(), OptionalInt.of(4),
+                OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty()),
+                model);
+    }
+
+    private void assertReadsBack(List<String> settings) throws IOException {
+        RunSpec run = RunSpecReader.read(Optional.empty(), settings);
+        assertEquals(run, RunSpecReader.read(Optional.of(write(run.toHocon())), List.of()), run::toHocon);
+    }
+
+    private Path write(String text) throws IOException {
+        return Files.writeString(folder.resolve("run.conf"), text);
+    }
+}

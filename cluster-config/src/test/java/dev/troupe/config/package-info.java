@@ -1,0 +1,2 @@
+/** Tests of what is read, what is refused, and in which words. */
+package dev.troupe.config;
