@@ -1,0 +1,116 @@
+package dev.troupe.schedule;
+
+import java.util.List;
+
+/**
+ * A plan drawn for the terminal: a line a rank, a column a position (not a time). Marked places stand in brackets, with
+ * an arrow and a caption under them. Plans wider than the line are drawn in blocks, one under the other.
+ *
+ * <pre>
+ * 1f1b: 2 ranks, 2 stages, 2 microbatches
+ *          0     1     2     3
+ * rank 0   0F0   0F1   0B0   0B1
+ * rank 1   1F0  [1F1]  1B0   1B1
+ *                ^^^ 1F1 should follow 1B0
+ * </pre>
+ */
+public final class PlanText {
+    private static final int LINE_WIDTH = 120;
+
+    private final Plan plan;
+    private final List<Mark> marks;
+    private final int nameWidth;
+    private final int cellWidth;
+    private final StringBuilder text = new StringBuilder();
+
+    private PlanText(Plan plan, List<Mark> marks) {
+        this.plan = plan;
+        this.marks = marks;
+        this.nameWidth = rankName(plan.rankCount() - 1).length() + 1;
+        int longest = plan.rows().stream().flatMap(List::stream).mapToInt(action -> action.toString().length()).max()
+                .orElse(1);
+        this.cellWidth = longest + 3; // two brackets and a blank
+    }
+
+    /** The whole grid without marks. */
+    public static String grid(Plan plan) {
+        return grid(plan, List.of());
+    }
+
+    /** The whole grid with the marked places pointed at. Ends without a line feed. */
+    public static String grid(Plan plan, List<Mark> marks) {
+        return new PlanText(plan, marks).draw();
+    }
+
+    private String draw() {
+        text.append(plan.name()).append(": ").append(Plan.count(plan.rankCount(), "rank")).append(", ")
+                .append(Plan.count(plan.stageCount(), "stage")).append(", ")
+                .append(Plan.count(plan.microbatchCount(), "microbatch"));
+        int columns = columns();
+        int perBlock = Math.max(1, (LINE_WIDTH - nameWidth) / cellWidth); // rounded down: whole cells only
+        for (int from = 0; from < columns; from += perBlock) {
+            drawBlock(from, Math.min(columns, from + perBlock));
+        }
+        return text.toString();
+    }
+
+    /** Columns of the longest row, and one more where the place behind its end is marked. */
+    private int columns() {
+        int longest = plan.rows().stream().mapToInt(List::size).max().orElse(0);
+        int marked = marks.stream().mapToInt(mark -> mark.place().position() + 1).max().orElse(0);
+        return Math.max(longest, marked);
+    }
+
+    private void drawBlock(int from, int to) {
+        StringBuilder header = new StringBuilder(" ".repeat(nameWidth));
+        for (int position = from; position < to; position++) {
+            header.append(padded(" " + position));
+        }
+        addLine(header);
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            drawRow(rank, from, to);
+        }
+    }
+
+    private void drawRow(int rank, int from, int to) {
+        StringBuilder line = new StringBuilder(rankName(rank));
+        line.append(" ".repeat(nameWidth - line.length()));
+        for (int position = from; position < to; position++) {
+            String cell = cell(rank, position);
+            line.append(padded(isMarked(rank, position) ? "[" + cell + "]" : " " + cell));
+        }
+        addLine(line);
+        for (Mark mark : marks) {
+            Place place = mark.place();
+            if (place.rank() == rank && place.position() >= from && place.position() < to) {
+                int indent = nameWidth + (place.position() - from) * cellWidth + 1;
+                String arrow = "^".repeat(cell(rank, place.position()).length());
+                addLine(new StringBuilder(" ".repeat(indent)).append(arrow).append(' ').append(mark.caption()));
+            }
+        }
+    }
+
+    private String cell(int rank, int position) {
+        List<Action> row = plan.rows().get(rank);
+        if (position < row.size()) {
+            return row.get(position).toString();
+        }
+        return isMarked(rank, position) ? "?" : "";
+    }
+
+    private boolean isMarked(int rank, int position) {
+        return marks.stream().anyMatch(mark -> mark.place().equals(new Place(rank, position)));
+    }
+
+    private String padded(String cell) {
+        return cell + " ".repeat(Math.max(0, cellWidth - cell.length()));
+    }
+
+    private void addLine(StringBuilder line) {
+        text.append('\n').append(line.toString().stripTrailing());
+    }
+
+    private static String rankName(int rank) {
+        return "rank " + rank;
+    }
+}

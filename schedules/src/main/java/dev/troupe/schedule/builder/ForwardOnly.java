@@ -1,0 +1,63 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * Forwards alone, for the held-out loss. Microbatches go in rounds: every rank takes a round through its first local
+ * stage, then through the next.
+ *
+ * <pre>
+ * P = 2, V = 2, M = 4
+ * rank 0   0F0 0F1 2F0 2F1 0F2 0F3 2F2 2F3
+ * rank 1       1F0 1F1 3F0 3F1 1F2 1F3 3F2 3F3
+ * </pre>
+ *
+ * <p>A round has P microbatches or a few more, so that its first one is back at rank 0 just when its last one has left:
+ * with the LOOP placement the ranks never idle between fill and drain. No order can lock, because (round, lap,
+ * microbatch, step of the lap) puts all actions into one line that every rank and every microbatch follows.
+ *
+ * @param placement where the stages of the model live; the weights stay where training put them
+ */
+public record ForwardOnly(Placement placement) implements Schedule {
+    @Override
+    public String name() {
+        return "forward-only";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        int stageCount = pipeline * virtualStages;
+        List<List<Action>> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            rows.add(row(placement.stagesOf(rank, pipeline, stageCount), pipeline, microbatches));
+        }
+        return new Plan(name(), pipeline, stageCount, microbatches, placement, rows);
+    }
+
+    private static List<Action> row(List<Integer> stages, int pipeline, int microbatches) {
+        List<Action> row = new ArrayList<>();
+        int rounds = Math.max(1, microbatches / pipeline); // rounded down: a round is never shorter than the pipeline
+        for (int round = 0; round < rounds; round++) {
+            int first = firstOf(round, rounds, microbatches);
+            int end = firstOf(round + 1, rounds, microbatches);
+            for (int stage : stages) {
+                for (int microbatch = first; microbatch < end; microbatch++) {
+                    row.add(new Action(stage, Kind.FORWARD, microbatch));
+                }
+            }
+        }
+        return row;
+    }
+
+    /** Where a round begins; rounded down, so that rounds differ by one microbatch at most. */
+    private static int firstOf(int round, int rounds, int microbatches) {
+        return (int) ((long) round * microbatches / rounds);
+    }
+}

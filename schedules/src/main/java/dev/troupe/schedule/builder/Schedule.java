@@ -1,0 +1,22 @@
+package dev.troupe.schedule.builder;
+
+import dev.troupe.schedule.Plan;
+
+/** A rule that says when each microbatch is worked on, for any number of ranks and microbatches it is defined for. */
+public sealed interface Schedule
+        permits GPipe, OneForwardOneBackward, InterleavedOneForwardOneBackward, ForwardOnly {
+
+    /** The name of the schedule in configurations and on the command line. */
+    String name();
+
+    /**
+     * Makes the plan of one step; it computes only, see {@link dev.troupe.schedule.Lowering} for its messages.
+     *
+     * @param pipeline number of ranks in the pipeline, P
+     * @param virtualStages stages on each rank, V
+     * @param microbatches microbatches in the step, M; fewer than P is allowed
+     * @throws dev.troupe.schedule.PlanException if the schedule is not defined for these numbers; the message says
+     *         which would do
+     */
+    Plan plan(int pipeline, int virtualStages, int microbatches);
+}

@@ -1,0 +1,28 @@
+package dev.troupe.schedule.builder;
+
+import dev.troupe.schedule.PlanException;
+
+/** What every schedule asks of its three numbers. */
+final class Sizes {
+    private Sizes() {
+    }
+
+    static void requirePositive(String name, int pipeline, int virtualStages, int microbatches) {
+        if (pipeline < 1 || virtualStages < 1 || microbatches < 1) {
+            throw new PlanException(name + " needs 1 or more ranks, virtual stages and microbatches, but was asked for "
+                    + pipeline + ", " + virtualStages + " and " + microbatches + ".");
+        }
+        if ((long) pipeline * virtualStages > Integer.MAX_VALUE
+                || 2L * virtualStages * microbatches > Integer.MAX_VALUE) {
+            throw new PlanException(name + " with " + pipeline + " ranks, " + virtualStages + " virtual stages and "
+                    + microbatches + " microbatches has more actions on a rank than a plan can hold: take fewer.");
+        }
+    }
+
+    static void requireOneStageARank(String name, int virtualStages) {
+        if (virtualStages > 1) {
+            throw new PlanException(name + " holds one stage on each rank, but was asked for " + virtualStages
+                    + " virtual stages: set virtual stages to 1, or take interleaved-1f1b.");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+import dev.troupe.schedule.Plan;
+
+/**
+ * What is proven of a plan: it is complete, and it comes to its end with the credits named here whatever the actions
+ * take. Made by {@link PlanValidator#certify} only for plans of which that is true.
+ *
+ * @param plan the plan with its messages; the very one to run
+ * @param purpose what the plan is complete for
+ * @param creditsPerEdge how many messages may be unconsumed on an edge
+ * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
+ *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
+ * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
+ */
+public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
+        SequencedMap<Edge, Integer> messagesPerEdge) {
+
+    public Certificate {
+        peakActivations = List.copyOf(peakActivations);
+        messagesPerEdge = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesPerEdge));
+    }
+}

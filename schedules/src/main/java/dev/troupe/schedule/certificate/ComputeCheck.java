@@ -1,0 +1,97 @@
+package dev.troupe.schedule.certificate;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+
+/** Whether each stage does for each microbatch all that it must, once, in an order that makes sense within its rank. */
+final class ComputeCheck {
+    private final PlanIndex index;
+    private final Purpose purpose;
+
+    ComputeCheck(PlanIndex index, Purpose purpose) {
+        this.index = index;
+        this.purpose = purpose;
+    }
+
+    void run() {
+        Plan plan = index.plan();
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            for (int microbatch = 0; microbatch < plan.microbatchCount(); microbatch++) {
+                Action forward = new Action(stage, Kind.FORWARD, microbatch);
+                requireForward(forward);
+                switch (purpose) {
+                    case TRAINING -> requireBackward(forward);
+                    case FORWARD_ONLY -> requireNoBackward(forward);
+                }
+            }
+        }
+    }
+
+    private void requireForward(Action forward) {
+        if (index.has(forward)) {
+            return;
+        }
+        for (Kind kind : Kind.values()) {
+            if (index.has(forward.as(kind)) && !kind.isMessage()) {
+                throw missing(index.find(forward.as(kind)), forward, forward.as(kind) + " has nothing to go back over");
+            }
+        }
+        throw missing(index.endOf(index.plan().rankOf(forward.stage())), forward,
+                "stage " + forward.stage() + " never sees microbatch " + forward.microbatch());
+    }
+
+    private void requireBackward(Action forward) {
+        Action whole = forward.as(Kind.FULL_BACKWARD);
+        Action input = forward.as(Kind.BACKWARD_INPUT);
+        Action weight = forward.as(Kind.BACKWARD_WEIGHT);
+        boolean split = index.has(input) || index.has(weight);
+        if (index.has(whole) && split) {
+            Action half = index.has(input) ? input : weight;
+            throw index.refusal(index.find(half), "twice the backward", half + " and " + whole
+                    + " are both there, but B is I and W together: keep " + whole + ", or " + input + " and " + weight
+                    + ".");
+        }
+        if (index.has(whole)) {
+            requireOrder(forward, whole, "a backward needs its forward");
+        } else if (split) {
+            requireHalves(forward, input, weight);
+        } else {
+            throw missing(index.find(forward), whole, forward + " has no backward");
+        }
+    }
+
+    private void requireHalves(Action forward, Action input, Action weight) {
+        if (!index.has(weight)) {
+            throw missing(index.find(input), weight, input + " has no other half");
+        }
+        if (!index.has(input)) {
+            throw missing(index.find(weight), input, weight + " has no other half");
+        }
+        requireOrder(forward, input, "a backward needs its forward");
+        requireOrder(input, weight, "the backward for the weights follows the one for the input");
+    }
+
+    private void requireNoBackward(Action forward) {
+        for (Kind kind : Kind.values()) {
+            Action action = forward.as(kind);
+            if (kind != Kind.FORWARD && !kind.isMessage() && index.has(action)) {
+                throw index.refusal(index.find(action), "backward",
+                        action + " is a backward, but the plan is for forwards only: take it out.");
+            }
+        }
+    }
+
+    private void requireOrder(Action first, Action second, String why) {
+        if (!index.isBefore(first, second)) {
+            throw index.refusal(index.find(second), "before " + first, second + " comes before " + first + ": " + why
+                    + ", so move " + first + " to the front of it.");
+        }
+    }
+
+    private PlanException missing(Place place, Action action, String why) {
+        return index.refusal(place, action + " is missing", action + " is missing: " + why + ".");
+    }
+}

@@ -1,0 +1,196 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Mark;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+
+/**
+ * Walks all rows of a plan without computing, until every row is at its end or no rank can go on. One walk is enough:
+ * a row and the order on an edge are fixed, so whether a rank gets stuck does not hang on who is quicker.
+ */
+final class DryRun {
+    private final PlanIndex index;
+    private final Plan plan;
+    private final boolean withMessages;
+    private final int creditsPerEdge;
+    private final int[] positions;
+    private final Set<Action> done = new HashSet<>();
+    private final Map<Edge, Channel> channels = new HashMap<>();
+
+    private DryRun(PlanIndex index, boolean withMessages, int creditsPerEdge) {
+        this.index = index;
+        this.plan = index.plan();
+        this.withMessages = withMessages;
+        this.creditsPerEdge = creditsPerEdge;
+        this.positions = new int[plan.rankCount()];
+    }
+
+    /** A run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
+    static DryRun ofComputing(PlanIndex index) {
+        return new DryRun(index, false, Integer.MAX_VALUE);
+    }
+
+    /** A run in which tensors travel by the plan's messages, as far as the credits let them. */
+    static DryRun withCredits(PlanIndex index, int creditsPerEdge) {
+        return new DryRun(index, true, creditsPerEdge);
+    }
+
+    void run() {
+        boolean moved = true;
+        while (moved) {
+            moved = false;
+            for (int rank = 0; rank < plan.rankCount(); rank++) {
+                moved |= advance(rank);
+            }
+        }
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            if (!isFinished(rank)) {
+                throw stuck(rank);
+            }
+        }
+    }
+
+    private boolean isFinished(int rank) {
+        return positions[rank] == plan.rows().get(rank).size();
+    }
+
+    private boolean advance(int rank) {
+        int before = positions[rank];
+        while (!isFinished(rank) && obstacle(current(rank)) == null) {
+            perform(current(rank));
+            positions[rank]++;
+        }
+        return positions[rank] > before;
+    }
+
+    private Action current(int rank) {
+        return plan.rows().get(rank).get(positions[rank]);
+    }
+
+    /** What the walk of a rank waits for: the action that must come first; null if it can go on. */
+    private Action obstacle(Action action) {
+        return switch (action.kind()) {
+            case FORWARD -> action.stage() == 0
+                    ? null
+                    : notDone(new Action(action.stage() - 1, Kind.FORWARD, action.microbatch()));
+            case FULL_BACKWARD, BACKWARD_INPUT -> action.stage() == plan.lastStage()
+                    ? null
+                    : notDone(inputGradient(action.stage() + 1, action.microbatch()));
+            case BACKWARD_WEIGHT, SEND_F, SEND_B -> null;
+            case RECV_F, RECV_B -> !withMessages || channel(action).landed.contains(action.microbatch())
+                    ? null
+                    : action.peer();
+        };
+    }
+
+    private Action notDone(Action action) {
+        return done.contains(action) ? null : action;
+    }
+
+    private Action inputGradient(int stage, int microbatch) {
+        Action whole = new Action(stage, Kind.FULL_BACKWARD, microbatch);
+        return index.has(whole) ? whole : whole.as(Kind.BACKWARD_INPUT);
+    }
+
+    private void perform(Action action) {
+        done.add(action);
+        if (withMessages) {
+            switch (action.kind()) {
+                case SEND_F, SEND_B -> channel(action).send(action.microbatch());
+                case RECV_F, RECV_B -> channel(action).consume(action.microbatch());
+                case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> {
+                }
+            }
+        }
+    }
+
+    private Channel channel(Action message) {
+        return channels.computeIfAbsent(Edge.of(plan, message), edge -> new Channel(creditsPerEdge));
+    }
+
+    /** The messages of one edge, by microbatch: those that have a credit, and those that wait for one. */
+    private static final class Channel {
+        private final int credits;
+        private final Set<Integer> landed = new HashSet<>();
+        private final Queue<Integer> waiting = new ArrayDeque<>();
+
+        Channel(int credits) {
+            this.credits = credits;
+        }
+
+        void send(int microbatch) {
+            waiting.add(microbatch);
+            land();
+        }
+
+        void consume(int microbatch) {
+            landed.remove(microbatch);
+            land();
+        }
+
+        private void land() {
+            while (landed.size() < credits && !waiting.isEmpty()) {
+                landed.add(waiting.remove());
+            }
+        }
+    }
+
+    /**
+     * The refusal of a plan that cannot go on. Whatever a stuck rank waits for is still to come in the row of a rank
+     * that is stuck itself, or waits for a credit that only the receiver could free; so following the waits ends in a
+     * circle, and the circle is what to show.
+     */
+    private PlanException stuck(int first) {
+        List<Integer> path = new ArrayList<>();
+        int rank = first;
+        while (!path.contains(rank)) {
+            path.add(rank);
+            rank = rankWaitedFor(rank);
+        }
+        List<Integer> circle = path.subList(path.indexOf(rank), path.size());
+        List<String> sentences = new ArrayList<>();
+        List<Mark> marks = new ArrayList<>();
+        for (int waiting : circle) {
+            String wait = waitOf(waiting);
+            sentences.add("rank " + waiting + " at " + current(waiting) + " waits for " + wait);
+            marks.add(new Mark(new Place(waiting, positions[waiting]), "waits for " + wait));
+        }
+        return new PlanException("Plan \"" + plan.name() + "\" never ends, its ranks wait in a circle: "
+                + String.join("; ", sentences) + ".", plan, marks);
+    }
+
+    private int rankWaitedFor(int rank) {
+        Action action = current(rank);
+        return lacksCredit(action) ? rank : plan.rankOf(obstacle(action).stage());
+    }
+
+    private String waitOf(int rank) {
+        Action action = current(rank);
+        Action missing = obstacle(action);
+        if (!lacksCredit(action)) {
+            return missing + " of rank " + plan.rankOf(missing.stage()) + ", position "
+                    + index.find(missing).position();
+        }
+        String held = channel(action).landed.stream().sorted().map(microbatch -> new Action(action.stage(),
+                action.kind(), microbatch).toString()).reduce((left, right) -> left + ", " + right).orElseThrow();
+        return missing + ", which has no credit: of " + creditsPerEdge + " on the edge " + Edge.of(plan, action)
+                + " all are held for " + held + ", received later";
+    }
+
+    /** Whether the message of this receive has been sent, but lies behind others that hold all the credits. */
+    private boolean lacksCredit(Action action) {
+        return action.kind().isMessage() && channel(action).waiting.contains(action.microbatch());
+    }
+}

@@ -1,0 +1,99 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+
+/** Whether every tensor that must change ranks is sent once it is there and received before it is needed. */
+final class MessageCheck {
+    private final PlanIndex index;
+    private final Plan plan;
+
+    MessageCheck(PlanIndex index) {
+        this.index = index;
+        this.plan = index.plan();
+    }
+
+    void run() {
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            List<Action> row = plan.rows().get(rank);
+            for (int position = 0; position < row.size(); position++) {
+                check(new Place(rank, position), row.get(position));
+            }
+        }
+    }
+
+    private void check(Place place, Action action) {
+        switch (action.kind()) {
+            case FORWARD -> requireReceive(place, action, action.as(Kind.RECV_F));
+            case FULL_BACKWARD, BACKWARD_INPUT -> requireReceive(place, action, action.as(Kind.RECV_B));
+            case BACKWARD_WEIGHT -> {
+            }
+            case SEND_F -> checkSend(place, action, action.as(Kind.FORWARD));
+            case SEND_B -> checkSend(place, action, inputGradient(action));
+            case RECV_F -> checkReceive(place, action, action.as(Kind.FORWARD));
+            case RECV_B -> checkReceive(place, action, inputGradient(action));
+        }
+    }
+
+    /** The action that makes the gradient a stage sends back: B, or I if the backward is split. */
+    private Action inputGradient(Action message) {
+        Action whole = message.as(Kind.FULL_BACKWARD);
+        return index.has(whole) ? whole : message.as(Kind.BACKWARD_INPUT);
+    }
+
+    private void requireReceive(Place place, Action user, Action receive) {
+        if (plan.needsMessage(receive) && !index.has(receive)) {
+            throw index.refusal(place, "needs " + receive, user + " has no " + receive
+                    + ", but what it needs is made on rank " + plan.rankOf(receive.peerStage())
+                    + ": put the receive before it, or lower the plan.");
+        }
+    }
+
+    private void checkSend(Place place, Action send, Action maker) {
+        requireBetweenRanks(place, send);
+        if (!index.has(send.peer())) {
+            throw index.refusal(place, "nobody receives it", send + " is a send without a receive: rank "
+                    + plan.rankOf(send.peerStage()) + " has no " + send.peer() + ".");
+        }
+        if (!index.has(maker)) {
+            throw index.refusal(place, "nothing to send",
+                    send + " has nothing to send: the plan has no " + maker + " that would make it.");
+        }
+        if (!index.isBefore(maker, send)) {
+            throw index.refusal(place, "before " + maker,
+                    send + " comes before " + maker + ": a send follows the action that makes its tensor.");
+        }
+    }
+
+    private void checkReceive(Place place, Action receive, Action user) {
+        requireBetweenRanks(place, receive);
+        if (!index.has(receive.peer())) {
+            throw index.refusal(place, "nobody sends it", receive + " is a receive without a send: rank "
+                    + plan.rankOf(receive.peerStage()) + " has no " + receive.peer() + ".");
+        }
+        if (!index.has(user)) {
+            throw index.refusal(place, "nobody needs it",
+                    receive + " is of no use: the plan has no " + user + " that would need it.");
+        }
+        if (!index.isBefore(receive, user)) {
+            throw index.refusal(place, "after " + user,
+                    receive + " comes after " + user + ": a receive precedes the action that needs its tensor.");
+        }
+    }
+
+    private void requireBetweenRanks(Place place, Action message) {
+        if (plan.needsMessage(message)) {
+            return;
+        }
+        int peer = message.peerStage();
+        String why = peer < 0 || peer >= plan.stageCount()
+                ? "there is no stage beyond stage " + message.stage()
+                : "stage " + peer + " is on the same rank";
+        throw index.refusal(place, "no other end", message + " has no other rank to go between: " + why
+                + ", so take the message out.");
+    }
+}

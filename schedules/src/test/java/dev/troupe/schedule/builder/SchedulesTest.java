@@ -1,0 +1,157 @@
+package dev.troupe.schedule.builder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import dev.troupe.schedule.Makespan;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.PlanFiles;
+
+@Tag("plan")
+class SchedulesTest {
+    @ParameterizedTest
+    @CsvSource({"gpipe, 1, 1, 4", "gpipe, 2, 1, 4", "gpipe, 4, 1, 3", "gpipe, 4, 1, 8", "gpipe, 8, 1, 16", //
+            "1f1b, 1, 1, 4", "1f1b, 2, 1, 4", "1f1b, 4, 1, 3", "1f1b, 4, 1, 8", "1f1b, 8, 1, 16", //
+            "interleaved-1f1b, 2, 2, 4", "interleaved-1f1b, 4, 2, 8", "interleaved-1f1b, 4, 2, 10",
+            "interleaved-1f1b, 4, 4, 8", "interleaved-1f1b, 8, 2, 16"})
+    void shouldMakeThePublishedPlan(String name, int pipeline, int virtualStages, int microbatches) {
+        String expected = PlanFiles.csv(name, pipeline, virtualStages, microbatches);
+        Plan plan = Schedules.named(name).plan(pipeline, virtualStages, microbatches);
+        assertEquals(expected, plan.toCsv());
+        assertEquals(plan, Plan.fromCsv(name, Placement.LOOP, expected));
+    }
+
+    @Test
+    void shouldRunAllForwardsThenAllBackwardsUnderGPipe() {
+        assertEquals("""
+                0F0,0F1,0F2,0B0,0B1,0B2
+                1F0,1F1,1F2,1B0,1B1,1B2
+                """, new GPipe().plan(2, 1, 3).toCsv());
+    }
+
+    @Test
+    void shouldGoBackAsSoonAsItCanUnder1F1B() {
+        assertEquals("""
+                0F0,0F1,0F2,0B0,0F3,0B1,0B2,0B3
+                1F0,1F1,1B0,1F2,1B1,1F3,1B2,1B3
+                2F0,2B0,2F1,2B1,2F2,2B2,2F3,2B3
+                """, new OneForwardOneBackward().plan(3, 1, 4).toCsv());
+    }
+
+    @Test
+    void shouldCutTheWarmUpShortWithFewerMicrobatchesThanRanks() {
+        assertEquals("""
+                0F0,0F1,0B0,0B1
+                1F0,1F1,1B0,1B1
+                2F0,2F1,2B0,2B1
+                3F0,3B0,3F1,3B1
+                """, new OneForwardOneBackward().plan(4, 1, 2).toCsv());
+        assertEquals("""
+                0F0,3F0,3B0,0B0
+                1F0,4F0,4B0,1B0
+                2F0,5F0,5B0,2B0
+                """, new InterleavedOneForwardOneBackward().plan(3, 2, 1).toCsv());
+    }
+
+    @Test
+    void shouldTakeMicrobatchesThroughTheStagesOfARankInRounds() {
+        assertEquals("""
+                0F0,0F1,2F0,2F1,0F2,2B0,0F3,2B1,2F2,0B0,2F3,0B1,2B2,2B3,0B2,0B3
+                1F0,1F1,3F0,3B0,3F1,3B1,1F2,1B0,1F3,1B1,3F2,3B2,3F3,3B3,1B2,1B3
+                """, new InterleavedOneForwardOneBackward().plan(2, 2, 4).toCsv());
+    }
+
+    @Test
+    void shouldRunForwardsAloneForTheHeldOutLoss() {
+        assertEquals("""
+                0F0,0F1,2F0,2F1,0F2,0F3,0F4,2F2,2F3,2F4
+                1F0,1F1,3F0,3F1,1F2,1F3,1F4,3F2,3F3,3F4
+                """, new ForwardOnly(Placement.LOOP).plan(2, 2, 5).toCsv());
+        assertEquals("""
+                0F0,0F1,3F0,3F1
+                1F0,1F1,2F0,2F1
+                """, new ForwardOnly(Placement.V).plan(2, 2, 2).toCsv());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"gpipe, 4, 1, 8, 33", "1f1b, 4, 1, 8, 33", "gpipe, 8, 1, 16, 69", "1f1b, 8, 1, 16, 69",
+            "1f1b, 4, 1, 3, 18", "1f1b, 4, 1, 1, 12", "interleaved-1f1b, 4, 2, 8, 57",
+            "interleaved-1f1b, 4, 4, 8, 105"})
+    void shouldTakeTheTimeThePapersSay(String name, int pipeline, int virtualStages, int microbatches, int units) {
+        assertEquals(units, Makespan.of(Schedules.named(name).plan(pipeline, virtualStages, microbatches)));
+    }
+
+    @Test
+    void shouldNeverIdleBetweenFillAndDrainWhenRunningForwardsAlone() {
+        for (int pipeline = 1; pipeline <= 6; pipeline++) {
+            for (int virtualStages = 1; virtualStages <= 4; virtualStages++) {
+                for (int microbatches = pipeline; microbatches <= 16; microbatches++) {
+                    Plan plan = new ForwardOnly(Placement.LOOP).plan(pipeline, virtualStages, microbatches);
+                    assertEquals(virtualStages * microbatches + pipeline - 1, Makespan.of(plan), plan::toString);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldNameTheNearestScheduleForAMisspeltOne() {
+        assertEquals(List.of("gpipe", "1f1b", "interleaved-1f1b"), Schedules.names());
+        assertRefused("There is no schedule \"GPip\": did you mean \"gpipe\"? There are gpipe, 1f1b, interleaved-1f1b.",
+                () -> Schedules.named("GPip"));
+        assertRefused(
+                "There is no schedule \"interleave-1f1b\": did you mean \"interleaved-1f1b\"? There are gpipe, 1f1b, "
+                        + "interleaved-1f1b.",
+                () -> Schedules.named("interleave-1f1b"));
+        assertRefused("There is no schedule \"1fib\": did you mean \"1f1b\"? There are gpipe, 1f1b, interleaved-1f1b.",
+                () -> Schedules.named("1fib"));
+    }
+
+    @Test
+    void shouldRefuseRoundsThatDoNotDivideAndSayWhichNumbersWouldDo() {
+        assertRefused("interleaved-1f1b takes 9 microbatches through 4 ranks in 2 rounds, but 9 does not divide by 2: "
+                + "take 8 or 10 microbatches.", () -> Schedules.named("interleaved-1f1b").plan(4, 2, 9));
+        assertRefused(
+                "interleaved-1f1b takes 23 microbatches through 6 ranks in 3 rounds, but 23 does not divide by 3: "
+                        + "take 21 or 24 microbatches.",
+                () -> Schedules.named("interleaved-1f1b").plan(6, 2, 23));
+    }
+
+    @Test
+    void shouldRefuseVirtualStagesWhereTheScheduleHasNone() {
+        assertRefused("1f1b holds one stage on each rank, but was asked for 2 virtual stages: set virtual stages to 1, "
+                + "or take interleaved-1f1b.", () -> Schedules.named("1f1b").plan(4, 2, 8));
+        assertRefused(
+                "gpipe holds one stage on each rank, but was asked for 3 virtual stages: set virtual stages to 1, "
+                        + "or take interleaved-1f1b.",
+                () -> Schedules.named("gpipe").plan(4, 3, 8));
+    }
+
+    @Test
+    void shouldRefuseNumbersBelowOneAndBeyondReach() {
+        for (String name : Schedules.names()) {
+            assertRefused(
+                    name + " needs 1 or more ranks, virtual stages and microbatches, but was asked for 0, 1 and 4.",
+                    () -> Schedules.named(name).plan(0, 1, 4));
+            assertRefused(
+                    name + " needs 1 or more ranks, virtual stages and microbatches, but was asked for 2, 1 and -4.",
+                    () -> Schedules.named(name).plan(2, 1, -4));
+        }
+        assertRefused(
+                "gpipe with 2 ranks, 1 virtual stages and 2000000000 microbatches has more actions on a rank than "
+                        + "a plan can hold: take fewer.",
+                () -> new GPipe().plan(2, 1, 2_000_000_000));
+    }
+
+    private static void assertRefused(String expected, Runnable request) {
+        assertEquals(expected, assertThrows(PlanException.class, request::run).getMessage());
+    }
+}
