@@ -21,4 +21,9 @@ package dev.troupe.engine;
  */
 public record AdamW(double learningRate, double beta1, double beta2, double epsilon, double weightDecay, long step,
         double gradientScale) {
+    public AdamW {
+        if (step < 1) {
+            throw new IllegalArgumentException("AdamW counts its updates from 1, but found step " + step);
+        }
+    }
 }

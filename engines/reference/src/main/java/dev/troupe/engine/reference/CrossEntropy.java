@@ -1,0 +1,35 @@
+package dev.troupe.engine.reference;
+
+/** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. */
+final class CrossEntropy {
+    private CrossEntropy() {
+    }
+
+    /** logits [N x V], targets [N]; rowLoss, rowLogSumExp [N]. */
+    static void forward(double[] logits, int[] targets, double[] rowLoss, double[] rowLogSumExp, int v) {
+        for (int row = 0; row < targets.length; row++) {
+            int at = row * v;
+            double highest = Double.NEGATIVE_INFINITY;
+            for (int j = 0; j < v; j++) {
+                highest = Math.max(highest, logits[at + j]);
+            }
+            double sum = 0;
+            for (int j = 0; j < v; j++) {
+                sum += StrictMath.exp(logits[at + j] - highest);
+            }
+            rowLogSumExp[row] = highest + StrictMath.log(sum);
+            rowLoss[row] = rowLogSumExp[row] - logits[at + targets[row]];
+        }
+    }
+
+    /** dLogits = scale (softmax(logits) - onehot(targets)); dLogits may be logits. */
+    static void backward(double[] logits, int[] targets, double[] rowLogSumExp, double scale, double[] dLogits, int v) {
+        for (int row = 0; row < targets.length; row++) {
+            int at = row * v;
+            for (int j = 0; j < v; j++) {
+                double probability = StrictMath.exp(logits[at + j] - rowLogSumExp[row]);
+                dLogits[at + j] = scale * (j == targets[row] ? probability - 1 : probability);
+            }
+        }
+    }
+}

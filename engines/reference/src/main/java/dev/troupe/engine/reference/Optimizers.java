@@ -1,0 +1,30 @@
+package dev.troupe.engine.reference;
+
+import dev.troupe.engine.AdamW;
+
+/** Optimizer steps, element by element, in the order of operations of {@code torch.optim}. */
+final class Optimizers {
+    private Optimizers() {
+    }
+
+    static void adamW(double[] weights, double[] gradients, double[] first, double[] second, AdamW update) {
+        double firstCorrection = 1 - StrictMath.pow(update.beta1(), update.step());
+        double secondCorrectionRoot = Math.sqrt(1 - StrictMath.pow(update.beta2(), update.step()));
+        double stepSize = update.learningRate() / firstCorrection;
+        double keep = 1 - update.learningRate() * update.weightDecay();
+        for (int i = 0; i < weights.length; i++) {
+            double gradient = update.gradientScale() * gradients[i];
+            first[i] += (1 - update.beta1()) * (gradient - first[i]);
+            second[i] = update.beta2() * second[i] + (1 - update.beta2()) * gradient * gradient;
+            double denominator = Math.sqrt(second[i]) / secondCorrectionRoot + update.epsilon();
+            weights[i] = weights[i] * keep - stepSize * (first[i] / denominator);
+        }
+    }
+
+    static void sgd(double[] weights, double[] gradients, double learningRate, double weightDecay,
+            double gradientScale) {
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] -= learningRate * (gradientScale * gradients[i] + weightDecay * weights[i]);
+        }
+    }
+}

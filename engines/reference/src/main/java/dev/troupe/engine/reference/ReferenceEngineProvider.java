@@ -1,0 +1,38 @@
+package dev.troupe.engine.reference;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import java.util.Optional;
+
+/** Opens {@link ReferenceEngine}s. Serves every machine and both float types; the last choice of {@code auto}. */
+public final class ReferenceEngineProvider implements EngineProvider {
+    /** For {@link java.util.ServiceLoader}. */
+    public ReferenceEngineProvider() {
+    }
+
+    @Override
+    public String kind() {
+        return ReferenceEngine.KIND;
+    }
+
+    @Override
+    public int preference() {
+        return 0;
+    }
+
+    @Override
+    public String description() {
+        return "plain Java loops in float64, single-threaded; exact and slow";
+    }
+
+    @Override
+    public Optional<String> obstacle(EngineSettings settings) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Engine open(EngineSettings settings) {
+        return new ReferenceEngine(settings.floatType());
+    }
+}

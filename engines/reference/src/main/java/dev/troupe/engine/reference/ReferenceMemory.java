@@ -1,0 +1,49 @@
+package dev.troupe.engine.reference;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The tensors of one engine that are allocated and not closed. Any thread may call it. */
+final class ReferenceMemory {
+    /** Some JVMs cannot make an array of the very last sizes. */
+    private static final long MOST_ELEMENTS = Integer.MAX_VALUE - 8;
+
+    private final Set<ReferenceTensor> open = ConcurrentHashMap.newKeySet();
+    private final AtomicLong allocatedBytes = new AtomicLong();
+    private volatile boolean closed;
+
+    ReferenceTensor allocate(DataType dataType, Shape shape) {
+        if (closed) {
+            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
+                    dataType, shape));
+        }
+        if (shape.elementCount() > MOST_ELEMENTS) {
+            throw new IllegalArgumentException(
+                    "allocate: the reference engine holds at most %d elements in a tensor, but %s has %d; use another engine"
+                            .formatted(MOST_ELEMENTS, shape, shape.elementCount()));
+        }
+        ReferenceTensor tensor = new ReferenceTensor(this, dataType, shape);
+        open.add(tensor);
+        allocatedBytes.addAndGet(tensor.byteCount());
+        return tensor;
+    }
+
+    void release(ReferenceTensor tensor) {
+        if (open.remove(tensor)) {
+            allocatedBytes.addAndGet(-tensor.byteCount());
+            tensor.drop();
+        }
+    }
+
+    long allocatedBytes() {
+        return allocatedBytes.get();
+    }
+
+    void close() {
+        closed = true;
+        open.forEach(this::release);
+    }
+}
