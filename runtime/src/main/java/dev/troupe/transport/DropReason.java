@@ -1,0 +1,29 @@
+package dev.troupe.transport;
+
+/** Why a received frame was dropped. Each is counted in {@link TransportCounters}. */
+public enum DropReason {
+    /** Shorter than its header, or too long. */
+    BAD_LENGTH,
+    /** The first four bytes are not Troupe's. */
+    BAD_MAGIC,
+    /** Another version of the frame format, or another template. */
+    BAD_VERSION,
+    /** The CRC32C over header and payload does not match. */
+    BAD_CHECKSUM,
+    /** A field that no sender writes: unknown kind, type, dimension, size, count, or offsets beyond the message. */
+    BAD_FIELD,
+    /** The rank is not of this world, not of this node, or nobody listens for it. */
+    UNKNOWN_RANK,
+    /** Of an epoch before the present one. */
+    OLD_EPOCH,
+    /** Data of an epoch that this node has not reached, so that it cannot have granted a buffer for it. */
+    FUTURE_EPOCH,
+    /** The receiver granted no buffer for this message: a sender went beyond its credit. */
+    NO_BUFFER,
+    /** Type, shape or length differ from those of the granted buffer. */
+    WRONG_SHAPE,
+    /** A fragment that does not continue the message begun: something between was lost, or it came twice. */
+    OUT_OF_ORDER,
+    /** The engine could not write the payload into the buffer. */
+    LANDING_FAILED
+}

@@ -1,0 +1,22 @@
+package dev.troupe.transport;
+
+/** What a tensor between two stages is. The code is what goes on the wire, so it never changes. */
+public enum MessageKind {
+    /** The output of a stage, on its way to the next one. */
+    ACTIVATION(1),
+    /** The gradient for the output of a stage, on its way back to it. */
+    GRADIENT(2),
+    /** The gradient of a tied embedding, on its way to the rank that holds the other end. */
+    TIED_GRADIENT(3);
+
+    private final int code;
+
+    MessageKind(int code) {
+        this.code = code;
+    }
+
+    /** The number that stands for this kind in a frame; from 1 to 255. */
+    public int code() {
+        return code;
+    }
+}

@@ -1,0 +1,37 @@
+package dev.troupe.transport;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * What a transport has done since it started. Bytes are payload, without headers.
+ *
+ * @param messagesSent
+ *            messages whose last fragment has been handed to Aeron
+ * @param messagesReceived
+ *            messages that landed whole
+ * @param bytesSent
+ *            payload bytes handed to Aeron
+ * @param bytesReceived
+ *            payload bytes written into granted buffers
+ * @param backPressured
+ *            how often the window to another node was full
+ * @param dropped
+ *            received frames that were dropped, by reason; every reason has an entry
+ */
+public record TransportCounters(long messagesSent, long messagesReceived, long bytesSent, long bytesReceived,
+        long backPressured, Map<DropReason, Long> dropped) {
+    public TransportCounters {
+        Map<DropReason, Long> copy = new EnumMap<>(DropReason.class);
+        for (DropReason reason : DropReason.values()) {
+            copy.put(reason, dropped.getOrDefault(reason, 0L));
+        }
+        dropped = Collections.unmodifiableMap(copy);
+    }
+
+    /** All dropped frames together. */
+    public long droppedFrames() {
+        return dropped.values().stream().mapToLong(Long::longValue).sum();
+    }
+}

@@ -1,0 +1,14 @@
+package dev.troupe.transport;
+
+/** A transport that cannot start as it was asked to. The message is one sentence for the user. */
+public final class TransportException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    public TransportException(String message) {
+        super(message);
+    }
+
+    public TransportException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,52 @@
+package dev.troupe.transport;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a transport is laid out: the keys {@code transport.*}.
+ *
+ * @param directory
+ *            {@code transport.directory}: the directory of the media driver, made at start and deleted at close; empty:
+ *            one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
+ * @param termLength
+ *            {@code transport.term-length}: bytes of a term of each stream, a power of two from
+ *            {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
+ * @param linkTimeout
+ *            {@code transport.link-timeout}: how long another node may be out of reach before the ranks hear of it
+ */
+public record TransportSettings(Optional<Path> directory, int termLength, Duration linkTimeout) {
+    /** Bytes of the smallest term: its window, a half, still holds eight of the largest frames. */
+    public static final int MIN_TERM_LENGTH = 1 << 20;
+    /** Bytes of the largest term that Aeron knows. */
+    public static final int MAX_TERM_LENGTH = 1 << 30;
+    /**
+     * 16 MiB. What may be in flight is a window of half a term, and the driver moves it on only when its thread comes
+     * round, at the latest after {@value #MAX_DRIVER_SLEEP_MICROS} microseconds of sleep. So that a stream is not held
+     * up by that sleep at 8 GB/s, about twice what one thread can copy and check: 8 GB/s x 1 ms = 8 MB = a half of 16
+     * MiB. Each stream takes three terms of memory in the driver's directory, 48 MiB; a smaller term saves memory and
+     * costs throughput once the window lasts less than that sleep.
+     */
+    public static final int DEFAULT_TERM_LENGTH = 16 << 20;
+    /** The longest sleep of the media driver's thread, in microseconds. */
+    public static final int MAX_DRIVER_SLEEP_MICROS = 1000;
+
+    public TransportSettings {
+        Objects.requireNonNull(directory, "directory");
+        Objects.requireNonNull(linkTimeout, "linkTimeout");
+        if (termLength < MIN_TERM_LENGTH || termLength > MAX_TERM_LENGTH || Integer.bitCount(termLength) != 1) {
+            throw new IllegalArgumentException("transport.term-length must be a power of two from " + MIN_TERM_LENGTH
+                    + " to " + MAX_TERM_LENGTH + " bytes, but found " + termLength);
+        }
+        if (linkTimeout.isNegative() || linkTimeout.isZero()) {
+            throw new IllegalArgumentException("transport.link-timeout must be positive, but found " + linkTimeout);
+        }
+    }
+
+    /** A directory of this process's own, terms of {@link #DEFAULT_TERM_LENGTH}, 10 seconds to reach another node. */
+    public static TransportSettings defaults() {
+        return new TransportSettings(Optional.empty(), DEFAULT_TERM_LENGTH, Duration.ofSeconds(10));
+    }
+}
