@@ -87,7 +87,7 @@ final class ComputeCheck {
     private void requireOrder(Action first, Action second, String why) {
         if (!index.isBefore(first, second)) {
             throw index.refusal(index.find(second), "before " + first, second + " comes before " + first + ": " + why
-                    + ", so move " + first + " to the front of it.");
+                    + ", so move " + first + " in front of " + second + ".");
         }
     }
 

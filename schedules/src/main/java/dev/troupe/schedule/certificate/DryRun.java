@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -160,15 +161,15 @@ final class DryRun {
             rank = rankWaitedFor(rank);
         }
         List<Integer> circle = path.subList(path.indexOf(rank), path.size());
-        List<String> sentences = new ArrayList<>();
+        List<String> waits = new ArrayList<>();
         List<Mark> marks = new ArrayList<>();
         for (int waiting : circle) {
             String wait = waitOf(waiting);
-            sentences.add("rank " + waiting + " at " + current(waiting) + " waits for " + wait);
+            waits.add("rank " + waiting + " at " + current(waiting) + " waits for " + wait);
             marks.add(new Mark(new Place(waiting, positions[waiting]), "waits for " + wait));
         }
-        return new PlanException("Plan \"" + plan.name() + "\" never ends, its ranks wait in a circle: "
-                + String.join("; ", sentences) + ".", plan, marks);
+        return new PlanException("Plan \"" + plan.name() + "\" deadlocks: " + String.join("; ", waits) + ": "
+                + remedyFor(circle) + ".", plan, marks);
     }
 
     private int rankWaitedFor(int rank) {
@@ -179,14 +180,26 @@ final class DryRun {
     private String waitOf(int rank) {
         Action action = current(rank);
         Action missing = obstacle(action);
-        if (!lacksCredit(action)) {
-            return missing + " of rank " + plan.rankOf(missing.stage()) + ", position "
-                    + index.find(missing).position();
+        if (lacksCredit(action)) {
+            return missing + ", which gets no credit";
         }
-        String held = channel(action).landed.stream().sorted().map(microbatch -> new Action(action.stage(),
-                action.kind(), microbatch).toString()).reduce((left, right) -> left + ", " + right).orElseThrow();
-        return missing + ", which has no credit: of " + creditsPerEdge + " on the edge " + Edge.of(plan, action)
-                + " all are held for " + held + ", received later";
+        return missing + " of rank " + plan.rankOf(missing.stage()) + ", position " + index.find(missing).position();
+    }
+
+    /** What keeps a circle of ranks where they are, and what to do about it. */
+    private String remedyFor(List<Integer> circle) {
+        for (int rank : circle) {
+            Action action = current(rank);
+            if (lacksCredit(action)) {
+                String holders = channel(action).landed.stream().sorted()
+                        .map(microbatch -> new Action(action.stage(), action.kind(), microbatch).toString())
+                        .collect(Collectors.joining(", "));
+                return "the credits of the edge from " + Edge.of(plan, action) + ", " + creditsPerEdge
+                        + " in number, are held until " + holders
+                        + "; receive in the order of sending, or give more credits";
+            }
+        }
+        return "change the order of the rows";
     }
 
     /** Whether the message of this receive has been sent, but lies behind others that hold all the credits. */

@@ -46,7 +46,8 @@ final class MessageCheck {
     }
 
     private void requireReceive(Place place, Action user, Action receive) {
-        if (plan.needsMessage(receive) && !index.has(receive)) {
+        // Where the send is there and the receive is not, the send is the place to point at.
+        if (plan.needsMessage(receive) && !index.has(receive) && !index.has(receive.peer())) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
                     + ", but what it needs is made on rank " + plan.rankOf(receive.peerStage())
                     + ": put the receive before it, or lower the plan.");
@@ -59,10 +60,7 @@ final class MessageCheck {
             throw index.refusal(place, "nobody receives it", send + " is a send without a receive: rank "
                     + plan.rankOf(send.peerStage()) + " has no " + send.peer() + ".");
         }
-        if (!index.has(maker)) {
-            throw index.refusal(place, "nothing to send",
-                    send + " has nothing to send: the plan has no " + maker + " that would make it.");
-        }
+        requireThere(place, send, maker);
         if (!index.isBefore(maker, send)) {
             throw index.refusal(place, "before " + maker,
                     send + " comes before " + maker + ": a send follows the action that makes its tensor.");
@@ -75,13 +73,19 @@ final class MessageCheck {
             throw index.refusal(place, "nobody sends it", receive + " is a receive without a send: rank "
                     + plan.rankOf(receive.peerStage()) + " has no " + receive.peer() + ".");
         }
-        if (!index.has(user)) {
-            throw index.refusal(place, "nobody needs it",
-                    receive + " is of no use: the plan has no " + user + " that would need it.");
-        }
+        requireThere(place, receive, user);
         if (!index.isBefore(receive, user)) {
             throw index.refusal(place, "after " + user,
                     receive + " comes after " + user + ": a receive precedes the action that needs its tensor.");
+        }
+    }
+
+    /** Every forward is there; a backward is not where the plan is for forwards only. */
+    private void requireThere(Place place, Action message, Action partner) {
+        if (!index.has(partner)) {
+            throw index.refusal(place, "no backward",
+                    message + " carries a gradient, but the plan has no backward of stage "
+                            + message.stage() + " for microbatch " + message.microbatch() + ": take the message out.");
         }
     }
 

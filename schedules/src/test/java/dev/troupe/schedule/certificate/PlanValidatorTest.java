@@ -1,0 +1,429 @@
+package dev.troupe.schedule.certificate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Lowering;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.OneForwardOneBackward;
+
+/** Every class of mistake, each drawn as the user sees it. */
+@Tag("plan")
+class PlanValidatorTest {
+    @Test
+    void shouldMissAForward() {
+        assertRefused("""
+                Plan "hand", rank 1, position 2: 1F1 is missing: 1B1 has nothing to go back over.
+                hand: 2 ranks, 2 stages, 2 microbatches
+                        0     1     2     3
+                rank 0  0F0   0F1   0B0   0B1
+                rank 1  1F0   1B0  [1B1]
+                                    ^^^ 1F1 is missing""", """
+                0F0,0F1,0B0,0B1
+                1F0,1B0,1B1
+                """);
+    }
+
+    @Test
+    void shouldMissAForwardAndItsBackward() {
+        assertRefused("""
+                Plan "hand", rank 1, position 2: 1F1 is missing: stage 1 never sees microbatch 1.
+                hand: 2 ranks, 2 stages, 2 microbatches
+                        0     1     2     3
+                rank 0  0F0   0F1   0B0   0B1
+                rank 1  1F0   1B0  [?]
+                                    ^ 1F1 is missing""", """
+                0F0,0F1,0B0,0B1
+                1F0,1B0
+                """);
+    }
+
+    @Test
+    void shouldMissABackward() {
+        assertRefused("""
+                Plan "hand", rank 0, position 1: 0B1 is missing: 0F1 has no backward.
+                hand: 2 ranks, 2 stages, 2 microbatches
+                        0     1     2     3
+                rank 0  0F0  [0F1]  0B0
+                              ^^^ 0B1 is missing
+                rank 1  1F0   1B0   1F1   1B1""", """
+                0F0,0F1,0B0
+                1F0,1B0,1F1,1B1
+                """);
+    }
+
+    @Test
+    void shouldMissEitherHalfOfABackward() {
+        assertRefused("""
+                Plan "hand", rank 0, position 1: 0W0 is missing: 0I0 has no other half.
+                hand: 1 rank, 1 stage, 1 microbatch
+                        0     1
+                rank 0  0F0  [0I0]
+                              ^^^ 0W0 is missing""", """
+                0F0,0I0
+                """);
+        assertRefused("""
+                Plan "hand", rank 0, position 1: 0I0 is missing: 0W0 has no other half.
+                hand: 1 rank, 1 stage, 1 microbatch
+                        0     1
+                rank 0  0F0  [0W0]
+                              ^^^ 0I0 is missing""", """
+                0F0,0W0
+                """);
+    }
+
+    @Test
+    void shouldFindADoubledAction() {
+        assertRefused("""
+                Plan "hand", rank 0, position 3: 0F0 is doubled, it stands at position 0 already: take one of them out.
+                hand: 2 ranks, 2 stages, 2 microbatches
+                        0     1     2     3     4
+                rank 0  0F0   0F1   0B0  [0F0]  0B1
+                                          ^^^ again
+                rank 1  1F0   1B0   1F1   1B1""", """
+                0F0,0F1,0B0,0F0,0B1
+                1F0,1B0,1F1,1B1
+                """);
+    }
+
+    @Test
+    void shouldFindABackwardBeforeItsForward() {
+        assertRefused(
+                """
+                        Plan "hand", rank 1, position 2: 1B1 comes before 1F1: a backward needs its forward, so move 1F1 in front of 1B1.
+                        hand: 2 ranks, 2 stages, 2 microbatches
+                                0     1     2     3
+                        rank 0  0F0   0F1   0B0   0B1
+                        rank 1  1F0   1B0  [1B1]  1F1
+                                            ^^^ before 1F1""",
+                """
+                        0F0,0F1,0B0,0B1
+                        1F0,1B0,1B1,1F1
+                        """);
+        assertRefused(
+                """
+                        Plan "hand", rank 0, position 0: 0I0 comes before 0F0: a backward needs its forward, so move 0F0 in front of 0I0.
+                        hand: 1 rank, 1 stage, 1 microbatch
+                                0     1     2
+                        rank 0 [0I0]  0F0   0W0
+                                ^^^ before 0F0""",
+                """
+                        0I0,0F0,0W0
+                        """);
+    }
+
+    @Test
+    void shouldFindTheWeightsBeforeTheInput() {
+        assertRefused(
+                """
+                        Plan "hand", rank 0, position 1: 0W0 comes before 0I0: the backward for the weights follows the one for the \
+                        input, so move 0I0 in front of 0W0.
+                        hand: 1 rank, 1 stage, 1 microbatch
+                                0     1     2
+                        rank 0  0F0  [0W0]  0I0
+                                      ^^^ before 0I0""",
+                """
+                        0F0,0W0,0I0
+                        """);
+    }
+
+    @Test
+    void shouldFindAWholeBackwardBesideAHalf() {
+        assertRefused(
+                """
+                        Plan "hand", rank 0, position 2: 0W0 and 0B0 are both there, but B is I and W together: keep 0B0, or 0I0 and 0W0.
+                        hand: 1 rank, 1 stage, 1 microbatch
+                                0     1     2
+                        rank 0  0F0   0B0  [0W0]
+                                            ^^^ twice the backward""",
+                """
+                        0F0,0B0,0W0
+                        """);
+    }
+
+    @Test
+    void shouldFindAnActionOnTheWrongRank() {
+        assertRefused("""
+                Plan "hand", rank 0, position 1: 1F0 is on the wrong rank: the placement LOOP puts stage 1 on rank 1.
+                hand: 2 ranks, 2 stages, 1 microbatch
+                        0     1     2
+                rank 0  0F0  [1F0]  0B0
+                              ^^^ belongs to rank 1
+                rank 1  1B0""", """
+                0F0,1F0,0B0
+                1B0
+                """);
+    }
+
+    @Test
+    void shouldFindStagesAndMicrobatchesThatDoNotExist() {
+        String csv = """
+                0F0,0F1,0B0,0B1
+                1F0,1B0,1F1,1B1
+                """;
+        assertEquals("""
+                Plan "hand", rank 0, position 1: 0F1 names microbatch 1, but the last microbatch of the plan is 0.
+                hand: 2 ranks, 2 stages, 1 microbatch
+                        0     1     2     3
+                rank 0  0F0  [0F1]  0B0   0B1
+                              ^^^ no such microbatch
+                rank 1  1F0   1B0   1F1   1B1""",
+                refusal(Plan.fromCsv("hand", Placement.LOOP, 2, 1, csv)).getMessage());
+        assertEquals("""
+                Plan "hand", rank 1, position 1: 3B0 names stage 3, but the last stage of the plan is 1.
+                hand: 2 ranks, 2 stages, 2 microbatches
+                        0     1     2     3
+                rank 0  0F0   0F1   0B0   0B1
+                rank 1  1F0  [3B0]  1F1   1B1
+                              ^^^ no such stage""",
+                refusal(Plan.fromCsv("hand", Placement.LOOP, 2, 2, csv.replace("1B0", "3B0"))).getMessage());
+    }
+
+    @Test
+    void shouldFindABackwardInAForwardOnlyPlan() {
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0\n");
+        assertEquals("""
+                Plan "hand", rank 0, position 1: 0B0 is a backward, but the plan is for forwards only: take it out.
+                hand: 1 rank, 1 stage, 1 microbatch
+                        0     1
+                rank 0  0F0  [0B0]
+                              ^^^ backward""",
+                assertThrows(PlanException.class, () -> PlanValidator.check(plan, Purpose.FORWARD_ONLY)).getMessage());
+    }
+
+    @Test
+    void shouldShowWhoWaitsForWhomInADeadlock() {
+        assertRefused(
+                """
+                        Plan "hand" deadlocks: rank 0 at 0B0 waits for 1B0 of rank 1, position 2; rank 1 at 1F1 waits for 0F1 of \
+                        rank 0, position 2: change the order of the rows.
+                        hand: 2 ranks, 2 stages, 2 microbatches
+                                0     1     2     3
+                        rank 0  0F0  [0B0]  0F1   0B1
+                                      ^^^ waits for 1B0 of rank 1, position 2
+                        rank 1  1F0  [1F1]  1B0   1B1
+                                      ^^^ waits for 0F1 of rank 0, position 2""",
+                """
+                        0F0,0B0,0F1,0B1
+                        1F0,1F1,1B0,1B1
+                        """);
+    }
+
+    @Test
+    void shouldShowTheCircleAndNotThoseWhoWaitOutsideIt() {
+        PlanException refusal = refusal(Plan.fromCsv("hand", Placement.LOOP, """
+                0F0,0B0,0F1,0B1
+                1F0,1F1,1B0,1B1
+                2F0,2F1,2B0,2B1
+                """));
+        // Rank 0 waits for rank 1 and rank 2 for rank 1, but only rank 1 holds up rank 0 for what it is owed.
+        assertEquals("Plan \"hand\" deadlocks: rank 0 at 0B0 waits for 1B0 of rank 1, position 2; rank 1 at 1F1 waits "
+                + "for 0F1 of rank 0, position 2: change the order of the rows.", refusal.sentence());
+    }
+
+    @Test
+    void shouldShowARankThatWaitsForItself() {
+        assertRefused("""
+                Plan "hand" deadlocks: rank 0 at 1F0 waits for 0F0 of rank 0, position 1: change the order of the rows.
+                hand: 1 rank, 2 stages, 1 microbatch
+                        0     1     2     3
+                rank 0 [1F0]  0F0   1B0   0B0
+                        ^^^ waits for 0F0 of rank 0, position 1""", """
+                1F0,0F0,1B0,0B0
+                """);
+    }
+
+    @Test
+    void shouldAskForTheMessagesOfAPlanThatIsToRun() {
+        assertNotCertified(
+                """
+                        Plan "hand", rank 0, position 2: 0B0 has no 0RECV_B0, but what it needs is made on rank 1: put the receive \
+                        before it, or lower the plan.
+                        hand: 2 ranks, 2 stages, 1 microbatch
+                                0          1          2
+                        rank 0  0F0        0SEND_F0  [0B0]
+                                                      ^^^ needs 0RECV_B0
+                        rank 1  1RECV_F0   1F0        1B0""",
+                """
+                        0F0,0SEND_F0,0B0
+                        1RECV_F0,1F0,1B0
+                        """);
+    }
+
+    @Test
+    void shouldFindASendWithoutAReceive() {
+        assertNotCertified("""
+                Plan "hand", rank 1, position 3: 1SEND_B0 is a send without a receive: rank 0 has no 0RECV_B0.
+                hand: 2 ranks, 2 stages, 1 microbatch
+                        0          1          2          3
+                rank 0  0F0        0SEND_F0   0I0        0W0
+                rank 1  1RECV_F0   1F0        1B0       [1SEND_B0]
+                                                         ^^^^^^^^ nobody receives it""", """
+                0F0,0SEND_F0,0I0,0W0
+                1RECV_F0,1F0,1B0,1SEND_B0
+                """);
+    }
+
+    @Test
+    void shouldFindAReceiveWithoutASend() {
+        assertNotCertified("""
+                Plan "hand", rank 0, position 2: 0RECV_B0 is a receive without a send: rank 1 has no 1SEND_B0.
+                hand: 2 ranks, 2 stages, 1 microbatch
+                        0          1          2          3
+                rank 0  0F0        0SEND_F0  [0RECV_B0]  0B0
+                                              ^^^^^^^^ nobody sends it
+                rank 1  1RECV_F0   1F0        1B0""", """
+                0F0,0SEND_F0,0RECV_B0,0B0
+                1RECV_F0,1F0,1B0
+                """);
+    }
+
+    @Test
+    void shouldFindASendBeforeItsTensorIsThere() {
+        assertNotCertified(
+                """
+                        Plan "hand", rank 0, position 0: 0SEND_F0 comes before 0F0: a send follows the action that makes its tensor.
+                        hand: 2 ranks, 2 stages, 1 microbatch
+                                0          1          2          3
+                        rank 0 [0SEND_F0]  0F0        0RECV_B0   0B0
+                                ^^^^^^^^ before 0F0
+                        rank 1  1RECV_F0   1F0        1B0        1SEND_B0""",
+                """
+                        0SEND_F0,0F0,0RECV_B0,0B0
+                        1RECV_F0,1F0,1B0,1SEND_B0
+                        """);
+    }
+
+    @Test
+    void shouldFindAReceiveAfterItsTensorIsNeeded() {
+        assertNotCertified(
+                """
+                        Plan "hand", rank 1, position 1: 1RECV_F0 comes after 1F0: a receive precedes the action that needs its tensor.
+                        hand: 2 ranks, 2 stages, 1 microbatch
+                                0          1          2          3
+                        rank 0  0F0        0SEND_F0   0RECV_B0   0B0
+                        rank 1  1F0       [1RECV_F0]  1B0        1SEND_B0
+                                           ^^^^^^^^ after 1F0""",
+                """
+                        0F0,0SEND_F0,0RECV_B0,0B0
+                        1F0,1RECV_F0,1B0,1SEND_B0
+                        """);
+    }
+
+    @Test
+    void shouldFindMessagesThatHaveNoOtherEnd() {
+        assertNotCertified(
+                """
+                        Plan "hand", rank 0, position 1: 0SEND_F0 has no other rank to go between: there is no stage beyond stage 0, so \
+                        take the message out.
+                        hand: 1 rank, 1 stage, 1 microbatch
+                                0          1          2
+                        rank 0  0F0       [0SEND_F0]  0B0
+                                           ^^^^^^^^ no other end""",
+                """
+                        0F0,0SEND_F0,0B0
+                        """);
+        assertNotCertified(
+                """
+                        Plan "hand", rank 0, position 1: 1RECV_F0 has no other rank to go between: stage 0 is on the same rank, so take \
+                        the message out.
+                        hand: 1 rank, 2 stages, 1 microbatch
+                                0          1          2          3          4
+                        rank 0  0F0       [1RECV_F0]  1F0        1B0        0B0
+                                           ^^^^^^^^ no other end""",
+                """
+                        0F0,1RECV_F0,1F0,1B0,0B0
+                        """);
+    }
+
+    @Test
+    void shouldFindGradientMessagesInAForwardOnlyPlan() {
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+                0F0,0SEND_F0,0RECV_B0
+                1RECV_F0,1F0,1SEND_B0
+                """);
+        PlanException refusal = assertThrows(PlanException.class,
+                () -> PlanValidator.certify(plan, Purpose.FORWARD_ONLY, 1));
+        assertEquals("Plan \"hand\", rank 0, position 2: 0RECV_B0 carries a gradient, but the plan has no backward of "
+                + "stage 0 for microbatch 0: take the message out.", refusal.sentence());
+        assertEquals(List.of(new Place(0, 2)), refusal.places());
+    }
+
+    @Test
+    void shouldAllowReceivesOutOfOrderOnlyAsFarAsTheCreditsGo() {
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+                0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0
+                1RECV_F1,1F1,1RECV_F0,1F0,1B1,1SEND_B1,1B0,1SEND_B0
+                """);
+        assertEquals(2, PlanValidator.certify(plan, Purpose.TRAINING, 2).creditsPerEdge());
+        assertNotCertified(
+                """
+                        Plan "hand" deadlocks: rank 1 at 1RECV_F1 waits for 0SEND_F1, which gets no credit: the credits of the edge \
+                        from stage 0 (rank 0) to stage 1 (rank 1), 1 in number, are held until 1RECV_F0; receive in the order of \
+                        sending, or give more credits.
+                        hand: 2 ranks, 2 stages, 2 microbatches
+                                0          1          2          3          4          5          6          7
+                        rank 0  0F0        0SEND_F0   0F1        0SEND_F1   0RECV_B1   0B1        0RECV_B0   0B0
+                        rank 1 [1RECV_F1]  1F1        1RECV_F0   1F0        1B1        1SEND_B1   1B0        1SEND_B0
+                                ^^^^^^^^ waits for 0SEND_F1, which gets no credit""",
+                plan.toCsv());
+    }
+
+    @Test
+    void shouldFindADeadlockThatOnlyTheOrderOfMessagesMakes() {
+        // The computing is 1F1B and sound; rank 0 asks for the gradient of 0 before it sends what makes it.
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
+                0F0,0RECV_B0,0SEND_F0,0B0
+                1RECV_F0,1F0,1B0,1SEND_B0
+                """);
+        PlanValidator.check(plan, Purpose.TRAINING);
+        PlanException refusal = assertThrows(PlanException.class,
+                () -> PlanValidator.certify(plan, Purpose.TRAINING, 8));
+        assertEquals("Plan \"hand\" deadlocks: rank 0 at 0RECV_B0 waits for 1SEND_B0 of rank 1, position 3; rank 1 at "
+                + "1RECV_F0 waits for 0SEND_F0 of rank 0, position 2: change the order of the rows.",
+                refusal.sentence());
+        assertEquals(List.of(new Place(0, 1), new Place(1, 0)), refusal.places());
+    }
+
+    @Test
+    void shouldRefuseEverySmallPlanThatLacksOneAction() {
+        Plan sound = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 4));
+        for (int rank = 0; rank < sound.rankCount(); rank++) {
+            for (int position = 0; position < sound.rows().get(rank).size(); position++) {
+                List<List<Action>> rows = new ArrayList<>(sound.rows());
+                List<Action> row = new ArrayList<>(rows.get(rank));
+                Action lost = row.remove(position);
+                rows.set(rank, row);
+                Plan broken = sound.withRows(rows);
+                PlanException refusal = assertThrows(PlanException.class,
+                        () -> PlanValidator.certify(broken, Purpose.TRAINING, 4), () -> "without " + lost);
+                assertTrue(refusal.sentence().contains(lost.toString()), refusal::getMessage);
+            }
+        }
+    }
+
+    private static void assertRefused(String expected, String csv) {
+        assertEquals(expected, refusal(Plan.fromCsv("hand", Placement.LOOP, csv)).getMessage());
+    }
+
+    private static void assertNotCertified(String expected, String csv) {
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, csv);
+        assertEquals(expected, assertThrows(PlanException.class,
+                () -> PlanValidator.certify(plan, Purpose.TRAINING, 1)).getMessage());
+    }
+
+    private static PlanException refusal(Plan plan) {
+        return assertThrows(PlanException.class, () -> PlanValidator.check(plan, Purpose.TRAINING));
+    }
+}
