@@ -50,20 +50,22 @@ final class KnownKeys {
 
     /** Returns what to say of a key that does not exist: the nearest that do, or all of its section. */
     String adviceForKey(String path) {
-        List<String> near = nearest(path, keys, wanted -> distance(path, wanted));
+        List<String> near = nearest(path, keys);
         if (near.isEmpty()) {
-            near = nearest(last(path), keys, wanted -> distance(last(path), last(wanted)));
+            String name = plain(last(path));
+            near = keys.stream().filter(key -> name.length() > 3 && plain(last(key)).contains(name)).toList();
         }
-        return near.isEmpty() ? keysNear(path) : "did you mean " + String.join(" or ", near) + "?";
+        if (!near.isEmpty()) {
+            return didYouMean(near);
+        }
+        return nearest(path, sections).stream().findFirst().map(section -> section + " has " + keysOf(section))
+                .orElseGet(() -> keysNear(path));
     }
 
     /** Returns what to say of a section that does not exist. */
     String adviceForSection(String path) {
-        List<String> near = nearest(path, sections, wanted -> distance(path, wanted));
-        if (near.isEmpty()) {
-            near = nearest(last(path), sections, wanted -> distance(last(path), last(wanted)));
-        }
-        return near.isEmpty() ? keysNear(path) : "did you mean " + String.join(" or ", near) + "?";
+        List<String> near = nearest(path, sections);
+        return near.isEmpty() ? keysNear(path) : didYouMean(near);
     }
 
     /** Returns the keys and sections that stand directly in a section. */
@@ -84,6 +86,18 @@ final class KnownKeys {
         return sections.contains(section)
                 ? section + " has " + keysOf(section)
                 : "the sections and keys are " + keysOf("");
+    }
+
+    private static String didYouMean(List<String> near) {
+        return "did you mean " + String.join(" or ", near) + "?";
+    }
+
+    /** Returns what is nearest as a whole, or else what is nearest by its last name, in whatever section it stands. */
+    private static List<String> nearest(String path, Set<String> candidates) {
+        List<String> near = nearest(path, candidates, wanted -> distance(path, wanted));
+        return near.isEmpty()
+                ? nearest(last(path), candidates, wanted -> distance(last(path), last(wanted)))
+                : near;
     }
 
     private static List<String> nearest(String found, Set<String> candidates, ToIntFunction<String> distance) {

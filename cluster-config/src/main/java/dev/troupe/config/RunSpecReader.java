@@ -42,7 +42,7 @@ public final class RunSpecReader {
     public static RunSpec read(Optional<Path> file, List<String> settings) {
         List<Problem> problems = new ArrayList<>();
         Sources sources = Sources.read(file, settings, problems);
-        RunSpecReader reader = new RunSpecReader(new Values(sources.given(), sources.defaults(), problems));
+        RunSpecReader reader = new RunSpecReader(new Values(sources, problems));
         String name = reader.values.text("name", NAME,
                 "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit");
         DataSpec data = reader.data();
@@ -102,8 +102,8 @@ public final class RunSpecReader {
         }
         if (data.isTokenFile()) {
             if (size == 0) {
-                values.report("model.vocabulary-size", "how many token ids " + data.path().orElseThrow()
-                        + " is made of, since a .bin file does not say", "0", "set it, or model.from");
+                values.report("model.vocabulary-size", "the number of token ids, which a .bin file does not say", "0",
+                        "set it, or model.from");
             }
             return size;
         }

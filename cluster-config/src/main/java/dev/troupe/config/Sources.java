@@ -22,22 +22,27 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * What a run is made of: the settings of the command line over the file over the defaults.
  *
- * @param given settings over file, resolved
+ * @param all settings over file over defaults, resolved
+ * @param given settings over file: what the user wrote, for its keys
  * @param defaults every key
  * @param keys the keys that exist
  */
-record Sources(Config given, Config defaults, KnownKeys keys) {
+record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     private static final String ROOT = "troupe";
-    private static final String DEFAULTS = "troupe-defaults.conf";
+    static final String DEFAULTS = "troupe-defaults.conf";
     private static final String SETTING = "-s";
+    private static final String USAGE = "write it as -s training.steps=1000";
     private static final long LARGEST_FILE_BYTES = 1 << 20;
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
+    // How the parser words its guesses, which are about file types and quotes and seldom right.
+    private static final Pattern ADVICE = Pattern.compile(" \\((if you|JSON does|in that case).*");
     private static final ConfigResolveOptions NO_ENVIRONMENT = ConfigResolveOptions.noSystem();
 
     /**
@@ -54,9 +59,10 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
             Config written = file.isPresent() ? parse(file.get()) : ConfigFactory.empty();
             Config user = overrides.withFallback(written);
             Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
+            // Its values may differ from those of all, where a value is made of the one that it hides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
             checkRoot(given.root(), keys, problems);
-            return new Sources(given, defaults, keys);
+            return new Sources(all, given, defaults, keys);
         } catch (Refused refused) {
             problems.add(refused.problem);
         } catch (com.typesafe.config.ConfigException malformed) {
@@ -84,14 +90,15 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
             String key = equals < 0 ? setting.strip() : setting.substring(0, equals).strip();
             if (equals < 0) {
                 problems.add(new Problem("", SETTING, "key=value", '"' + setting + "\" without '='",
-                        keys.isKey(key) ? "write -s " + key + "=VALUE" : "write it as -s training.steps=1000"));
+                        keys.isKey(key) ? "write -s " + key + "=VALUE" : USAGE));
+            } else if (key.isEmpty()) {
+                problems.add(new Problem("", SETTING, "key=value", '"' + setting + "\" without a key", USAGE));
             } else if (keys.isKey(key)) {
                 try {
                     ConfigValue value = settingValue(setting.substring(equals + 1).strip());
                     overrides = value.atPath(ROOT + "." + key).withFallback(overrides);
                 } catch (com.typesafe.config.ConfigException malformed) {
-                    problems.add(new Problem(key, SETTING, "a value", setting.substring(equals + 1),
-                            reason(malformed)));
+                    problems.add(new Problem(key, SETTING, "a value", reason(malformed), ""));
                 }
             } else if (keys.isSection(key)) {
                 problems.add(new Problem(key, SETTING, "a key", "a section", "it has " + keys.keysOf(key)));
@@ -135,11 +142,12 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
             throw new Refused(file, "a file that can be read", unreadable.toString(), "check its permissions");
         }
         return ConfigFactory.parseFile(file.toFile(),
-                ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF).setAllowMissing(false));
+                ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF).setAllowMissing(false)
+                        .setIncluder(new FileIncluder(file.resolveSibling(""), 0)));
     }
 
     private static void checkRoot(ConfigObject root, KnownKeys keys, List<Problem> problems) {
-        for (Map.Entry<String, ConfigValue> entry : root.entrySet()) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(root).entrySet()) {
             String key = entry.getKey();
             String origin = Origins.of(entry.getValue().origin());
             if (key.equals(ROOT)) {
@@ -162,7 +170,7 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
                     "a section { ... }", Values.show(value), "it has " + keys.keysOf(section)));
             return;
         }
-        for (Map.Entry<String, ConfigValue> entry : object.entrySet()) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(object).entrySet()) {
             String path = path(section, entry.getKey());
             String origin = Origins.of(entry.getValue().origin());
             if (keys.isSection(path)) {
@@ -181,7 +189,7 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
     }
 
     private static Problem unknown(String key, String origin, String advice) {
-        return new Problem(key, origin, "a key that exists", key, advice);
+        return new Problem(key, origin, "a key that exists", "an unknown one", advice);
     }
 
     private static Problem malformed(com.typesafe.config.ConfigException malformed, Optional<Path> file) {
@@ -192,17 +200,16 @@ record Sources(Config given, Config defaults, KnownKeys keys) {
                     substitution.find() ? substitution.group() : reason(malformed),
                     "define it; environment variables are not read");
         }
-        return new Problem("", origin, "HOCON", "something else", reason(malformed));
+        return new Problem("", origin, "well-formed HOCON", reason(malformed), "");
     }
 
-    /** Returns the message of the parser without its origin, which stands before it already, in one line. */
+    /** Returns the message of the parser as the end of a sentence: without its origin and its advice, in one line. */
     private static String reason(com.typesafe.config.ConfigException malformed) {
-        String message = malformed.getMessage().replaceAll("\\s+", " ").strip();
-        if (malformed.origin() != null) {
-            String origin = malformed.origin().description() + ": ";
-            message = message.startsWith(origin) ? message.substring(origin.length()) : message;
-        }
-        return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
+        String message = malformed.getMessage();
+        String origin = malformed.origin() == null ? "" : malformed.origin().description() + ": ";
+        String bare = message.startsWith(origin) ? message.substring(origin.length()) : message;
+        String line = ADVICE.matcher(bare.replaceAll("\\p{Cntrl}+", " ")).replaceAll("").strip();
+        return "an error: " + (line.endsWith(".") ? line.substring(0, line.length() - 1) : line);
     }
 
     private static String name(Optional<Path> file) {

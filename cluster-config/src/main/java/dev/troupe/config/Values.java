@@ -24,8 +24,10 @@ import java.util.stream.Collectors;
  */
 final class Values {
     private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
+    private static final int FARTHEST_WORD = 2;
     private static final int LONGEST_QUOTE = 60;
 
+    private final Config all;
     private final Config given;
     private final Config defaults;
     private final List<Problem> problems;
@@ -34,13 +36,13 @@ final class Values {
     /**
      * Creates a view.
      *
-     * @param given what the user wrote, resolved, with {@code troupe} at its root
-     * @param defaults every key, likewise
+     * @param sources what the user wrote, over the defaults
      * @param problems where wrong values are reported
      */
-    Values(Config given, Config defaults, List<Problem> problems) {
-        this.given = given;
-        this.defaults = defaults;
+    Values(Sources sources, List<Problem> problems) {
+        this.all = sources.all();
+        this.given = sources.given();
+        this.defaults = sources.defaults();
         this.problems = problems;
     }
 
@@ -85,7 +87,7 @@ final class Values {
         if (range.holds(number)) {
             return number;
         }
-        report(key, "a number " + range.words(), "");
+        report(key, "a finite number " + range.words(), "");
         return defaults.getDouble(path(key));
     }
 
@@ -121,7 +123,10 @@ final class Values {
                 return choice;
             }
         }
-        report(key, choices.stream().map(Word::word).collect(Collectors.joining(" or ")), hint);
+        String near = choices.stream().map(Word::word)
+                .filter(choice -> text != null && KnownKeys.distance(text, choice) <= FARTHEST_WORD).findFirst()
+                .map(choice -> "did you mean " + choice + "?").orElse(hint);
+        report(key, choices.stream().map(Word::word).collect(Collectors.joining(" or ")), near);
         String standard = defaults.getString(path(key));
         return choices.stream().filter(choice -> choice.word().equals(standard)).findFirst().orElseThrow();
     }
@@ -198,10 +203,15 @@ final class Values {
         return switch (value.valueType()) {
             case OBJECT -> "a section";
             case LIST -> shorten(value.render(ConfigRenderOptions.concise()));
-            case STRING -> '"' + shorten((String) value.unwrapped()) + '"';
+            case STRING -> quote((String) value.unwrapped());
             case NUMBER, BOOLEAN -> shorten(text(value));
             case NULL -> "null";
         };
+    }
+
+    /** Every value of the command line is text; its numbers need no quotes to be told from their surroundings. */
+    private static String quote(String text) {
+        return NUMBER.matcher(text).matches() ? shorten(text) : '"' + shorten(text) + '"';
     }
 
     private static String shorten(String text) {
@@ -210,7 +220,7 @@ final class Values {
     }
 
     private ConfigValue value(String key) {
-        ConfigValue value = find(given, key);
+        ConfigValue value = find(all, key);
         return value == null ? find(defaults, key) : value;
     }
 
@@ -250,9 +260,7 @@ final class Values {
     }
 
     private static String range(int minimum, int maximum) {
-        return maximum == Integer.MAX_VALUE
-                ? "of at least " + minimum + " that fits into 32 bits"
-                : "from " + minimum + " to " + maximum;
+        return "from " + minimum + " to " + maximum;
     }
 
     /** The numbers a key takes; never NaN or infinite. */

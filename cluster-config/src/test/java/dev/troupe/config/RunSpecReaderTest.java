@@ -1,6 +1,9 @@
 package dev.troupe.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -89,6 +92,80 @@ class RunSpecReaderTest {
         assertEquals(new ModelSpec.FromDirectory(Path.of("some/dir").toAbsolutePath(), OptionalInt.of(4),
                 OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty()),
                 model);
+    }
+
+    @Test
+    void shouldTakeTheVocabularyOfTheTokenizer() {
+        ModelSpec model = RunSpecReader.read(Optional.empty(), List.of("data.tokenizer=gpt2")).model();
+        assertEquals(50257, assertInstanceOf(ModelSpec.Described.class, model).vocabularySize());
+    }
+
+    @Test
+    void shouldTakeNoTokenizerForATokenFile() {
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of("data.path=a.bin", "model.vocabulary-size=64"));
+        assertTrue(run.data().isTokenFile());
+        assertEquals(64, assertInstanceOf(ModelSpec.Described.class, run.model()).vocabularySize());
+    }
+
+    @Test
+    void shouldTakeTheBuiltInCorpusForAnEmptyPath() {
+        assertEquals(Optional.empty(), RunSpecReader.read(Optional.empty(), List.of("data.path=")).data().path());
+    }
+
+    @Test
+    void shouldLetARunEndInsideItsWarmUp() {
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of("training.steps=5"));
+        assertEquals(5, run.training().learningRate().decaySteps());
+        assertEquals(20, run.training().learningRate().warmupSteps());
+    }
+
+    @Test
+    void shouldResolveSubstitutionsOverDefaults() throws IOException {
+        Path file = write("""
+                troupe.training.steps = ${troupe.model.layers}
+                troupe.data.path = /corpora/${troupe.data.path}
+                troupe.data.seed = ${?NOT_SET_ANYWHERE}
+                """);
+        RunSpec run = RunSpecReader.read(Optional.of(file), List.of("model.layers=9"));
+        assertEquals(9, run.training().steps());
+        assertEquals(Optional.of(Path.of("/corpora/built-in")), run.data().path());
+        assertEquals(1, run.data().seed());
+    }
+
+    @Test
+    void shouldIncludeFilesFromTheFolderOfTheIncludingOne() throws IOException {
+        Files.createDirectory(folder.resolve("parts"));
+        Files.writeString(folder.resolve("parts/a.conf"), "include file(\"b.conf\")\ntroupe.training.steps = 3");
+        Files.writeString(folder.resolve("parts/b.conf"), "troupe.data.seed = 4, troupe.training.steps = 2");
+        RunSpec run = RunSpecReader.read(Optional.of(write("include \"parts/a.conf\"")), List.of());
+        assertEquals(3, run.training().steps());
+        assertEquals(4, run.data().seed());
+    }
+
+    @Test
+    void shouldReadNoSystemProperties() {
+        System.setProperty("troupe.training.steps", "77");
+        try {
+            com.typesafe.config.ConfigFactory.invalidateCaches();
+            assertEquals(300, RunSpecReader.read(Optional.empty(), List.of()).training().steps());
+        } finally {
+            System.clearProperty("troupe.training.steps");
+        }
+    }
+
+    @Test
+    void shouldCountRanksAndStages() {
+        ParallelSpec parallel = new ParallelSpec(4, 2, 3, 2, "1f1b", "uniform");
+        assertEquals(24, parallel.worldSize());
+        assertEquals(8, parallel.stageCount());
+    }
+
+    @Test
+    void shouldRefuseABatchThatIsBuiltWrong() {
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
+        ParallelSpec parallel = new ParallelSpec(4, 1, 3, 1, "1f1b", "uniform");
+        assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
+                run.training(), parallel, run.engine(), run.transport()));
     }
 
     private void assertReadsBack(List<String> settings) throws IOException {

@@ -1,0 +1,246 @@
+package dev.troupe.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("plan")
+class RefusalTest {
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
+            "training.steps=ten ! training.steps (-s): expected a whole number from 1 to 2147483647, found \"ten\".",
+            "training.steps=0 ! training.steps (-s): expected a whole number from 1 to 2147483647, found 0.",
+            "training.steps=1.5 ! training.steps (-s): expected a whole number from 1 to 2147483647, found 1.5.",
+            "training.steps=2147483648 ! training.steps (-s): expected a whole number from 1 to 2147483647, "
+                    + "found 2147483648.",
+            "training.seed=9223372036854775808 ! training.seed (-s): expected a whole number of at most 64 bits, "
+                    + "found 9223372036854775808.",
+            "training.learning-rate.peak=NaN ! training.learning-rate.peak (-s): expected a finite number of at least 0, "
+                    + "found \"NaN\".",
+            "training.learning-rate.peak=1e400 ! training.learning-rate.peak (-s): expected a finite number of at "
+                    + "least 0, found 1e400.",
+            "training.optimizer.epsilon=0 ! training.optimizer.epsilon (-s): expected a finite number above 0, found 0.",
+            "training.gradient-clip=-1 ! training.gradient-clip (-s): expected a finite number of at least 0, found -1.",
+            "data.validation-fraction=1 ! data.validation-fraction (-s): expected a finite number of at least 0 and "
+                    + "below 1, found 1.",
+            "training.optimizer.betas=0.9 ! training.optimizer.betas (-s): expected two numbers, each of at least 0 and "
+                    + "below 1, such as [0.9, 0.95], found 0.9.",
+            "training.optimizer.betas=[0.9, 1] ! training.optimizer.betas (-s): expected two numbers, each of at least "
+                    + "0 and below 1, such as [0.9, 0.95], found [0.9,1].",
+            "training.optimizer.betas=[0.9, 0.5, 0.5] ! training.optimizer.betas (-s): expected two numbers, each of at "
+                    + "least 0 and below 1, such as [0.9, 0.95], found [0.9,0.5,0.5].",
+            "training.optimizer.betas=[0.9 ! training.optimizer.betas (-s): expected a value, found an error: List "
+                    + "should have ended with ] or had a comma, instead had token: end of file.",
+            "model.tie-embeddings=maybe ! model.tie-embeddings (-s): expected true or false, found \"maybe\".",
+            "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
+            "training.precision=bfloat16 ! training.precision (-s): expected float32 or float64, found \"bfloat16\"; "
+                    + "this version computes in float32, and in float64 on the engine reference.",
+            "parallel.tensor=2 ! parallel.tensor (-s): expected 1, since this version trains with tensor = 1 and "
+                    + "data = 1, found 2; set it to 1 and share the work out with parallel.pipeline.",
+            "parallel.data=2 ! parallel.data (-s): expected 1, since this version trains with tensor = 1 and "
+                    + "data = 1, found 2; set it to 1 and share the work out with parallel.pipeline.",
+            "parallel.schedule= ! parallel.schedule (-s): expected the name of a schedule, such as 1f1b, found \"\".",
+            "transport.timeout=60 ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "
+                    + "as 60s, found 60.",
+            "transport.timeout=2d ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "
+                    + "as 60s, found \"2d\".",
+            "transport.term-length=3MiB ! transport.term-length (-s): expected a size that is a power of two from 64KiB "
+                    + "to 1GiB, such as 1MiB, found \"3MiB\".",
+            "name=../up ! name (-s): expected at most 64 letters, digits, '.', '_' and '-', the first a letter or digit, "
+                    + "found \"../up\".",
+            "training.global-batch-size=15 ! training.global-batch-size (-s): expected a multiple of parallel.data x "
+                    + "training.microbatch-size = 1 x 2 = 2, found 15; the nearest that fit are 14 and 16.",
+            "training.microbatch-size=32 ! training.global-batch-size (the default): expected a multiple of "
+                    + "parallel.data x training.microbatch-size = 1 x 32 = 32, found 16; the nearest that fit are "
+                    + "32 and 64.",
+            "model.heads=3 ! model.heads (-s): expected a number that divides model.hidden = 128, found a remainder of 2 "
+                    + "with 3 heads; change one of them.",
+            "model.vocabulary-size=255 ! model.vocabulary-size (-s): expected at least the 256 tokens of "
+                    + "data.tokenizer = bytes, found 255; set it to 0 to take the tokenizer's.",
+            "data.path=tokens.bin ! model.vocabulary-size (the default): expected the number of token ids, which a .bin "
+                    + "file does not say, found 0; set it, or model.from.",
+            "training.learning-rate.peak=1e-5 ! training.learning-rate.minimum (the default): expected at most the peak, "
+                    + "which is 1.0E-5, found 1.0E-4; set it below the peak, or the schedule to constant.",
+            "training.learning-rate.decay-steps=5 ! training.learning-rate.decay-steps (-s): expected at least the 20 "
+                    + "warm-up steps, which it includes, found 5; set it to 0 to decay until the last step.",
+            "training.steps ! -s: expected key=value, found \"training.steps\" without '='; write "
+                    + "-s training.steps=VALUE.",
+            "=3 ! -s: expected key=value, found \"=3\" without a key; write it as -s training.steps=1000.",
+            "engine=nd4j ! engine (-s): expected a key, found a section; it has kind, threads.",
+            "troupe.data.seed=3 ! troupe.data.seed (-s): expected a key without troupe., found troupe.data.seed; did you "
+                    + "mean data.seed?",
+            "seed=3 ! seed (-s): expected a key that exists, found an unknown one; did you mean data.seed or "
+                    + "training.seed?",
+            "batch-size=3 ! batch-size (-s): expected a key that exists, found an unknown one; did you mean "
+                    + "training.global-batch-size or training.microbatch-size?",
+            "training.globalBatchSize=3 ! training.globalBatchSize (-s): expected a key that exists, found an unknown "
+                    + "one; did you mean training.global-batch-size?",
+            "engine.quux=3 ! engine.quux (-s): expected a key that exists, found an unknown one; engine has kind, "
+                    + "threads."})
+    void shouldRefuseASetting(String setting, String sentence) {
+        assertEquals(sentence, refusal(Optional.empty(), List.of(setting)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
+            "training.steps = 3 ! training (FILE:1): expected everything under troupe, found training at the top of the "
+                    + "file; write troupe.training, or put it into troupe { ... }.",
+            "troup.training.steps = 3 ! troup (FILE:1): expected nothing but troupe at the top of the file, found troup; "
+                    + "did you mean troupe?",
+            "akka.loglevel = INFO ! akka (FILE:1): expected nothing but troupe at the top of the file, found akka; put "
+                    + "what is for this run into troupe { ... } and take the rest out.",
+            "troupe.trainin { steps = 3 } ! trainin (FILE:1): expected a key that exists, found an unknown one; did you "
+                    + "mean training?",
+            "troupe { \"data.seed\" = 3 } ! \"data.seed\" (FILE:1): expected a key that exists, found an unknown one; "
+                    + "did you mean data.seed?",
+            "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has data, engine, model, name, "
+                    + "parallel, training, transport.",
+            "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has kind, threads.",
+            "troupe.data.seed { a = 1 } ! data.seed (FILE:1): expected a whole number of at most 64 bits, found a "
+                    + "section.",
+            "troupe.data.seed = [1] ! data.seed (FILE:1): expected a whole number of at most 64 bits, found [1].",
+            "troupe.data.seed = null ! data.seed (FILE:1): expected a whole number of at most 64 bits, found null.",
+            "troupe.name = ${nowhere} ! FILE:1: expected substitutions that lead to a value, found ${nowhere}; define "
+                    + "it; environment variables are not read.",
+            "troupe.name = ${PATH} ! FILE:1: expected substitutions that lead to a value, found ${PATH}; define it; "
+                    + "environment variables are not read.",
+            "troupe.name = ${java.io.tmpdir} ! FILE:1: expected substitutions that lead to a value, found "
+                    + "${java.io.tmpdir}; define it; environment variables are not read.",
+            "troupe { ! FILE:1: expected well-formed HOCON, found an error: expecting a close parentheses ')' here, not: "
+                    + "end of file.",
+            "include \"none.conf\" ! FILE: expected well-formed HOCON, found an error: an include of FOLDER/none.conf, "
+                    + "which is no file.",
+            "include url(\"http://localhost/a\") ! FILE: expected well-formed HOCON, found an error: an include of "
+                    + "http://localhost/a, where only files are included.",
+            "include \"run.conf\" ! FILE: expected well-formed HOCON, found an error: more than 16 files that include "
+                    + "each other, up to FILE."})
+    void shouldRefuseAFile(String text, String sentence) throws IOException {
+        Path file = write(text);
+        String expected = sentence.replace("FILE", file.toString()).replace("FOLDER", folder.toString());
+        assertEquals(expected, refusal(Optional.of(file), List.of()));
+    }
+
+    @Test
+    void shouldNameTheLineOfAMalformedFile() throws IOException {
+        Path file = write("troupe {\n  training {\n    steps =\n  }\n}\n");
+        assertEquals(
+                file + ":4: expected well-formed HOCON, found an error: Expecting a value but got wrong token: '}'.",
+                refusal(Optional.of(file), List.of()));
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoConfigurationFile() throws IOException {
+        Path missing = folder.resolve("missing.conf");
+        assertEquals(missing + ": expected a configuration file, found none; check the path.",
+                refusal(Optional.of(missing), List.of()));
+        assertEquals(folder + ": expected a configuration file, found a directory; name a file in it.",
+                refusal(Optional.of(folder), List.of()));
+        Path latin = Files.write(folder.resolve("latin.conf"),
+                "troupe.name = \u00e9".getBytes(StandardCharsets.ISO_8859_1));
+        assertEquals(latin + ": expected UTF-8 text, found bytes that are none; save the file as UTF-8.",
+                refusal(Optional.of(latin), List.of()));
+        Path large = Files.write(folder.resolve("large.conf"), new byte[(1 << 20) + 1]);
+        assertEquals(
+                large + ": expected a configuration file of at most 1 MiB, found 1048577 bytes; name a text file in "
+                        + "HOCON; data are named by data.path.",
+                refusal(Optional.of(large), List.of()));
+        Path deep = write("a = " + "[".repeat(500_000));
+        assertEquals(deep + ": expected sections of a sensible depth, found more of them inside each other than can be "
+                + "read; take some away.", refusal(Optional.of(deep), List.of()));
+    }
+
+    @Test
+    void shouldRefuseFloat64WhereTheEngineHasNone() {
+        assertEquals(
+                "training.precision (-s): expected float32 with engine.kind = nd4j, found float64; set engine.kind to "
+                        + "reference, which computes in float64, or the precision to float32.",
+                refusal(Optional.empty(), List.of("training.precision=float64", "engine.kind=nd4j")));
+    }
+
+    @Test
+    void shouldReportEveryProblemAtOnce() throws IOException {
+        Path file = write("""
+                troupe {
+                  trainin { steps = 5 }
+                  training { steps = many, global-batch-size = 7 }
+                  model { heads = 3 }
+                }
+                data.seed = 1
+                """);
+        ConfigException refusal = assertThrows(ConfigException.class,
+                () -> RunSpecReader.read(Optional.of(file),
+                        List.of("nonsense", "data.ordr=random", "engine.threads=-1")));
+        assertEquals(List.of("", "data.ordr", "data", "trainin", "model.heads", "engine.threads", "training.steps",
+                "training.global-batch-size"), refusal.problems().stream().map(Problem::key).toList());
+        assertEquals(8, refusal.getMessage().lines().count());
+        assertEquals(file + ":3", refusal.problems().get(6).origin());
+    }
+
+    @Test
+    void shouldReportSettingsBesideAFileThatCannotBeRead() {
+        ConfigException refusal = assertThrows(ConfigException.class,
+                () -> RunSpecReader.read(Optional.of(folder), List.of("training.stps=1")));
+        assertEquals(List.of("-s", folder.toString()), refusal.problems().stream().map(Problem::origin).toList());
+    }
+
+    @Test
+    void shouldNotBlameABatchForAWrongMicrobatch() {
+        assertEquals("training.microbatch-size (-s): expected a whole number from 1 to 2147483647, found \"x\".",
+                refusal(Optional.empty(), List.of("training.microbatch-size=x", "training.global-batch-size=15")));
+    }
+
+    @Test
+    void shouldSuggestEveryKeyThatLacksALetter() {
+        List<String> keys = Sources.read(Optional.empty(), List.of(), new ArrayList<>()).keys().all().stream().sorted()
+                .toList();
+        assertEquals(42, keys.size());
+        for (String key : keys) {
+            for (int i = 0; i < key.length(); i++) {
+                String misspelt = key.substring(0, i) + key.substring(i + 1);
+                if (key.charAt(i) != '-') {
+                    assertEquals(
+                            misspelt + " (-s): expected a key that exists, found an unknown one; did you mean " + key
+                                    + "?",
+                            refusal(Optional.empty(), List.of(misspelt + "=1")));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"troupe.model.layers", "troupe.training.learning-rate.peak"})
+    void shouldSuggestEveryKeyOfAFileThatLacksALetter(String key) throws IOException {
+        int lastDot = key.lastIndexOf('.');
+        for (int i = lastDot + 1; i < key.length(); i++) {
+            Path file = write(key.substring(0, i) + key.substring(i + 1) + " = 1");
+            String wanted = "did you mean " + key.substring("troupe.".length()) + "?";
+            assertTrue(refusal(Optional.of(file), List.of()).endsWith(wanted));
+        }
+    }
+
+    private static String refusal(Optional<Path> file, List<String> settings) {
+        return assertThrows(ConfigException.class, () -> RunSpecReader.read(file, settings), settings::toString)
+                .getMessage();
+    }
+
+    private Path write(String text) throws IOException {
+        return Files.writeString(folder.resolve("run.conf"), text);
+    }
+}
