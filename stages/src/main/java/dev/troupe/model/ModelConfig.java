@@ -34,4 +34,27 @@ public record ModelConfig(int layers, int hidden, int heads, int sequenceLength,
                     "hidden size " + hidden + " does not divide by " + heads + " heads: change one of them");
         }
     }
+
+    /** Layers of the model: the embedding (number 0), the blocks (1 to {@code layers}) and the head (the last). */
+    public int layerCount() {
+        return layers + 2;
+    }
+
+    /**
+     * Numbers that a layer is trained by. A tied head counts the token table, since it has a copy of it unless it shares
+     * a stage with the embedding.
+     *
+     * @param layer
+     *            0 .. {@link #layerCount()} - 1
+     */
+    public long parameterCount(int layer) {
+        long width = hidden;
+        if (layer == 0) {
+            return (vocabularySize + (long) sequenceLength) * width;
+        }
+        if (layer == layerCount() - 1) {
+            return 2 * width + vocabularySize * width;
+        }
+        return 12 * width * width + 13 * width;
+    }
 }

@@ -1,0 +1,115 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
+ * et al. 2017), the norm in front (Radford et al. 2019).
+ *
+ * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C].
+ */
+final class AttentionHalf {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int sequenceLength;
+    private final int heads;
+    private final Shape activation;
+    private final Shape qkvShape;
+    private final Shape stateShape;
+    private final Norm norm;
+    private final Parameter qkvWeight;
+    private final Parameter qkvBias;
+    private final Parameter projectionWeight;
+    private final Parameter projectionBias;
+
+    AttentionHalf(LayerContext context, String block) {
+        int width = context.model().hidden();
+        engine = context.engine();
+        pool = context.pool();
+        sequenceLength = context.sequenceLength();
+        heads = context.model().heads();
+        activation = context.activation(width);
+        qkvShape = context.activation(3 * width);
+        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, heads);
+        norm = new Norm(context, block + ".ln_1");
+        qkvWeight = context.parameter(block + ".attn.c_attn.weight", width, 3 * width);
+        qkvBias = context.parameter(block + ".attn.c_attn.bias", 3 * width);
+        projectionWeight = context.parameter(block + ".attn.c_proj.weight", width, width);
+        projectionBias = context.parameter(block + ".attn.c_proj.bias", width);
+    }
+
+    List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(norm.parameters());
+        all.addAll(List.of(qkvWeight, qkvBias, projectionWeight, projectionBias));
+        return all;
+    }
+
+    /** One microbatch. */
+    final class Pass implements Tape {
+        private final Norm.Pass normPass = norm.new Pass();
+        private Tensor normed;
+        private Tensor qkv;
+        private Tensor state;
+        private Tensor attended;
+        private Tensor outputGradient;
+        private Tensor qkvGradient;
+
+        @Override
+        public Tensor forward(Tensor x) {
+            normed = normPass.forward(x);
+            qkv = pool.take(qkvShape);
+            engine.linear(normed, qkvWeight.weights(), qkvBias.weights(), qkv);
+            state = pool.take(stateShape);
+            attended = pool.take(activation);
+            engine.causalAttention(qkv, sequenceLength, heads, state, attended);
+            Tensor y = pool.take(activation);
+            engine.linear(attended, projectionWeight.weights(), projectionBias.weights(), y);
+            engine.add(x, y, y);
+            return y;
+        }
+
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            outputGradient = dy;
+            Tensor dAttended = pool.take(activation);
+            engine.matmul(dy, false, projectionWeight.weights(), true, dAttended, false);
+            qkvGradient = pool.take(qkvShape);
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, qkvGradient);
+            // What only this half of the backward reads goes back now; the other half may come much later.
+            pool.give(dAttended);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            Tensor dNormed = pool.take(activation);
+            engine.matmul(qkvGradient, false, qkvWeight.weights(), true, dNormed, false);
+            Tensor dx = pool.take(activation);
+            engine.copy(dy, dx);
+            normPass.backwardInput(dNormed, dx, true);
+            return dx;
+        }
+
+        @Override
+        public void backwardWeight() {
+            engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
+            engine.biasBackward(outputGradient, projectionBias.gradient());
+            engine.matmul(normed, true, qkvGradient, false, qkvWeight.gradient(), true);
+            engine.biasBackward(qkvGradient, qkvBias.gradient());
+            normPass.backwardWeight();
+            release();
+        }
+
+        @Override
+        public void release() {
+            normPass.release();
+            normed = pool.drop(normed);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            attended = pool.drop(attended);
+            outputGradient = pool.drop(outputGradient);
+            qkvGradient = pool.drop(qkvGradient);
+        }
+    }
+}

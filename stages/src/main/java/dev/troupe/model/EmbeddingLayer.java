@@ -1,0 +1,87 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.List;
+
+/**
+ * Token and position embedding (Radford et al. 2019): {@code y[n] = wte[tokens[n]] + wpe[n mod T]}.
+ *
+ * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], wte [V x C], wpe [at least T x
+ * C], y [N x C].
+ */
+final class EmbeddingLayer implements Layer {
+    static final String TOKEN_TABLE = "wte.weight";
+
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int sequenceLength;
+    private final Shape outputShape;
+    private final Parameter tokenTable;
+    private final Parameter positionTable;
+
+    EmbeddingLayer(LayerContext context) {
+        ModelConfig model = context.model();
+        engine = context.engine();
+        pool = context.pool();
+        sequenceLength = context.sequenceLength();
+        outputShape = context.activation(model.hidden());
+        tokenTable = context.parameter(TOKEN_TABLE, model.vocabularySize(), model.hidden());
+        positionTable = context.parameter("wpe.weight", model.sequenceLength(), model.hidden());
+    }
+
+    @Override
+    public int number() {
+        return 0;
+    }
+
+    @Override
+    public List<Parameter> parameters() {
+        return List.of(tokenTable, positionTable);
+    }
+
+    Parameter tokenTable() {
+        return tokenTable;
+    }
+
+    @Override
+    public Pass newTape() {
+        return new Pass();
+    }
+
+    /** One microbatch: keeps its tokens from the forward on, and the gradient between the backwards. */
+    final class Pass implements Tape {
+        private Tensor tokens;
+        private Tensor outputGradient;
+
+        /** The input is the token ids, INT32 [N]. */
+        @Override
+        public Tensor forward(Tensor x) {
+            tokens = x;
+            Tensor y = pool.take(outputShape);
+            engine.embedding(tokens, tokenTable.weights(), positionTable.weights(), sequenceLength, y);
+            return y;
+        }
+
+        /** There is no gradient for token ids, so this returns null. */
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            outputGradient = dy;
+            return null;
+        }
+
+        @Override
+        public void backwardWeight() {
+            engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
+                    positionTable.gradient());
+            release();
+        }
+
+        @Override
+        public void release() {
+            tokens = pool.drop(tokens);
+            outputGradient = pool.drop(outputGradient);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
+ *
+ * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N].
+ */
+final class HeadLayer implements Layer {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int number;
+    private final int rows;
+    private final double gradientScale;
+    private final Shape activation;
+    private final Shape logitsShape;
+    private final Shape rowShape;
+    private final Norm norm;
+    private final Parameter table;
+    private final boolean ownsTable;
+
+    /**
+     * The head of a model.
+     *
+     * @param embedding
+     *            the embedding on the same stage whose table the head uses, or null for a table of its own
+     * @param microbatchesPerStep
+     *            over how many microbatches the gradient is a mean
+     */
+    HeadLayer(LayerContext context, EmbeddingLayer embedding, int microbatchesPerStep) {
+        ModelConfig model = context.model();
+        engine = context.engine();
+        pool = context.pool();
+        number = model.layerCount() - 1;
+        rows = context.rows();
+        gradientScale = 1.0 / ((double) rows * microbatchesPerStep);
+        activation = context.activation(model.hidden());
+        logitsShape = context.activation(model.vocabularySize());
+        rowShape = Shape.of(rows);
+        norm = new Norm(context, "ln_f");
+        ownsTable = embedding == null;
+        table = ownsTable
+                ? context.parameter(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
+                        model.vocabularySize(), model.hidden())
+                : embedding.tokenTable().secondUse();
+    }
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    /** A table that is the embedding's is not among them. */
+    @Override
+    public List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(norm.parameters());
+        if (ownsTable) {
+            all.add(table);
+        }
+        return List.copyOf(all);
+    }
+
+    Parameter table() {
+        return table;
+    }
+
+    @Override
+    public Pass newTape() {
+        return new Pass();
+    }
+
+    /**
+     * The logits of one row of an activation.
+     *
+     * @param x
+     *            [1 x C], the output of the last block for that row
+     * @param logits
+     *            [1 x V]
+     */
+    void logitsOfRow(Tensor x, Tensor logits) {
+        Tensor normed = pool.take(x.shape());
+        Tensor mean = pool.take(Shape.of(1));
+        Tensor reciprocalDeviation = pool.take(Shape.of(1));
+        norm.row(x, normed, mean, reciprocalDeviation);
+        engine.matmul(normed, false, table.weights(), true, logits, false);
+        pool.give(normed);
+        pool.give(mean);
+        pool.give(reciprocalDeviation);
+    }
+
+    /** One microbatch. */
+    final class Pass implements Tape {
+        private final Norm.Pass normPass = norm.new Pass();
+        private Tensor targets;
+        private Tensor normed;
+        private Tensor logits;
+        private Tensor logSumExp;
+        private double loss = Double.NaN;
+
+        /** Takes over the token ids that are to be predicted, INT32 [N]; called before the forward. */
+        void predict(Tensor targetTokens) {
+            targets = targetTokens;
+        }
+
+        /** The mean over the rows, of the last forward. */
+        double loss() {
+            return loss;
+        }
+
+        /** The output of the model is its {@link #loss}, so this returns null. */
+        @Override
+        public Tensor forward(Tensor x) {
+            normed = normPass.forward(x);
+            logits = pool.take(logitsShape);
+            engine.matmul(normed, false, table.weights(), true, logits, false);
+            Tensor rowLoss = pool.take(rowShape);
+            logSumExp = pool.take(rowShape);
+            engine.crossEntropy(logits, targets, rowLoss, logSumExp);
+            loss = engine.sum(rowLoss) / rows;
+            pool.give(rowLoss);
+            return null;
+        }
+
+        /** The gradient begins here, so there is none to take over and {@code dy} is null. */
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            // From here on the tensor of the logits holds their gradient.
+            engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale, logits);
+            Tensor dNormed = pool.take(activation);
+            engine.matmul(logits, false, table.weights(), false, dNormed, false);
+            Tensor dx = pool.take(activation);
+            normPass.backwardInput(dNormed, dx, false);
+            return dx;
+        }
+
+        @Override
+        public void backwardWeight() {
+            engine.matmul(logits, true, normed, false, table.gradient(), true);
+            normPass.backwardWeight();
+            release();
+        }
+
+        @Override
+        public void release() {
+            normPass.release();
+            targets = pool.drop(targets);
+            normed = pool.drop(normed);
+            logits = pool.drop(logits);
+            logSumExp = pool.drop(logSumExp);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.troupe.model;
+
+/**
+ * The learning rate of each step. Steps k count from 0. Both schedules warm up alike: for k below {@code warmupSteps} the
+ * rate is {@code peak (k + 1) / warmupSteps}, so the last step of the warm-up has the peak.
+ */
+public sealed interface LearningRate {
+    /** The rate of step {@code step}, which is at least 0. */
+    double at(long step);
+
+    /**
+     * The peak after the warm-up, for ever.
+     *
+     * @param peak
+     *            the rate
+     * @param warmupSteps
+     *            steps of the warm-up, 0 for none
+     */
+    record Constant(double peak, long warmupSteps) implements LearningRate {
+        public Constant {
+            check(peak, 0, warmupSteps);
+        }
+
+        @Override
+        public double at(long step) {
+            return step < warmupSteps ? warmUp(peak, step, warmupSteps) : peak;
+        }
+    }
+
+    /**
+     * Half a cosine from peak to minimum (Loshchilov and Hutter 2017): with {@code d = k - warmupSteps}, the steps since
+     * the warm-up, the rate is {@code minimum + (peak - minimum) (1 + cos(pi d / decaySteps)) / 2} while d is below
+     * {@code decaySteps}, and the minimum from then on.
+     *
+     * @param peak
+     *            the highest rate
+     * @param minimum
+     *            the lowest, at most the peak
+     * @param warmupSteps
+     *            steps of the warm-up, 0 for none
+     * @param decaySteps
+     *            steps of the decay, counted from the end of the warm-up; at least 1
+     */
+    record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
+        public Cosine {
+            check(peak, minimum, warmupSteps);
+            if (decaySteps < 1) {
+                throw new IllegalArgumentException(
+                        "a cosine learning rate needs at least 1 step of decay, but found " + decaySteps);
+            }
+        }
+
+        @Override
+        public double at(long step) {
+            if (step < warmupSteps) {
+                return warmUp(peak, step, warmupSteps);
+            }
+            long decayed = step - warmupSteps;
+            if (decayed >= decaySteps) {
+                return minimum;
+            }
+            return minimum + (peak - minimum) * (1 + StrictMath.cos(Math.PI * decayed / decaySteps)) / 2;
+        }
+    }
+
+    private static double warmUp(double peak, long step, long warmupSteps) {
+        return peak * (step + 1) / warmupSteps;
+    }
+
+    private static void check(double peak, double minimum, long warmupSteps) {
+        if (!(peak >= minimum && minimum >= 0 && warmupSteps >= 0)) {
+            throw new IllegalArgumentException("a learning rate needs peak >= minimum >= 0 and warm-up steps >= 0, but"
+                    + " found " + peak + ", " + minimum + " and " + warmupSteps);
+        }
+    }
+}

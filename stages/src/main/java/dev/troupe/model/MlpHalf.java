@@ -1,0 +1,102 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The second half of a block: {@code y = x + gelu(norm(x) Wfc + bfc) Wproj + bproj} with the tanh form of GELU (Hendrycks
+ * and Gimpel 2016), the norm in front (Radford et al. 2019).
+ *
+ * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C].
+ */
+final class MlpHalf {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final Shape activation;
+    private final Shape innerShape;
+    private final Norm norm;
+    private final Parameter innerWeight;
+    private final Parameter innerBias;
+    private final Parameter projectionWeight;
+    private final Parameter projectionBias;
+
+    MlpHalf(LayerContext context, String block) {
+        int width = context.model().hidden();
+        engine = context.engine();
+        pool = context.pool();
+        activation = context.activation(width);
+        innerShape = context.activation(4 * width);
+        norm = new Norm(context, block + ".ln_2");
+        innerWeight = context.parameter(block + ".mlp.c_fc.weight", width, 4 * width);
+        innerBias = context.parameter(block + ".mlp.c_fc.bias", 4 * width);
+        projectionWeight = context.parameter(block + ".mlp.c_proj.weight", 4 * width, width);
+        projectionBias = context.parameter(block + ".mlp.c_proj.bias", width);
+    }
+
+    List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(norm.parameters());
+        all.addAll(List.of(innerWeight, innerBias, projectionWeight, projectionBias));
+        return all;
+    }
+
+    /** One microbatch. */
+    final class Pass implements Tape {
+        private final Norm.Pass normPass = norm.new Pass();
+        private Tensor normed;
+        private Tensor preActivation;
+        private Tensor inner;
+        private Tensor outputGradient;
+        private Tensor preActivationGradient;
+
+        @Override
+        public Tensor forward(Tensor x) {
+            normed = normPass.forward(x);
+            preActivation = pool.take(innerShape);
+            inner = pool.take(innerShape);
+            engine.linearGelu(normed, innerWeight.weights(), innerBias.weights(), preActivation, inner);
+            Tensor y = pool.take(activation);
+            engine.linear(inner, projectionWeight.weights(), projectionBias.weights(), y);
+            engine.add(x, y, y);
+            return y;
+        }
+
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            outputGradient = dy;
+            preActivationGradient = pool.take(innerShape);
+            engine.matmul(dy, false, projectionWeight.weights(), true, preActivationGradient, false);
+            engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
+            // What only this half of the backward reads goes back now; the other half may come much later.
+            preActivation = pool.drop(preActivation);
+            Tensor dNormed = pool.take(activation);
+            engine.matmul(preActivationGradient, false, innerWeight.weights(), true, dNormed, false);
+            Tensor dx = pool.take(activation);
+            engine.copy(dy, dx);
+            normPass.backwardInput(dNormed, dx, true);
+            return dx;
+        }
+
+        @Override
+        public void backwardWeight() {
+            engine.matmul(inner, true, outputGradient, false, projectionWeight.gradient(), true);
+            engine.biasBackward(outputGradient, projectionBias.gradient());
+            engine.matmul(normed, true, preActivationGradient, false, innerWeight.gradient(), true);
+            engine.biasBackward(preActivationGradient, innerBias.gradient());
+            normPass.backwardWeight();
+            release();
+        }
+
+        @Override
+        public void release() {
+            normPass.release();
+            normed = pool.drop(normed);
+            preActivation = pool.drop(preActivation);
+            inner = pool.drop(inner);
+            outputGradient = pool.drop(outputGradient);
+            preActivationGradient = pool.drop(preActivationGradient);
+        }
+    }
+}

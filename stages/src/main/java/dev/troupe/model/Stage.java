@@ -1,0 +1,462 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
+ *
+ * <p>A step is: {@link #zeroGradients}; for every microbatch {@link #forward}, {@link #backwardInput} and
+ * {@link #backwardWeight}, in this order, with other microbatches in between as the plan says; then, where
+ * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #squaredSums};
+ * {@link #optimizerStep}. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
+ * the same bits. Between steps {@link #forwardOnly} measures a loss.
+ *
+ * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
+ * size. One that goes in comes from {@link #takeBoundary} of this stage and is the stage's from the call on; one that
+ * comes out is the caller's until it is given to {@link #release}.
+ *
+ * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
+ * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
+ * who walks it is wrong.
+ */
+public final class Stage implements AutoCloseable {
+    private static final ValueLayout.OfInt TOKEN = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final int index;
+    private final int stageCount;
+    private final ModelConfig model;
+    private final StageSettings settings;
+    private final LayerRange layers;
+    private final Engine engine;
+    private final TensorPool pool;
+    private final StageLayers stack;
+    private final List<OptimizerState> optimizers;
+    private final Shape boundaryShape;
+    private final Shape tokensShape;
+    private final Arena hostMemory = Arena.ofShared();
+    private final MemorySegment hostTokens;
+
+    // Indexed by microbatch, grown as microbatches come; a tape that is free waits in spareTapes.
+    private StageTape[] tapes = new StageTape[0];
+    private double[] losses = new double[0];
+    private final List<StageTape> spareTapes = new ArrayList<>();
+    private volatile int liveActivations;
+
+    private Stage(Engine engine, Partition partition, int index, StageSettings settings, WeightSource source) {
+        this.index = index;
+        this.stageCount = partition.stageCount();
+        this.model = partition.model();
+        this.settings = settings;
+        this.layers = partition.layers(index);
+        this.engine = engine;
+        this.pool = new TensorPool(engine);
+        LayerContext context = new LayerContext(engine, pool, model, settings.microbatchSize(),
+                settings.sequenceLength(), source, true);
+        this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
+        this.optimizers = stack.parameters().stream()
+                .map(parameter -> new OptimizerState(engine, parameter, settings.optimizer())).toList();
+        this.boundaryShape = context.activation(model.hidden());
+        this.tokensShape = Shape.of(settings.rows());
+        this.hostTokens = hostMemory.allocate(TOKEN, settings.rows());
+    }
+
+    /**
+     * Builds one stage with the weights of a source, gradients of zero and fresh optimizer state. The engine stays the
+     * caller's, and serves no other stage on another thread.
+     *
+     * @throws IllegalArgumentException
+     *             where the sequence is longer than the model's
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
+            WeightSource source) {
+        int longest = partition.model().sequenceLength();
+        if (settings.sequenceLength() > longest) {
+            throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
+                    + " tokens, but the run asks for " + settings.sequenceLength() + ": shorten the sequence");
+        }
+        return new Stage(engine, partition, index, settings, source);
+    }
+
+    /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
+    public int index() {
+        return index;
+    }
+
+    /** Stages of the pipeline. */
+    public int stageCount() {
+        return stageCount;
+    }
+
+    /** The layers that this stage holds. */
+    public LayerRange layers() {
+        return layers;
+    }
+
+    /** The shape of an activation or gradient at this stage's borders, [N x C]. */
+    public Shape boundaryShape() {
+        return boundaryShape;
+    }
+
+    /** Whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border. */
+    public boolean hasEmbedding() {
+        return stack.embedding() != null;
+    }
+
+    /** Whether this stage has the head: it takes targets and gives a loss. */
+    public boolean hasHead() {
+        return stack.head() != null;
+    }
+
+    /** Which ends of a tied token table are here. */
+    public TiedEnd tiedEnd() {
+        return stack.tiedEnd();
+    }
+
+    /** Numbers trained on this stage; a table with both ends here counts once. */
+    public long parameterCount() {
+        return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
+    }
+
+    /** A [N x C] buffer with any content, for an activation or a gradient that comes in. */
+    public Tensor takeBoundary() {
+        return pool.take(boundaryShape);
+    }
+
+    /**
+     * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
+     *
+     * @throws IllegalArgumentException
+     *             where the tensor is not of this stage, or was released before
+     */
+    public void release(Tensor boundary) {
+        pool.give(boundary);
+    }
+
+    /** Microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
+    public int liveActivations() {
+        return liveActivations;
+    }
+
+    /**
+     * The forward of one microbatch; what the backwards need is kept.
+     *
+     * @param microbatch
+     *            its number in the step, from 0
+     * @param input
+     *            the activation of the stage before; null on the stage with the embedding
+     * @param tokens
+     *            N token ids, sequence after sequence; read on the stage with the embedding only, may be null elsewhere
+     * @param targets
+     *            N token ids that are to be predicted; read on the stage with the head only, may be null elsewhere
+     * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
+     * @throws IllegalArgumentException
+     *             where tokens or targets are not N ids of the vocabulary
+     */
+    public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
+        growTo(microbatch);
+        if (tapes[microbatch] != null) {
+            throw misplaced("forward", microbatch, "its activations of an earlier forward are still kept");
+        }
+        StageTape tape = spareTapes.isEmpty() ? stack.newTape() : spareTapes.removeLast();
+        tapes[microbatch] = tape;
+        liveActivations++;
+        predict(tape, targets);
+        Tensor output = tape.forward(firstInput(microbatch, input, tokens));
+        recordLoss(microbatch, tape);
+        return output;
+    }
+
+    /**
+     * As {@link #forward}, but keeps nothing: for a loss on held-out data. The microbatch has no activations of a
+     * {@link #forward} at that time; its {@link #loss} is overwritten.
+     */
+    public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
+        growTo(microbatch);
+        if (tapes[microbatch] != null) {
+            throw misplaced("forward only", microbatch, "its activations of an earlier forward are still kept");
+        }
+        StageTape tape = spareTapes.isEmpty() ? stack.newTape() : spareTapes.removeLast();
+        predict(tape, targets);
+        Tensor output = tape.forwardOnly(firstInput(microbatch, input, tokens));
+        recordLoss(microbatch, tape);
+        spareTapes.add(tape);
+        return output;
+    }
+
+    /**
+     * The loss of a microbatch's last forward on the stage with the head: the cross-entropy, mean over its N tokens,
+     * summed in float64 in a fixed order.
+     */
+    public double loss(int microbatch) {
+        if (!hasHead() || microbatch >= losses.length
+                || Double.isNaN(losses[microbatch]) && tapes[microbatch] == null) {
+            throw misplaced("loss", microbatch, "no forward on a stage with the head came before");
+        }
+        return losses[microbatch];
+    }
+
+    /**
+     * The backward of one microbatch for the input of this stage. What only it needs is given back.
+     *
+     * @param outputGradient
+     *            the gradient for what {@link #forward} returned; null on the stage with the head, where it starts from
+     *            the loss, divided by the microbatches of the step
+     * @return the gradient for the stage before; null on the stage with the embedding
+     */
+    public Tensor backwardInput(int microbatch, Tensor outputGradient) {
+        StageTape tape = tape("backward for the input", microbatch);
+        if (tape.inputGradientDone()) {
+            throw misplaced("backward for the input", microbatch, "it was done before");
+        }
+        checkBoundary("gradient", microbatch, outputGradient, !hasHead());
+        return tape.backwardInput(outputGradient);
+    }
+
+    /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
+    public void backwardWeight(int microbatch) {
+        StageTape tape = tape("backward for the weights", microbatch);
+        if (!tape.inputGradientDone()) {
+            throw misplaced("backward for the weights", microbatch, "its backward for the input was not done yet");
+        }
+        tape.backwardWeight();
+        tapes[microbatch] = null;
+        liveActivations--;
+        spareTapes.add(tape);
+    }
+
+    /** Drops what is kept of all microbatches under way, as if they had never come: a step is given up. */
+    public void dropActivations() {
+        for (int microbatch = 0; microbatch < tapes.length; microbatch++) {
+            if (tapes[microbatch] != null) {
+                tapes[microbatch].release();
+                spareTapes.add(tapes[microbatch]);
+                tapes[microbatch] = null;
+            }
+        }
+        liveActivations = 0;
+    }
+
+    /** Makes all gradients zero; the start of a step. */
+    public void zeroGradients() {
+        stack.gradientUses().forEach(Parameter::zeroGradient);
+    }
+
+    /**
+     * With both ends of a tied table here: adds the head end's gradient to the embedding end's. Once a step, after the
+     * last microbatch.
+     */
+    public void reduceTied() {
+        requireTied(TiedEnd.BOTH);
+        Tensor sum = stack.embedding().tokenTable().gradient();
+        engine.add(sum, stack.head().table().gradient(), sum);
+    }
+
+    /**
+     * With one end of a tied table here: the gradient to send to the stage that has the other. It is the live tensor
+     * [V x C]: it is copied before {@link #addTiedGradient} changes it.
+     */
+    public Tensor tiedGradient() {
+        return oneTiedEnd().gradient();
+    }
+
+    /**
+     * A [V x C] buffer with any content for the other end's gradient. With one end of a tied table here. Goes back with
+     * {@link #release}.
+     */
+    public Tensor takeTiedGradient() {
+        return pool.take(oneTiedEnd().shape());
+    }
+
+    /**
+     * With one end of a tied table here: adds the other end's gradient. Both stages sum embedding end plus head end, so
+     * that the two copies of the table stay the same bits, and the same as where one stage has both.
+     *
+     * @param other
+     *            the other end's {@link #tiedGradient}, before anything was added to it; it stays the caller's
+     */
+    public void addTiedGradient(Tensor other) {
+        Tensor own = oneTiedEnd().gradient();
+        if (tiedEnd() == TiedEnd.EMBEDDING) {
+            engine.add(own, other, own);
+        } else {
+            engine.add(other, own, own);
+        }
+    }
+
+    /**
+     * What this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone, so
+     * its ends are summed before. {@link GlobalNorm} puts the stages together.
+     */
+    public List<LayerSquaredSum> squaredSums() {
+        return stack.squaredSums(engine);
+    }
+
+    /**
+     * Updates all weights.
+     *
+     * @param learningRate
+     *            the rate of this step
+     * @param gradientScale
+     *            what gradients are multiplied by first: {@link GlobalNorm#clipCoefficient}
+     * @param updateNumber
+     *            how many updates there will have been after this one, so at least 1
+     */
+    public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
+        for (OptimizerState optimizer : optimizers) {
+            optimizer.step(learningRate, gradientScale, updateNumber);
+        }
+    }
+
+    /** The weights, in the order of the published model: what an export writes. */
+    public List<NamedTensor> weights() {
+        return stack.parameters().stream().map(this::weightsOf).toList();
+    }
+
+    /**
+     * The gradients, named as their weights. A tied table whose ends are both here shows the embedding end's, which is
+     * the sum after {@link #reduceTied}.
+     */
+    public List<NamedTensor> gradients() {
+        return stack.parameters().stream()
+                .map(parameter -> new NamedTensor(parameter.name(), parameter.gradient(), stack.isTiedCopy(parameter)))
+                .toList();
+    }
+
+    /** Weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates so far. */
+    public List<NamedTensor> state() {
+        List<NamedTensor> all = new ArrayList<>();
+        for (OptimizerState optimizer : optimizers) {
+            Parameter parameter = optimizer.parameter();
+            all.add(weightsOf(parameter));
+            optimizer.addTo(all, stack.isTiedCopy(parameter));
+        }
+        return List.copyOf(all);
+    }
+
+    /**
+     * Restores all of {@link #state}, bit for bit where the source has the engine's float type.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor or has it in another shape; the stage is of no use then
+     */
+    public void load(WeightSource source) {
+        for (NamedTensor named : state()) {
+            Parameter.load(engine, source, named.name(), named.tensor());
+        }
+    }
+
+    /** Gives all tensors back to the engine, boundary tensors that are outside too. */
+    @Override
+    public void close() {
+        pool.close();
+        optimizers.forEach(OptimizerState::close);
+        stack.close();
+        if (hostMemory.scope().isAlive()) {
+            hostMemory.close();
+        }
+    }
+
+    private NamedTensor weightsOf(Parameter parameter) {
+        return new NamedTensor(parameter.name(), parameter.weights(), stack.isTiedCopy(parameter));
+    }
+
+    private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
+        checkBoundary("input", microbatch, input, !hasEmbedding());
+        return hasEmbedding() ? tokenTensor("tokens", tokens) : input;
+    }
+
+    private void predict(StageTape tape, int[] targets) {
+        if (hasHead()) {
+            tape.head().predict(tokenTensor("targets", targets));
+        }
+    }
+
+    private void recordLoss(int microbatch, StageTape tape) {
+        if (hasHead()) {
+            losses[microbatch] = tape.head().loss();
+        }
+    }
+
+    private Tensor tokenTensor(String what, int[] ids) {
+        int rows = settings.rows();
+        if (ids == null || ids.length != rows) {
+            throw new IllegalArgumentException("stage " + index + " expects " + rows + " " + what + " a microbatch ("
+                    + settings.microbatchSize() + " sequences of " + settings.sequenceLength() + "), but found "
+                    + (ids == null ? "none" : Integer.toString(ids.length)));
+        }
+        for (int row = 0; row < rows; row++) {
+            if (ids[row] < 0 || ids[row] >= model.vocabularySize()) {
+                throw new IllegalArgumentException("token ids of this model are 0 to " + (model.vocabularySize() - 1)
+                        + ", but found " + ids[row] + " among the " + what + " of stage " + index);
+            }
+            hostTokens.setAtIndex(TOKEN, row, ids[row]);
+        }
+        Tensor tensor = pool.take(DataType.INT32, tokensShape);
+        engine.copyFromHost(hostTokens, tensor, 0);
+        return tensor;
+    }
+
+    private void checkBoundary(String what, int microbatch, Tensor tensor, boolean expected) {
+        if (expected != (tensor != null)) {
+            throw new IllegalArgumentException("stage " + index + " expects " + (expected ? "an " : "no ") + what
+                    + " from its neighbour for microbatch " + microbatch + ", but found "
+                    + (expected ? "none" : "one of shape " + tensor.shape()));
+        }
+        if (expected && !tensor.shape().equals(boundaryShape)) {
+            throw new IllegalArgumentException("the " + what + " of stage " + index + " has shape " + boundaryShape
+                    + ", but found " + tensor.shape() + " for microbatch " + microbatch);
+        }
+    }
+
+    private StageTape tape(String what, int microbatch) {
+        if (microbatch < 0 || microbatch >= tapes.length || tapes[microbatch] == null) {
+            throw misplaced(what, microbatch, "it has no activations of a forward");
+        }
+        return tapes[microbatch];
+    }
+
+    private IllegalStateException misplaced(String what, int microbatch, String why) {
+        return new IllegalStateException(
+                what + " of microbatch " + microbatch + " on stage " + index + " is out of order: " + why);
+    }
+
+    private void growTo(int microbatch) {
+        if (microbatch >= tapes.length) {
+            int length = Math.max(microbatch + 1, settings.microbatchesPerStep());
+            int known = losses.length;
+            tapes = Arrays.copyOf(tapes, length);
+            losses = Arrays.copyOf(losses, length);
+            Arrays.fill(losses, known, length, Double.NaN);
+        }
+    }
+
+    private void requireTied(TiedEnd expected) {
+        if (tiedEnd() != expected) {
+            throw new IllegalStateException("stage " + index + " has " + tiedEnd() + " of a tied token table, but "
+                    + expected + " was expected");
+        }
+    }
+
+    private Parameter oneTiedEnd() {
+        return switch (tiedEnd()) {
+            case EMBEDDING -> stack.embedding().tokenTable();
+            case HEAD -> stack.head().table();
+            case BOTH, NONE -> throw new IllegalStateException(
+                    "stage " + index + " has " + tiedEnd()
+                            + " of a tied token table, but exactly one end was expected");
+        };
+    }
+}

@@ -1,0 +1,106 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The layers of a stage in order, with the ends of the model where they are here. */
+final class StageLayers implements AutoCloseable {
+    private final List<Layer> layers;
+    private final EmbeddingLayer embedding;
+    private final HeadLayer head;
+    private final TiedEnd tiedEnd;
+
+    private StageLayers(List<Layer> layers, EmbeddingLayer embedding, HeadLayer head, TiedEnd tiedEnd) {
+        this.layers = layers;
+        this.embedding = embedding;
+        this.head = head;
+        this.tiedEnd = tiedEnd;
+    }
+
+    /** Builds these layers of the model; parameters are read in the order of the layers. */
+    static StageLayers of(LayerContext context, LayerRange range, int microbatchesPerStep) {
+        ModelConfig model = context.model();
+        List<Layer> layers = new ArrayList<>();
+        EmbeddingLayer embedding = null;
+        HeadLayer head = null;
+        for (int number = range.first(); number <= range.last(); number++) {
+            if (number == 0) {
+                embedding = new EmbeddingLayer(context);
+                layers.add(embedding);
+            } else if (number < model.layerCount() - 1) {
+                layers.add(new Block(context, number));
+            } else {
+                head = new HeadLayer(context, model.tiedEmbeddings() ? embedding : null, microbatchesPerStep);
+                layers.add(head);
+            }
+        }
+        return new StageLayers(List.copyOf(layers), embedding, head, tiedEnd(model, embedding, head));
+    }
+
+    private static TiedEnd tiedEnd(ModelConfig model, EmbeddingLayer embedding, HeadLayer head) {
+        if (!model.tiedEmbeddings() || embedding == null && head == null) {
+            return TiedEnd.NONE;
+        }
+        if (head == null) {
+            return TiedEnd.EMBEDDING;
+        }
+        return embedding == null ? TiedEnd.HEAD : TiedEnd.BOTH;
+    }
+
+    /** Null where another stage has it. */
+    EmbeddingLayer embedding() {
+        return embedding;
+    }
+
+    /** Null where another stage has it. */
+    HeadLayer head() {
+        return head;
+    }
+
+    TiedEnd tiedEnd() {
+        return tiedEnd;
+    }
+
+    /** Every parameter whose weights are on this stage, each once. */
+    List<Parameter> parameters() {
+        return layers.stream().flatMap(layer -> layer.parameters().stream()).toList();
+    }
+
+    /** Every parameter that has a gradient on this stage: a table with both ends here has two. */
+    List<Parameter> gradientUses() {
+        List<Parameter> all = new ArrayList<>(parameters());
+        if (tiedEnd == TiedEnd.BOTH) {
+            all.add(head.table());
+        }
+        return all;
+    }
+
+    /** Whether this is the head end's copy of a tied table. */
+    boolean isTiedCopy(Parameter parameter) {
+        return tiedEnd == TiedEnd.HEAD && parameter == head.table();
+    }
+
+    List<LayerSquaredSum> squaredSums(Engine engine) {
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        for (Layer layer : layers) {
+            double sum = 0;
+            for (Parameter parameter : layer.parameters()) {
+                if (!isTiedCopy(parameter)) {
+                    sum += engine.squaredSum(parameter.gradient());
+                }
+            }
+            sums.add(new LayerSquaredSum(layer.number(), sum));
+        }
+        return sums;
+    }
+
+    StageTape newTape() {
+        return new StageTape(layers.stream().map(Layer::newTape).toList());
+    }
+
+    @Override
+    public void close() {
+        gradientUses().forEach(Parameter::close);
+    }
+}

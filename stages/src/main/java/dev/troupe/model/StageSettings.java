@@ -1,0 +1,29 @@
+package dev.troupe.model;
+
+/**
+ * What all stages of a run have in common beside the model.
+ *
+ * @param microbatchSize
+ *            sequences of a microbatch, B
+ * @param sequenceLength
+ *            tokens of a sequence, T; at most the model's
+ * @param microbatchesPerStep
+ *            microbatches of the global batch, over all data-parallel ranks: gradients are those of the mean over them
+ * @param optimizer
+ *            how weights are updated
+ */
+public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
+    public StageSettings {
+        if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
+            throw new IllegalArgumentException(
+                    "microbatch size, sequence length and microbatches of a step must each be"
+                            + " at least 1, but found " + microbatchSize + ", " + sequenceLength + " and "
+                            + microbatchesPerStep);
+        }
+    }
+
+    /** Rows of an activation: B T. */
+    public int rows() {
+        return Math.multiplyExact(microbatchSize, sequenceLength);
+    }
+}

@@ -1,0 +1,21 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Tensor;
+
+/**
+ * The way of one microbatch through one layer, or a half of one: the forward, its two backwards, and what they keep
+ * between them. The three are called once each, in this order, other microbatches in between as they come.
+ */
+sealed interface Tape permits EmbeddingLayer.Pass, Block.Pass, AttentionHalf.Pass, MlpHalf.Pass, HeadLayer.Pass {
+    /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
+    Tensor forward(Tensor x);
+
+    /** Takes over the gradient for the output and returns the gradient for the input, which its caller takes over. */
+    Tensor backwardInput(Tensor dy);
+
+    /** Adds to the gradients of the parameters, and keeps nothing any more. */
+    void backwardWeight();
+
+    /** Gives back whatever is kept; the tape is empty then. */
+    void release();
+}
