@@ -1,0 +1,14 @@
+package dev.troupe.data;
+
+/** Training data that cannot be used; the message is one sentence for the user, naming the file and the place. */
+public final class DataException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    public DataException(String message) {
+        super(message);
+    }
+
+    public DataException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,9 @@
+package dev.troupe.data;
+
+/** In which order training goes through a text. */
+public enum Order {
+    /** Window after window from the beginning; past the last whole one it begins again. */
+    SEQUENTIAL,
+    /** Windows that begin anywhere, drawn from a seed. */
+    RANDOM
+}

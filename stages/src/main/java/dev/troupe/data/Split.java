@@ -1,0 +1,46 @@
+package dev.troupe.data;
+
+import java.util.Optional;
+
+/**
+ * A corpus cut in two.
+ *
+ * @param training
+ *            what the model learns from
+ * @param validation
+ *            what is held out at the end, if anything is
+ */
+public record Split(Tokens training, Optional<Tokens> validation) {
+    /**
+     * Holds out the last part of a corpus.
+     *
+     * @param fraction
+     *            of the tokens, rounded to a whole number of them; 0 for none
+     * @param sequenceLength
+     *            both parts must have one sequence and the token after it
+     * @throws DataException
+     *             where a part is too short, with the numbers
+     */
+    public static Split of(Tokens all, double fraction, int sequenceLength) {
+        if (!(fraction >= 0 && fraction < 1)) {
+            throw new DataException("data.validation-fraction must be at least 0 and below 1, but found " + fraction);
+        }
+        all.requireSequence(sequenceLength);
+        if (fraction == 0) {
+            return new Split(all, Optional.empty());
+        }
+        long heldOut = Math.round(all.length() * fraction);
+        long kept = all.length() - heldOut;
+        long needed = sequenceLength + 1L;
+        if (heldOut < needed || kept < needed) {
+            throw new DataException(
+                    all.name() + " has " + all.length() + " tokens, of which data.validation-fraction = "
+                            + fraction + " leaves " + kept + " for training and " + heldOut
+                            + " for validation, but one sequence of "
+                            + sequenceLength + " needs " + needed
+                            + " in either; change the fraction (0 for none) or use more text");
+        }
+        return new Split(all.part(all.name() + ", training part", 0, kept),
+                Optional.of(all.part(all.name() + ", validation part", kept, heldOut)));
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.weights;
+
+import static dev.troupe.weights.Wording.quoted;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelConfig;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * GPT-2's initial weights: norms 1, biases 0, both tables and all matrices normal with deviation 0.02, and the two
+ * projections that end in the residual stream 0.02 / sqrt(2 layers) (Radford et al. 2019, section 2.3; 0.02 is the
+ * {@code initializer_range} of the published models, for positions too).
+ *
+ * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages begins
+ * with the same model; float32 values are the float64 ones, rounded. Any thread may read.
+ */
+public final class InitialWeights implements WeightSource {
+    private static final double DEVIATION = 0.02;
+    // A fresh generator per block lets a slice of a tensor be made without what stands before it.
+    private static final int BLOCK_ELEMENTS = 4096;
+    private static final RandomGeneratorFactory<RandomGenerator> GENERATORS = RandomGeneratorFactory
+            .of("L64X128MixRandom");
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Map<String, Shape> tensors;
+    private final int layers;
+    private final long seed;
+
+    /** The initial weights of one model. */
+    public InitialWeights(ModelConfig config, long seed) {
+        this.tensors = ModelTensors.of(config);
+        this.layers = config.layers();
+        this.seed = seed;
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+        Shape known = tensors.get(name);
+        if (!shape.equals(known)) {
+            throw new WeightException("initial weights: tensor " + quoted(name) + " of shape " + shape
+                    + " was asked for, but the model has " + (known == null ? "no such tensor" : "it as " + known));
+        }
+        if (target.byteSize() != shape.elementCount() * floatType.elementBytes()) {
+            throw new IllegalArgumentException("tensor " + name + " as " + floatType + " needs "
+                    + shape.elementCount() * floatType.elementBytes() + " bytes, but the target has "
+                    + target.byteSize());
+        }
+        if (name.endsWith(".bias")) {
+            target.fill((byte) 0);
+        } else if (shape.rank() == 1) {
+            for (long index = 0; index < shape.elementCount(); index++) {
+                put(target, floatType, index, 1);
+            }
+        } else {
+            boolean residual = name.endsWith("c_proj.weight");
+            fillNormal(name, residual ? DEVIATION / Math.sqrt(2.0 * layers) : DEVIATION, floatType, target,
+                    shape.elementCount());
+        }
+    }
+
+    private void fillNormal(String name, double deviation, DataType type, MemorySegment target, long count) {
+        MessageDigest digest = sha256();
+        byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
+        for (long from = 0; from < count; from += BLOCK_ELEMENTS) {
+            digest.update(ByteBuffer.allocate(2 * Long.BYTES).putLong(seed).putLong(from / BLOCK_ELEMENTS).flip());
+            RandomGenerator generator = GENERATORS.create(digest.digest(nameBytes));
+            long end = Math.min(count, from + BLOCK_ELEMENTS);
+            for (long index = from; index < end; index++) {
+                put(target, type, index, deviation * generator.nextGaussian());
+            }
+        }
+    }
+
+    private static void put(MemorySegment target, DataType type, long index, double value) {
+        switch (type) {
+            case FLOAT32 -> target.setAtIndex(FLOAT, index, (float) value);
+            case FLOAT64 -> target.setAtIndex(DOUBLE, index, value);
+            case INT32 -> throw new IllegalArgumentException("weights are FLOAT32 or FLOAT64, not INT32");
+        }
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform must offer SHA-256", impossible);
+        }
+    }
+}

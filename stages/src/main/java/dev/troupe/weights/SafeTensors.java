@@ -1,0 +1,155 @@
+package dev.troupe.weights;
+
+import static dev.troupe.weights.Wording.quoted;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.SequencedMap;
+
+/**
+ * A safetensors file, mapped into memory and checked whole when it is opened; it may be larger than 2 GiB. Any number of
+ * threads may read it; none may once it is closed. {@link SafeTensorsWriter} writes such files.
+ */
+public final class SafeTensors implements AutoCloseable {
+    private static final long LONGEST_HEADER = 100_000_000;
+    private static final ValueLayout.OfLong LENGTH = ValueLayout.JAVA_LONG_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Path file;
+    private final Arena arena;
+    private final MemorySegment data;
+    private final SafeTensorsHeader header;
+
+    private SafeTensors(Path file, Arena arena, MemorySegment data, SafeTensorsHeader header) {
+        this.file = file;
+        this.arena = arena;
+        this.data = data;
+        this.header = header;
+    }
+
+    /**
+     * Maps a file and checks its header against its size.
+     *
+     * @throws WeightException
+     *             where the file cannot be read or is not a sound safetensors file
+     */
+    public static SafeTensors open(Path file) {
+        if (Files.isDirectory(file)) {
+            throw new WeightException(
+                    file + " must be a safetensors file, but is a directory; name the file inside it");
+        }
+        // Shared, as the stages that read their slices run on threads of their own.
+        Arena arena = Arena.ofShared();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment all = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            long headerBytes = headerBytes(file, all);
+            long dataBytes = all.byteSize() - Long.BYTES - headerBytes;
+            byte[] json = all.asSlice(Long.BYTES, headerBytes).toArray(ValueLayout.JAVA_BYTE);
+            SafeTensorsHeader header = SafeTensorsHeader.parse(file, json, dataBytes);
+            return new SafeTensors(file, arena, all.asSlice(Long.BYTES + headerBytes, dataBytes), header);
+        } catch (IOException failure) {
+            arena.close();
+            throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
+        } catch (RuntimeException refused) {
+            arena.close();
+            throw refused;
+        }
+    }
+
+    private static long headerBytes(Path file, MemorySegment all) {
+        if (all.byteSize() < Long.BYTES) {
+            throw new WeightException(
+                    file + ": a safetensors file begins with 8 bytes of header length, but this one has "
+                            + all.byteSize() + " bytes in all; copy or download the file again");
+        }
+        long headerBytes = all.get(LENGTH, 0);
+        long left = all.byteSize() - Long.BYTES;
+        if (headerBytes < 0 || headerBytes > LONGEST_HEADER) {
+            throw new WeightException(file + ": the header may have " + LONGEST_HEADER + " bytes at most, but claims "
+                    + Long.toUnsignedString(headerBytes) + ": this is not a safetensors file");
+        }
+        if (headerBytes > left) {
+            throw new WeightException(file + ": the header claims " + headerBytes + " bytes, but only " + left
+                    + " follow: the file is truncated; copy or download it again");
+        }
+        return headerBytes;
+    }
+
+    /** The file that is mapped. */
+    public Path file() {
+        return file;
+    }
+
+    /** The texts of {@code __metadata__}, by key. */
+    public Map<String, String> metadata() {
+        return header.metadata();
+    }
+
+    /** Every tensor by name, in the order of the data. */
+    public SequencedMap<String, StoredTensor> tensors() {
+        return header.tensors();
+    }
+
+    /**
+     * One tensor's description.
+     *
+     * @throws WeightException
+     *             where the file lacks it
+     */
+    public StoredTensor tensor(String name) {
+        StoredTensor tensor = header.tensors().get(name);
+        if (tensor == null) {
+            throw new WeightException(file + " has no tensor " + quoted(name) + " among its " + tensors().size()
+                    + "; use a file that holds it");
+        }
+        return tensor;
+    }
+
+    /** The stored bytes of one tensor, read-only and maybe unaligned; valid until this file is closed. */
+    public MemorySegment bytes(String name) {
+        StoredTensor tensor = tensor(name);
+        return data.asSlice(tensor.begin(), tensor.byteCount());
+    }
+
+    /**
+     * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into each
+     * other; I32 and I64 into {@code INT32}, where they fit.
+     *
+     * @param target
+     *            exactly as many bytes as shape and type need; written little-endian
+     * @throws WeightException
+     *             where the tensor is missing, has another shape or cannot be converted
+     */
+    public void read(String name, Shape shape, DataType type, MemorySegment target) {
+        StoredTensor tensor = tensor(name);
+        if (!tensor.hasShape(shape)) {
+            throw new WeightException(file + ": tensor " + quoted(name) + " must have shape " + shape + ", but has "
+                    + tensor.shapeText() + "; use weights of the model that is configured");
+        }
+        if (target.byteSize() != shape.elementCount() * type.elementBytes()) {
+            throw new IllegalArgumentException("tensor " + name + " as " + type + " needs "
+                    + shape.elementCount() * type.elementBytes() + " bytes, but the target has " + target.byteSize());
+        }
+        try {
+            Conversion.convert(bytes(name), tensor.type(), type, target);
+        } catch (WeightException refused) {
+            throw new WeightException(file + ": tensor " + quoted(name) + " " + refused.getMessage(), refused);
+        }
+    }
+
+    /** Unmaps the file. */
+    @Override
+    public void close() {
+        arena.close();
+    }
+}
