@@ -7,11 +7,11 @@ import java.util.List;
  * an arrow and a caption under them. Plans wider than the line are drawn in blocks, one under the other.
  *
  * <pre>
- * 1f1b: 2 ranks, 2 stages, 2 microbatches
- *          0     1     2     3
- * rank 0   0F0   0F1   0B0   0B1
- * rank 1   1F0  [1F1]  1B0   1B1
- *                ^^^ 1F1 should follow 1B0
+ * by hand: 2 ranks, 2 stages, 2 microbatches
+ *         0     1     2     3
+ * rank 0  0F0   0F1   0B0   0B1
+ * rank 1  1F0  [1F1]  1B0   1B1
+ *               ^^^ too early
  * </pre>
  */
 public final class PlanText {

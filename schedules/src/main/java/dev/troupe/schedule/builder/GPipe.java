@@ -12,8 +12,8 @@ import dev.troupe.schedule.Plan;
  * GPipe: all forwards, then all backwards. Every rank keeps the activations of all M microbatches.
  *
  * <pre>
- * rank 0   F0 F1 F2 F3                B0--- B1--- B2--- B3---
- * rank 1      F0 F1 F2 F3       B0--- B1--- B2--- B3---
+ * rank 0   F0 F1 F2 F3                   B0--- B1--- B2--- B3---
+ * rank 1      F0 F1 F2 F3          B0--- B1--- B2--- B3---
  * rank 2         F0 F1 F2 F3 B0--- B1--- B2--- B3---
  * </pre>
  *

@@ -15,8 +15,8 @@ import dev.troupe.schedule.PlanException;
  *
  * <pre>
  * P = 2, V = 2, M = 4 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
- * rank 0   0F0 0F1 2F0 2F1 0F2     2B0---- 0F3 2B1---- 2F2 0B0---- 2F3 0B1---- 2B2---- 2B3---- ...
- * rank 1       1F0 1F1 3F0 3B0---- 3F1 3B1---- 1F2 1B0---- 1F3 1B1---- 3F2 3B2---- 3F3 3B3---- ...
+ * rank 0   0F0 0F1 2F0 2F1 0F2     2B0---- 0F3 2B1---- 2F2 0B0---- 2F3 0B1----     2B2----     2B3---- 0B2---- 0B3----
+ * rank 1       1F0 1F1 3F0 3B0---- 3F1 3B1---- 1F2 1B0---- 1F3 1B1---- 3F2 3B2---- 3F3 3B3---- 1B2---- 1B3----
  * </pre>
  *
  * <p>M microbatches make max(1, M / P) rounds, rounded down, and must divide by the rounds. Fewer than P make one round.

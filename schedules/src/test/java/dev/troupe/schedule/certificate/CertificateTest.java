@@ -90,6 +90,17 @@ class CertificateTest {
         assertEquals(numbers(peaks), certify(plan, Purpose.TRAINING, 1).peakActivations());
     }
 
+    /** Stages per rank, microbatches, ranks: the sizes that PyTorch checks its interleaved plans on. */
+    @ParameterizedTest
+    @CsvSource({"2, 2, 2", "2, 4, 4", "2, 8, 2", "2, 8, 4", "2, 8, 8", "4, 4, 4", "4, 8, 4", "4, 8, 8", "4, 16, 4",
+            "4, 32, 4", "4, 64, 4", "4, 16, 16", "4, 32, 32", "4, 128, 64", "3, 2, 2", "3, 8, 2", "3, 12, 4", "4, 6, 3",
+            "4, 10, 5", "2, 3, 4", "2, 10, 4", "2, 15, 4"})
+    void shouldCertifyInterleavedPlansOfTheSizesPyTorchChecks(int virtualStages, int microbatches, int pipeline) {
+        Plan plan = new InterleavedOneForwardOneBackward().plan(pipeline, virtualStages, microbatches);
+        int edges = certify(plan, Purpose.TRAINING, 1).messagesPerEdge().size();
+        assertEquals(2 * (pipeline * virtualStages - 1), edges);
+    }
+
     @Test
     void shouldCountTheMessagesOfEachEdge() {
         Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 5));
