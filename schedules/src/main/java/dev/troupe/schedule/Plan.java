@@ -79,7 +79,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Reads a plan that has a line a rank. Cells without text (a rank that idles, as PyTorch writes it) are passed over.
+     * Reads a plan that has a line a rank. Cells without text (a rank that idles, as PyTorch writes it) are passed
+     * over.
      *
      * @throws PlanException if a cell is no action or a line is empty, with line and cell; if the sizes do not fit
      */

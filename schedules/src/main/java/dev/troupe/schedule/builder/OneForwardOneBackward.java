@@ -20,8 +20,8 @@ import dev.troupe.schedule.Plan;
  *
  * <p>It is defined for every M, smaller than P too: the warm-up is then cut short.
  *
- * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 2.1 (PipeDream-Flush). The
- * papers count one warm-up forward fewer, because their steady turn is F then B; the order is the same.
+ * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 2.1 (PipeDream-Flush).
+ * The papers count one warm-up forward fewer, because their steady turn is F then B; the order is the same.
  */
 public record OneForwardOneBackward() implements Schedule {
     @Override

@@ -11,8 +11,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
 /**
- * Where each action of a plan stands. It can be made only of a plan in which every action exists, stands on its rank and
- * stands there once; the checks that follow build on that.
+ * Where each action of a plan stands. It can be made only of a plan in which every action exists, stands on its rank
+ * and stands there once; the checks that follow build on that.
  */
 final class PlanIndex {
     private final Plan plan;

@@ -10,8 +10,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
 /**
- * Proves plans, or refuses them. A refusal is a {@link PlanException} that says in one sentence what is wrong and where,
- * with the whole grid under it and the place marked. Pure and quick: nothing is computed, time plays no part.
+ * Proves plans, or refuses them. A refusal is a {@link PlanException} that says in one sentence what is wrong and
+ * where, with the whole grid under it and the place marked. Pure and quick: nothing is computed, time plays no part.
  */
 public final class PlanValidator {
     private PlanValidator() {
