@@ -6,7 +6,6 @@ import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigOriginFactory;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigResolveOptions;
-import com.typesafe.config.ConfigSyntax;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
@@ -14,10 +13,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +35,6 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     static final String DEFAULTS = "troupe-defaults.conf";
     private static final String SETTING = "-s";
     private static final String USAGE = "write it as -s training.steps=1000";
-    private static final long LARGEST_FILE_BYTES = 1 << 20;
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
     // How the parser words its guesses, which are about file types and quotes and seldom right.
     private static final Pattern ADVICE = Pattern.compile(" \\((if you|JSON does|in that case).*");
@@ -56,15 +51,15 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
         Config overrides = overrides(settings, keys, problems);
         try {
-            Config written = file.isPresent() ? parse(file.get()) : ConfigFactory.empty();
+            Config written = file.isPresent() ? ConfigFiles.parse(file.get()) : ConfigFactory.empty();
             Config user = overrides.withFallback(written);
             Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
             // Its values may differ from those of all, where a value is made of the one that it hides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
             checkRoot(given.root(), keys, problems);
             return new Sources(all, given, defaults, keys);
-        } catch (Refused refused) {
-            problems.add(refused.problem);
+        } catch (ConfigException refused) {
+            problems.addAll(refused.problems());
         } catch (com.typesafe.config.ConfigException malformed) {
             problems.add(malformed(malformed, file));
         } catch (StackOverflowError tooDeep) {
@@ -121,29 +116,6 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
                     .withOrigin(ConfigOriginFactory.newSimple(SETTING));
         }
         return ConfigValueFactory.fromAnyRef(text, SETTING);
-    }
-
-    private static Config parse(Path file) {
-        if (!Files.exists(file)) {
-            throw new Refused(file, "a configuration file", "none", "check the path");
-        }
-        if (Files.isDirectory(file)) {
-            throw new Refused(file, "a configuration file", "a directory", "name a file in it");
-        }
-        try {
-            if (Files.size(file) > LARGEST_FILE_BYTES) {
-                throw new Refused(file, "a configuration file of at most 1 MiB", Files.size(file) + " bytes",
-                        "name a text file in HOCON; data are named by data.path");
-            }
-            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(file)));
-        } catch (CharacterCodingException notText) {
-            throw new Refused(file, "UTF-8 text", "bytes that are none", "save the file as UTF-8");
-        } catch (IOException unreadable) {
-            throw new Refused(file, "a file that can be read", unreadable.toString(), "check its permissions");
-        }
-        return ConfigFactory.parseFile(file.toFile(),
-                ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF).setAllowMissing(false)
-                        .setIncluder(new FileIncluder(file.resolveSibling(""), 0)));
     }
 
     private static void checkRoot(ConfigObject root, KnownKeys keys, List<Problem> problems) {
@@ -214,16 +186,5 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
 
     private static String name(Optional<Path> file) {
         return file.map(Path::toString).orElse(SETTING);
-    }
-
-    /** Ends the reading of a file. */
-    private static final class Refused extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        private final transient Problem problem;
-
-        private Refused(Path file, String expected, String found, String hint) {
-            this.problem = new Problem("", file.toString(), expected, found, hint);
-        }
     }
 }

@@ -125,12 +125,15 @@ class RefusalTest {
                     + "${java.io.tmpdir}; define it; environment variables are not read.",
             "troupe { ! FILE:1: expected well-formed HOCON, found an error: expecting a close parentheses ')' here, not: "
                     + "end of file.",
-            "include \"none.conf\" ! FILE: expected well-formed HOCON, found an error: an include of FOLDER/none.conf, "
-                    + "which is no file.",
-            "include url(\"http://localhost/a\") ! FILE: expected well-formed HOCON, found an error: an include of "
-                    + "http://localhost/a, where only files are included.",
-            "include \"run.conf\" ! FILE: expected well-formed HOCON, found an error: more than 16 files that include "
-                    + "each other, up to FILE."})
+            "include \"none.conf\" ! FOLDER/none.conf: expected a configuration file, found none; check the path.",
+            "include file(\"none.conf\") ! FOLDER/none.conf: expected a configuration file, found none; check the path.",
+            "include \"\\u0000\" ! FILE: expected an include of a file, found Nul character not allowed; check its name.",
+            "include url(\"http://localhost/a\") ! FILE: expected an include of a file, found one of http://localhost/a; "
+                    + "save it beside this file.",
+            "include classpath(\"a\") ! FILE: expected an include of a file, found one of the resource a; save it "
+                    + "beside this file.",
+            "include \"run.conf\" ! FILE: expected files that do not include each other without end, found an include "
+                    + "of run.conf; take it out."})
     void shouldRefuseAFile(String text, String sentence) throws IOException {
         Path file = write(text);
         String expected = sentence.replace("FILE", file.toString()).replace("FOLDER", folder.toString());

@@ -1,0 +1,116 @@
+package dev.troupe.config;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigIncludeContext;
+import com.typesafe.config.ConfigIncluder;
+import com.typesafe.config.ConfigIncluderClasspath;
+import com.typesafe.config.ConfigIncluderFile;
+import com.typesafe.config.ConfigIncluderURL;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigParseOptions;
+import com.typesafe.config.ConfigSyntax;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Parses a file and those it includes, relative names from the folder of the including one on.
+ *
+ * <p>An included file must exist; HOCON by itself passes over one that does not, so that a misspelt name would go
+ * unnoticed. Nothing is fetched from a network or the class path.
+ *
+ * @param file the file that is being parsed
+ * @param depth how many files stand between it and the first
+ */
+record ConfigFiles(Path file, int depth)
+        implements
+            ConfigIncluder,
+            ConfigIncluderFile,
+            ConfigIncluderURL,
+            ConfigIncluderClasspath {
+
+    // More than anybody nests; a file that includes itself gets there.
+    private static final int DEEPEST = 16;
+    private static final long LARGEST_BYTES = 1 << 20;
+
+    /**
+     * Parses a file.
+     *
+     * @throws ConfigException if it cannot be read as text
+     * @throws com.typesafe.config.ConfigException if it is no HOCON
+     */
+    static Config parse(Path file) {
+        return new ConfigFiles(file, 0).parse();
+    }
+
+    private Config parse() {
+        checkText();
+        ConfigParseOptions options = ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF);
+        return ConfigFactory.parseFile(file.toFile(), options.setAllowMissing(false).setIncluder(this));
+    }
+
+    private void checkText() {
+        if (!Files.exists(file)) {
+            throw refused("a configuration file", "none", "check the path");
+        }
+        if (Files.isDirectory(file)) {
+            throw refused("a configuration file", "a directory", "name a file in it");
+        }
+        try {
+            if (Files.size(file) > LARGEST_BYTES) {
+                throw refused("a configuration file of at most 1 MiB", Files.size(file) + " bytes",
+                        "name a text file in HOCON; data are named by data.path");
+            }
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(file)));
+        } catch (CharacterCodingException notText) {
+            throw refused("UTF-8 text", "bytes that are none", "save the file as UTF-8");
+        } catch (IOException unreadable) {
+            throw refused("a file that can be read", unreadable.toString(), "check its permissions");
+        }
+    }
+
+    @Override
+    public ConfigIncluder withFallback(ConfigIncluder fallback) {
+        return this;
+    }
+
+    @Override
+    public ConfigObject include(ConfigIncludeContext context, String what) {
+        return includeFile(context, new File(what));
+    }
+
+    @Override
+    public ConfigObject includeFile(ConfigIncludeContext context, File what) {
+        if (depth == DEEPEST) {
+            throw refused("files that do not include each other without end", "an include of " + what,
+                    "take it out");
+        }
+        try {
+            return new ConfigFiles(file.resolveSibling(what.toPath()), depth + 1).parse().root();
+        } catch (InvalidPathException noPath) {
+            throw refused("an include of a file", noPath.getReason(), "check its name");
+        }
+    }
+
+    @Override
+    public ConfigObject includeURL(ConfigIncludeContext context, URL what) {
+        throw refused("an include of a file", "one of " + what, "save it beside this file");
+    }
+
+    @Override
+    public ConfigObject includeResources(ConfigIncludeContext context, String what) {
+        throw refused("an include of a file", "one of the resource " + what, "save it beside this file");
+    }
+
+    private ConfigException refused(String expected, String found, String hint) {
+        return new ConfigException(List.of(new Problem("", file.toString(), expected, found, hint)));
+    }
+}
