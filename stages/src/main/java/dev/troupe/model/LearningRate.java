@@ -28,9 +28,9 @@ public sealed interface LearningRate {
     }
 
     /**
-     * Half a cosine from peak to minimum (Loshchilov and Hutter 2017): with {@code d = k - warmupSteps}, the steps since
-     * the warm-up, the rate is {@code minimum + (peak - minimum) (1 + cos(pi d / decaySteps)) / 2} while d is below
-     * {@code decaySteps}, and the minimum from then on.
+     * Half a cosine from peak to minimum (Loshchilov and Hutter 2017). From the end of the warm-up to step
+     * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with
+     * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
      * @param peak
      *            the highest rate
@@ -39,14 +39,15 @@ public sealed interface LearningRate {
      * @param warmupSteps
      *            steps of the warm-up, 0 for none
      * @param decaySteps
-     *            steps of the decay, counted from the end of the warm-up; at least 1
+     *            the first step that has the minimum, counted from the start of the run, so the warm-up is in it; at least
+     *            1. With one that is not beyond the warm-up the minimum follows the warm-up at once
      */
     record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Cosine {
             check(peak, minimum, warmupSteps);
             if (decaySteps < 1) {
                 throw new IllegalArgumentException(
-                        "a cosine learning rate needs at least 1 step of decay, but found " + decaySteps);
+                        "the decay of a cosine learning rate must end at step 1 or later, but found " + decaySteps);
             }
         }
 
@@ -55,11 +56,12 @@ public sealed interface LearningRate {
             if (step < warmupSteps) {
                 return warmUp(peak, step, warmupSteps);
             }
-            long decayed = step - warmupSteps;
-            if (decayed >= decaySteps) {
+            if (step >= decaySteps) {
                 return minimum;
             }
-            return minimum + (peak - minimum) * (1 + StrictMath.cos(Math.PI * decayed / decaySteps)) / 2;
+            double decayed = (double) (step - warmupSteps) / (decaySteps - warmupSteps);
+            // Not Math: its last bit may differ between machines, and ranks must agree.
+            return minimum + (peak - minimum) * (1 + StrictMath.cos(Math.PI * decayed)) / 2;
         }
     }
 

@@ -47,10 +47,10 @@ final class OptimizerState implements AutoCloseable {
     }
 
     /** Appends the moments under their names. */
-    void addTo(List<NamedTensor> state, boolean tiedCopy) {
+    void addTo(List<StateTensor> state, boolean tiedCopy) {
         if (firstMoment != null) {
-            state.add(new NamedTensor(FIRST_MOMENT + parameter.name(), firstMoment, tiedCopy));
-            state.add(new NamedTensor(SECOND_MOMENT + parameter.name(), secondMoment, tiedCopy));
+            state.add(new StateTensor(FIRST_MOMENT + parameter.name(), firstMoment, tiedCopy));
+            state.add(new StateTensor(SECOND_MOMENT + parameter.name(), secondMoment, tiedCopy));
         }
     }
 

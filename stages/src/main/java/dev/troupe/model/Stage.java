@@ -1,16 +1,10 @@
 package dev.troupe.model;
 
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.weights.WeightSource;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -28,11 +22,10 @@ import java.util.List;
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
  * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
- * who walks it is wrong.
+ * who walks it is wrong. After a call of a microbatch that failed only {@link #dropActivations} and {@link #close} are of
+ * use.
  */
 public final class Stage implements AutoCloseable {
-    private static final ValueLayout.OfInt TOKEN = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     private final int index;
     private final int stageCount;
     private final ModelConfig model;
@@ -43,15 +36,8 @@ public final class Stage implements AutoCloseable {
     private final StageLayers stack;
     private final List<OptimizerState> optimizers;
     private final Shape boundaryShape;
-    private final Shape tokensShape;
-    private final Arena hostMemory = Arena.ofShared();
-    private final MemorySegment hostTokens;
-
-    // Indexed by microbatch, grown as microbatches come; a tape that is free waits in spareTapes.
-    private StageTape[] tapes = new StageTape[0];
-    private double[] losses = new double[0];
-    private final List<StageTape> spareTapes = new ArrayList<>();
-    private volatile int liveActivations;
+    private final TokenInlet inlet;
+    private final MicrobatchTapes tapes;
 
     private Stage(Engine engine, Partition partition, int index, StageSettings settings, WeightSource source) {
         this.index = index;
@@ -67,8 +53,8 @@ public final class Stage implements AutoCloseable {
         this.optimizers = stack.parameters().stream()
                 .map(parameter -> new OptimizerState(engine, parameter, settings.optimizer())).toList();
         this.boundaryShape = context.activation(model.hidden());
-        this.tokensShape = Shape.of(settings.rows());
-        this.hostTokens = hostMemory.allocate(TOKEN, settings.rows());
+        this.inlet = new TokenInlet(context, index);
+        this.tapes = new MicrobatchTapes(index, stack, settings.microbatchesPerStep());
     }
 
     /**
@@ -147,7 +133,7 @@ public final class Stage implements AutoCloseable {
 
     /** Microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
     public int liveActivations() {
-        return liveActivations;
+        return tapes.liveCount();
     }
 
     /**
@@ -166,13 +152,7 @@ public final class Stage implements AutoCloseable {
      *             where tokens or targets are not N ids of the vocabulary
      */
     public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
-        growTo(microbatch);
-        if (tapes[microbatch] != null) {
-            throw misplaced("forward", microbatch, "its activations of an earlier forward are still kept");
-        }
-        StageTape tape = spareTapes.isEmpty() ? stack.newTape() : spareTapes.removeLast();
-        tapes[microbatch] = tape;
-        liveActivations++;
+        StageTape tape = tapes.begin(microbatch);
         predict(tape, targets);
         Tensor output = tape.forward(firstInput(microbatch, input, tokens));
         recordLoss(microbatch, tape);
@@ -184,15 +164,11 @@ public final class Stage implements AutoCloseable {
      * {@link #forward} at that time; its {@link #loss} is overwritten.
      */
     public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
-        growTo(microbatch);
-        if (tapes[microbatch] != null) {
-            throw misplaced("forward only", microbatch, "its activations of an earlier forward are still kept");
-        }
-        StageTape tape = spareTapes.isEmpty() ? stack.newTape() : spareTapes.removeLast();
+        StageTape tape = tapes.begin(microbatch);
         predict(tape, targets);
         Tensor output = tape.forwardOnly(firstInput(microbatch, input, tokens));
         recordLoss(microbatch, tape);
-        spareTapes.add(tape);
+        tapes.end(microbatch);
         return output;
     }
 
@@ -201,11 +177,7 @@ public final class Stage implements AutoCloseable {
      * summed in float64 in a fixed order.
      */
     public double loss(int microbatch) {
-        if (!hasHead() || microbatch >= losses.length
-                || Double.isNaN(losses[microbatch]) && tapes[microbatch] == null) {
-            throw misplaced("loss", microbatch, "no forward on a stage with the head came before");
-        }
-        return losses[microbatch];
+        return tapes.loss(microbatch);
     }
 
     /**
@@ -217,36 +189,20 @@ public final class Stage implements AutoCloseable {
      * @return the gradient for the stage before; null on the stage with the embedding
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
-        StageTape tape = tape("backward for the input", microbatch);
-        if (tape.inputGradientDone()) {
-            throw misplaced("backward for the input", microbatch, "it was done before");
-        }
+        StageTape tape = tapes.awaitingInputGradient(microbatch);
         checkBoundary("gradient", microbatch, outputGradient, !hasHead());
         return tape.backwardInput(outputGradient);
     }
 
     /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
     public void backwardWeight(int microbatch) {
-        StageTape tape = tape("backward for the weights", microbatch);
-        if (!tape.inputGradientDone()) {
-            throw misplaced("backward for the weights", microbatch, "its backward for the input was not done yet");
-        }
-        tape.backwardWeight();
-        tapes[microbatch] = null;
-        liveActivations--;
-        spareTapes.add(tape);
+        tapes.awaitingWeightGradient(microbatch).backwardWeight();
+        tapes.end(microbatch);
     }
 
     /** Drops what is kept of all microbatches under way, as if they had never come: a step is given up. */
     public void dropActivations() {
-        for (int microbatch = 0; microbatch < tapes.length; microbatch++) {
-            if (tapes[microbatch] != null) {
-                tapes[microbatch].release();
-                spareTapes.add(tapes[microbatch]);
-                tapes[microbatch] = null;
-            }
-        }
-        liveActivations = 0;
+        tapes.dropAll();
     }
 
     /** Makes all gradients zero; the start of a step. */
@@ -321,7 +277,7 @@ public final class Stage implements AutoCloseable {
     }
 
     /** The weights, in the order of the published model: what an export writes. */
-    public List<NamedTensor> weights() {
+    public List<StateTensor> weights() {
         return stack.parameters().stream().map(this::weightsOf).toList();
     }
 
@@ -329,15 +285,15 @@ public final class Stage implements AutoCloseable {
      * The gradients, named as their weights. A tied table whose ends are both here shows the embedding end's, which is
      * the sum after {@link #reduceTied}.
      */
-    public List<NamedTensor> gradients() {
+    public List<StateTensor> gradients() {
         return stack.parameters().stream()
-                .map(parameter -> new NamedTensor(parameter.name(), parameter.gradient(), stack.isTiedCopy(parameter)))
+                .map(parameter -> new StateTensor(parameter.name(), parameter.gradient(), stack.isTiedCopy(parameter)))
                 .toList();
     }
 
     /** Weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates so far. */
-    public List<NamedTensor> state() {
-        List<NamedTensor> all = new ArrayList<>();
+    public List<StateTensor> state() {
+        List<StateTensor> all = new ArrayList<>();
         for (OptimizerState optimizer : optimizers) {
             Parameter parameter = optimizer.parameter();
             all.add(weightsOf(parameter));
@@ -353,7 +309,7 @@ public final class Stage implements AutoCloseable {
      *             where the source lacks a tensor or has it in another shape; the stage is of no use then
      */
     public void load(WeightSource source) {
-        for (NamedTensor named : state()) {
+        for (StateTensor named : state()) {
             Parameter.load(engine, source, named.name(), named.tensor());
         }
     }
@@ -364,49 +320,28 @@ public final class Stage implements AutoCloseable {
         pool.close();
         optimizers.forEach(OptimizerState::close);
         stack.close();
-        if (hostMemory.scope().isAlive()) {
-            hostMemory.close();
-        }
+        inlet.close();
     }
 
-    private NamedTensor weightsOf(Parameter parameter) {
-        return new NamedTensor(parameter.name(), parameter.weights(), stack.isTiedCopy(parameter));
+    private StateTensor weightsOf(Parameter parameter) {
+        return new StateTensor(parameter.name(), parameter.weights(), stack.isTiedCopy(parameter));
     }
 
     private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
         checkBoundary("input", microbatch, input, !hasEmbedding());
-        return hasEmbedding() ? tokenTensor("tokens", tokens) : input;
+        return hasEmbedding() ? inlet.tensor("tokens", tokens) : input;
     }
 
     private void predict(StageTape tape, int[] targets) {
         if (hasHead()) {
-            tape.head().predict(tokenTensor("targets", targets));
+            tape.head().predict(inlet.tensor("targets", targets));
         }
     }
 
     private void recordLoss(int microbatch, StageTape tape) {
         if (hasHead()) {
-            losses[microbatch] = tape.head().loss();
+            tapes.recordLoss(microbatch, tape.head().loss());
         }
-    }
-
-    private Tensor tokenTensor(String what, int[] ids) {
-        int rows = settings.rows();
-        if (ids == null || ids.length != rows) {
-            throw new IllegalArgumentException("stage " + index + " expects " + rows + " " + what + " a microbatch ("
-                    + settings.microbatchSize() + " sequences of " + settings.sequenceLength() + "), but found "
-                    + (ids == null ? "none" : Integer.toString(ids.length)));
-        }
-        for (int row = 0; row < rows; row++) {
-            if (ids[row] < 0 || ids[row] >= model.vocabularySize()) {
-                throw new IllegalArgumentException("token ids of this model are 0 to " + (model.vocabularySize() - 1)
-                        + ", but found " + ids[row] + " among the " + what + " of stage " + index);
-            }
-            hostTokens.setAtIndex(TOKEN, row, ids[row]);
-        }
-        Tensor tensor = pool.take(DataType.INT32, tokensShape);
-        engine.copyFromHost(hostTokens, tensor, 0);
-        return tensor;
     }
 
     private void checkBoundary(String what, int microbatch, Tensor tensor, boolean expected) {
@@ -418,28 +353,6 @@ public final class Stage implements AutoCloseable {
         if (expected && !tensor.shape().equals(boundaryShape)) {
             throw new IllegalArgumentException("the " + what + " of stage " + index + " has shape " + boundaryShape
                     + ", but found " + tensor.shape() + " for microbatch " + microbatch);
-        }
-    }
-
-    private StageTape tape(String what, int microbatch) {
-        if (microbatch < 0 || microbatch >= tapes.length || tapes[microbatch] == null) {
-            throw misplaced(what, microbatch, "it has no activations of a forward");
-        }
-        return tapes[microbatch];
-    }
-
-    private IllegalStateException misplaced(String what, int microbatch, String why) {
-        return new IllegalStateException(
-                what + " of microbatch " + microbatch + " on stage " + index + " is out of order: " + why);
-    }
-
-    private void growTo(int microbatch) {
-        if (microbatch >= tapes.length) {
-            int length = Math.max(microbatch + 1, settings.microbatchesPerStep());
-            int known = losses.length;
-            tapes = Arrays.copyOf(tapes, length);
-            losses = Arrays.copyOf(losses, length);
-            Arrays.fill(losses, known, length, Double.NaN);
         }
     }
 

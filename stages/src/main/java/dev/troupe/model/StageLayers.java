@@ -1,6 +1,7 @@
 package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -93,6 +94,19 @@ final class StageLayers implements AutoCloseable {
             sums.add(new LayerSquaredSum(layer.number(), sum));
         }
         return sums;
+    }
+
+    /** Runs the layers up to the head, keeping nothing; the caller gives the activation back. */
+    Tensor forwardBeforeHead(Tensor input) {
+        Tensor x = input;
+        for (Layer layer : layers) {
+            if (layer != head) {
+                Tape tape = layer.newTape();
+                x = tape.forward(x);
+                tape.release();
+            }
+        }
+        return x;
     }
 
     StageTape newTape() {

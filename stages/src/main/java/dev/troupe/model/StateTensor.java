@@ -13,5 +13,5 @@ import dev.troupe.engine.Tensor;
  *            whether this belongs to the head end's copy of a tied token table, which the stage of the embedding has
  *            under the same name with the same bits; an export leaves it out
  */
-public record NamedTensor(String name, Tensor tensor, boolean tiedCopy) {
+public record StateTensor(String name, Tensor tensor, boolean tiedCopy) {
 }

@@ -1,0 +1,99 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Writes on from a prompt, token by token, with a whole model on one engine. Every token costs a forward over a full
+ * sequence: it is for a few lines at the end of a run, not for serving.
+ *
+ * <p>Thread rule: as for the engine, which stays the caller's.
+ */
+public final class Generator implements AutoCloseable {
+    private final Engine engine;
+    private final ModelConfig model;
+    private final TensorPool pool;
+    private final StageLayers layers;
+    private final TokenInlet inlet;
+    private final Arena hostMemory = Arena.ofShared();
+    private final MemorySegment hostRow;
+    private final MemorySegment hostLogits;
+    private final Sampler sampler;
+
+    /**
+     * Reads a whole model.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public Generator(Engine engine, ModelConfig model, WeightSource source) {
+        this.engine = engine;
+        this.model = model;
+        this.pool = new TensorPool(engine);
+        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), source, false);
+        this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
+        this.inlet = new TokenInlet(context, 0);
+        long elementBytes = engine.floatType().elementBytes();
+        this.hostRow = hostMemory.allocate(model.hidden() * elementBytes, elementBytes);
+        this.hostLogits = hostMemory.allocate(model.vocabularySize() * elementBytes, elementBytes);
+        this.sampler = new Sampler(model.vocabularySize());
+    }
+
+    /**
+     * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
+     *
+     * @param prompt
+     *            at least one token id; where it is longer than the model's sequence, its end counts
+     * @param count
+     *            how many tokens to add
+     * @param sampling
+     *            how a token is drawn
+     * @return the new tokens alone
+     */
+    public int[] generate(int[] prompt, int count, Sampling sampling) {
+        if (prompt.length == 0) {
+            throw new IllegalArgumentException("a prompt needs at least 1 token, but found none");
+        }
+        SplittableRandom random = new SplittableRandom(sampling.seed());
+        int[] text = Arrays.copyOf(prompt, prompt.length + count);
+        for (int length = prompt.length; length < text.length; length++) {
+            readLogits(text, length);
+            text[length] = sampler.draw(hostLogits, engine.floatType(), sampling, random);
+        }
+        return Arrays.copyOfRange(text, prompt.length, text.length);
+    }
+
+    /** Leaves the logits of what follows the first {@code length} tokens in host memory. */
+    private void readLogits(int[] text, int length) {
+        int window = Math.min(length, model.sequenceLength());
+        // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
+        int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), model.sequenceLength());
+        Tensor activation = layers.forwardBeforeHead(inlet.tensor("tokens of the prompt", tokens));
+        // There are no views: the one row that counts goes through host memory.
+        engine.copyToHost(activation, (window - 1) * hostRow.byteSize(), hostRow);
+        pool.give(activation);
+        Tensor row = pool.take(Shape.of(1, model.hidden()));
+        engine.copyFromHost(hostRow, row, 0);
+        Tensor logits = pool.take(Shape.of(1, model.vocabularySize()));
+        layers.head().logitsOfRow(row, logits);
+        engine.copyToHost(logits, 0, hostLogits);
+        pool.give(row);
+        pool.give(logits);
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+        layers.close();
+        inlet.close();
+        if (hostMemory.scope().isAlive()) {
+            hostMemory.close();
+        }
+    }
+}

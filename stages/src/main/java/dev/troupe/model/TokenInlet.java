@@ -1,0 +1,72 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Brings token ids from host memory to the engine, and looks at each, since kernels trust them. */
+final class TokenInlet implements AutoCloseable {
+    private static final ValueLayout.OfInt TOKEN = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int stage;
+    private final int microbatchSize;
+    private final int sequenceLength;
+    private final int vocabularySize;
+    private final Shape shape;
+    // Shared, so that a stage may be closed by another thread than the one that made it.
+    private final Arena hostMemory = Arena.ofShared();
+    private final MemorySegment hostTokens;
+
+    TokenInlet(LayerContext context, int stage) {
+        this.engine = context.engine();
+        this.pool = context.pool();
+        this.stage = stage;
+        this.microbatchSize = context.microbatchSize();
+        this.sequenceLength = context.sequenceLength();
+        this.vocabularySize = context.model().vocabularySize();
+        this.shape = Shape.of(context.rows());
+        this.hostTokens = hostMemory.allocate(TOKEN, context.rows());
+    }
+
+    /**
+     * The ids as a tensor of the pool, INT32 [N].
+     *
+     * @param what
+     *            their name in an error
+     * @throws IllegalArgumentException
+     *             where these are not N ids of the vocabulary
+     */
+    Tensor tensor(String what, int[] ids) {
+        int rows = microbatchSize * sequenceLength;
+        if (ids == null || ids.length != rows) {
+            throw new IllegalArgumentException("stage " + stage + " expects " + rows + " " + what + " a microbatch ("
+                    + microbatchSize + " sequences of " + sequenceLength + "), but found "
+                    + (ids == null ? "none" : Integer.toString(ids.length)));
+        }
+        for (int row = 0; row < rows; row++) {
+            if (ids[row] < 0 || ids[row] >= vocabularySize) {
+                throw new IllegalArgumentException("token ids of this model are 0 to " + (vocabularySize - 1)
+                        + ", but found " + ids[row] + " among the " + what + " of stage " + stage
+                        + ": take the tokenizer the model was made for, or raise model.vocabulary-size");
+            }
+            hostTokens.setAtIndex(TOKEN, row, ids[row]);
+        }
+        Tensor tensor = pool.take(DataType.INT32, shape);
+        engine.copyFromHost(hostTokens, tensor, 0);
+        return tensor;
+    }
+
+    @Override
+    public void close() {
+        if (hostMemory.scope().isAlive()) {
+            hostMemory.close();
+        }
+    }
+}
