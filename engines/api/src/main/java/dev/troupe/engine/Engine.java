@@ -29,16 +29,28 @@ public interface Engine extends AutoCloseable {
     /** Bytes of all tensors allocated and not closed. */
     long allocatedBytes();
 
-    /** Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory. */
+    /**
+     * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory.
+     * The memory may be native or on the heap and begin at any address.
+     *
+     * @throws IllegalArgumentException
+     *             where the bytes are not whole elements of the tensor
+     */
     void copyToHost(Tensor source, long byteOffset, MemorySegment target);
 
-    /** Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor. */
+    /**
+     * Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor. The
+     * memory may be native or on the heap and begin at any address.
+     *
+     * @throws IllegalArgumentException
+     *             where the bytes are not whole elements of the tensor
+     */
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
 
     /** Every element of a float tensor becomes {@code value}. */
     void fill(Tensor tensor, double value);
 
-    /** Copies one tensor to another of the same type and shape. */
+    /** Copies one tensor, of any type, to another of the same type and shape. */
     void copy(Tensor source, Tensor target);
 
     /** {@code sum = left + right}, element by element; {@code sum} may be either of them. */
@@ -47,7 +59,7 @@ public interface Engine extends AutoCloseable {
     /** {@code tensor *= factor}. */
     void scale(Tensor tensor, double factor);
 
-    /** The sum of all elements, in float64, in a fixed order. */
+    /** The sum of all elements of a float tensor, in float64, in a fixed order. */
     double sum(Tensor tensor);
 
     /** The sum of the squares of all elements, in a fixed order; accurate to float64 or the best the engine can do. */
@@ -141,7 +153,7 @@ public interface Engine extends AutoCloseable {
     /** {@code weights -= learningRate (gradientScale gradients + weightDecay weights)}, as {@code torch.optim.SGD}. */
     void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale);
 
-    /** Gives back all memory, open tensors included. */
+    /** Gives back all memory, open tensors included. Closing twice has no effect. */
     @Override
     void close();
 }

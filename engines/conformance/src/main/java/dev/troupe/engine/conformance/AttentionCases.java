@@ -1,0 +1,74 @@
+package dev.troupe.engine.conformance;
+
+import dev.troupe.engine.Shape;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Causal attention. Letters: B microbatch size, T sequence length, H heads, C hidden size, D = C / H, N = B T. */
+final class AttentionCases {
+    private AttentionCases() {
+    }
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int b : new int[]{1, 3}) {
+            for (int t : new int[]{1, 17, 97}) {
+                for (int[] headsAndSize : new int[][]{{1, 1}, {1, 17}, {2, 32}, {3, 33}, {6, 48}}) {
+                    cases.add(forward(b, t, headsAndSize[0], headsAndSize[1]));
+                    cases.add(backward(b, t, headsAndSize[0], headsAndSize[1]));
+                }
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase forward(int b, int t, int heads, int c) {
+        KernelCase.Builder builder = KernelCase.of("causalAttention", "B %d T %d H %d C %d", b, t, heads, c);
+        double[] qkv = builder.gaussian(b * t * 3 * c);
+        return builder.input("qkv", qkv, b * t, 3 * c)
+                .state("state", engine -> engine.attentionStateShape(b, t, heads))
+                .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c)
+                .run((engine, tensors) -> engine.causalAttention(tensors[0], t, heads, tensors[1], tensors[2]));
+    }
+
+    private static KernelCase backward(int b, int t, int heads, int c) {
+        KernelCase.Builder builder = KernelCase.of("causalAttentionBackward", "B %d T %d H %d C %d", b, t, heads, c);
+        double[] qkv = builder.gaussian(b * t * 3 * c);
+        return builder.input("dy", b * t, c).input("qkv", qkv, b * t, 3 * c)
+                .prepared("y", engine -> Shape.of(b * t, c))
+                .prepared("state", engine -> engine.attentionStateShape(b, t, heads))
+                .output("dQkv", tolerance("dQkv", qkv, b, t, heads, c), b * t, 3 * c)
+                .prepare((engine, tensors) -> engine.causalAttention(tensors[1], t, heads, tensors[3], tensors[2]))
+                .run((engine, tensors) -> engine.causalAttentionBackward(tensors[0], tensors[1], tensors[2],
+                        tensors[3], t, heads, tensors[4]));
+    }
+
+    /**
+     * Relative to the largest element: a probability is off by as much of itself as its score is off, which is sqrt(D)
+     * units of the sum of |q| |k|; what follows are sums over T and D of numbers no larger than the result's largest.
+     */
+    private static Tolerance tolerance(String output, double[] qkv, int b, int t, int heads, int c) {
+        int d = c / heads;
+        double units = Tolerance.ROOM
+                * (2 + Math.sqrt(t) + Math.sqrt(d) * (1 + largestScore(qkv, b, t, heads, c)));
+        return (truth, i) -> units * Truth.largest(truth.after(output), 0, truth.after(output).length);
+    }
+
+    /** The largest sum of |q| |k| / sqrt(D) of any query and key of one head. */
+    private static double largestScore(double[] qkv, int b, int t, int heads, int c) {
+        int d = c / heads;
+        double largest = 0;
+        for (int query = 0; query < b * t; query++) {
+            for (int key = query / t * t; key <= query; key++) {
+                for (int head = 0; head < heads; head++) {
+                    double score = 0;
+                    for (int j = head * d; j < (head + 1) * d; j++) {
+                        score += Math.abs(qkv[query * 3 * c + j] * qkv[key * 3 * c + c + j]);
+                    }
+                    largest = Math.max(largest, score / Math.sqrt(d));
+                }
+            }
+        }
+        return largest;
+    }
+}

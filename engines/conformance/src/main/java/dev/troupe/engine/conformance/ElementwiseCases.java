@@ -1,0 +1,81 @@
+package dev.troupe.engine.conformance;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.Shape;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Fills, copies, sums of two tensors, scaling, and optimizer steps, on tensors of several ranks. */
+final class ElementwiseCases {
+    private static final int[][] SHAPES = {{1}, {17}, {97, 1}, {1, 97}, {3, 5, 7}, {2, 3, 5, 17},
+            {97, 33}};
+
+    private ElementwiseCases() {
+    }
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int[] sizes : SHAPES) {
+            String shape = Shape.of(sizes).toString();
+            cases.add(KernelCase.of("fill", shape).output("tensor", (truth, i) -> 1, sizes)
+                    .run((engine, t) -> engine.fill(t[0], -0.1)));
+            cases.add(KernelCase.of("copy", shape).input("source", sizes).output("target", (truth, i) -> 0, sizes)
+                    .run((engine, t) -> engine.copy(t[0], t[1])));
+            cases.add(KernelCase.of("scale", shape).changed("tensor", Tolerance.ofSum("tensor", 1), sizes)
+                    .run((engine, t) -> engine.scale(t[0], 0.3)));
+            cases.add(KernelCase.of("add", shape).input("left", sizes).input("right", sizes)
+                    .output("sum", Tolerance.ofSum("sum", 2), sizes)
+                    .run((engine, t) -> engine.add(t[0], t[1], t[2])));
+            cases.add(KernelCase.of("add", shape + " into left").changed("left", Tolerance.ofSum("left", 2), sizes)
+                    .input("right", sizes).run((engine, t) -> engine.add(t[0], t[1], t[0])));
+            cases.add(KernelCase.of("add", shape + " into right").input("left", sizes)
+                    .changed("right", Tolerance.ofSum("right", 2), sizes)
+                    .run((engine, t) -> engine.add(t[0], t[1], t[1])));
+            cases.add(sgd(shape, 0.0, sizes));
+            cases.add(sgd(shape, 0.1, sizes));
+            for (long step : new long[]{1, 2, 1000}) {
+                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.999, 1e-8, 0.1, step, 0.5), sizes));
+                cases.add(adamW(shape, new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.0, step, 1.0), sizes));
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase sgd(String shape, double weightDecay, int... sizes) {
+        // Every term is at most as large as it is with all signs gone and the two terms added to the weight.
+        Tolerance tolerance = (truth, i) -> Tolerance.ofTerms(3)
+                * (Math.abs(truth.before("weights")[i]) + Math.abs(truth.before("gradients")[i]));
+        return KernelCase.of("sgd", "%s weightDecay %s", shape, weightDecay).changed("weights", tolerance, sizes)
+                .input("gradients", sizes)
+                .run((engine, t) -> engine.sgd(t[0], t[1], 0.1, weightDecay, 0.5));
+    }
+
+    private static KernelCase adamW(String shape, AdamW update, int... sizes) {
+        KernelCase.Builder builder = KernelCase.of("adamW", "%s step %d beta2 %s weightDecay %s", shape, update.step(),
+                update.beta2(), update.weightDecay());
+        int count = (int) Shape.of(sizes).elementCount();
+        double[] squares = builder.gaussian(count);
+        for (int i = 0; i < count; i++) {
+            squares[i] = (float) (squares[i] * squares[i]);
+        }
+        Tolerance first = (truth, i) -> Tolerance.ofTerms(3) * firstTerms(truth, i);
+        Tolerance second = (truth, i) -> Tolerance.ofTerms(3) * truth.after("secondMoment")[i];
+        // The update is a quotient; its relative error is that of the first moment, whose terms may cancel.
+        Tolerance weights = (truth, i) -> Tolerance.ofTerms(8)
+                * (Math.abs(truth.before("weights")[i]) + largestUpdate(truth, i, update));
+        return builder.changed("weights", weights, sizes).input("gradients", sizes).changed("firstMoment", first, sizes)
+                .changed("secondMoment", second, squares, sizes)
+                .run((engine, t) -> engine.adamW(t[0], t[1], t[2], t[3], update));
+    }
+
+    private static double firstTerms(Truth truth, int i) {
+        return Math.abs(truth.before("firstMoment")[i]) + Math.abs(truth.before("gradients")[i]);
+    }
+
+    private static double largestUpdate(Truth truth, int i, AdamW update) {
+        double stepSize = update.learningRate() / (1 - Math.pow(update.beta1(), update.step()));
+        double correction = 1 - Math.pow(update.beta2(), update.step());
+        double denominator = Math.sqrt(truth.after("secondMoment")[i] / correction) + update.epsilon();
+        return stepSize * firstTerms(truth, i) / denominator;
+    }
+}

@@ -1,0 +1,201 @@
+package dev.troupe.engine.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * What every engine must pass, kernel by kernel: the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
+ * float64 within the rounding of the engine's own type, and the promises of {@link Engine} on bytes, memory and
+ * refusals. The module of an engine extends it and names nothing but how to open one. What is
+ * asked of memory and of copies stands in {@link MemoryConformance}.
+ */
+@Tag("parity")
+public abstract class EngineConformance extends MemoryConformance {
+    private static final int REPEATS = 30;
+
+    /** For subclasses. */
+    protected EngineConformance() {
+    }
+
+    @TestFactory
+    final Stream<DynamicNode> shouldAgreeWithReference() {
+        return byKernel().entrySet().stream()
+                .map(kernel -> dynamicContainer(kernel.getKey(), kernel.getValue().stream().map(
+                        kernelCase -> dynamicTest(kernelCase.variant(), () -> agrees(engine(), kernelCase)))));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldAgreeWithReferenceOnTwoThreads() {
+        return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
+            try (Engine wide = open(2)) {
+                agrees(wide, kernelCase);
+            }
+        }));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldGiveTheSameBytesAgain() {
+        return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
+            try (Trial trial = new Trial(engine(), kernelCase)) {
+                byte[][] first = results(trial);
+                try (Engine fresh = open(1); Trial again = new Trial(fresh, kernelCase)) {
+                    assertSame(kernelCase, first, results(again), "on a fresh engine");
+                }
+                for (int i = 0; i < REPEATS; i++) {
+                    trial.reset(numbers -> numbers);
+                    assertSame(kernelCase, first, results(trial), "on call " + (i + 2));
+                }
+            }
+        }));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldHoldNoMoreMemoryHoweverOftenAKernelRuns() {
+        return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
+            long before = engine().allocatedBytes();
+            try (Trial trial = new Trial(engine(), kernelCase)) {
+                results(trial);
+                long once = engine().allocatedBytes();
+                for (int i = 0; i < REPEATS; i++) {
+                    trial.run();
+                }
+                assertEquals(once, engine().allocatedBytes(),
+                        kernelCase + ": allocatedBytes after " + REPEATS + " more calls");
+            }
+            assertEquals(before, engine().allocatedBytes(),
+                    kernelCase + ": allocatedBytes after all tensors were closed");
+        }));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldRefuseWhatDoesNotFitAndWriteNothing() {
+        return typical().filter(kernelCase -> kernelCase.operands().size() > 1)
+                .flatMap(kernelCase -> kernelCase.operands().stream()
+                        .flatMap(operand -> misfits(kernelCase, operand).stream()));
+    }
+
+    private List<DynamicTest> misfits(KernelCase kernelCase, Operand operand) {
+        DataType right = operand.integers() ? DataType.INT32 : engine().floatType();
+        DataType wrong = operand.integers() ? engine().floatType() : DataType.INT32;
+        Shape shape = operand.shape().apply(engine());
+        List<DynamicTest> tests = new ArrayList<>();
+        tests.add(misfit(kernelCase, operand, wrong, shape));
+        int[] deeper = Arrays.copyOf(shape.toArray(), shape.rank() + 1);
+        deeper[shape.rank()] = 1;
+        tests.add(misfit(kernelCase, operand, right, Shape.of(deeper)));
+        for (int dimension = 0; dimension < shape.rank(); dimension++) {
+            if (dimension != operand.freeDimension()) {
+                int[] larger = shape.toArray();
+                larger[dimension]++;
+                tests.add(misfit(kernelCase, operand, right, Shape.of(larger)));
+            }
+        }
+        return tests;
+    }
+
+    private DynamicTest misfit(KernelCase kernelCase, Operand operand, DataType dataType, Shape shape) {
+        String name = "%s with %s %s %s".formatted(kernelCase, operand.name(), dataType, shape);
+        return dynamicTest(name, () -> {
+            try (Trial trial = new Trial(engine(), kernelCase); Tensor other = engine().allocate(dataType, shape)) {
+                trial.prepare();
+                byte[][] before = trial.bytes();
+                byte[] otherBefore = HostMemory.bytes(engine(), other);
+                int place = kernelCase.indexOf(operand.name());
+                assertThrows(IllegalArgumentException.class, () -> trial.runWith(place, other), name);
+                assertSame(kernelCase, before, trial.bytes(), "although the call was refused");
+                assertArrayEquals(otherBefore, HostMemory.bytes(engine(), other),
+                        operand.name() + " was written although the call was refused");
+            }
+        });
+    }
+
+    private static void agrees(Engine engine, KernelCase kernelCase) {
+        Truth truth = new Truth(kernelCase);
+        try (Trial trial = new Trial(engine, kernelCase)) {
+            trial.prepare();
+            byte[][] before = trial.bytes();
+            trial.run();
+            byte[][] after = trial.bytes();
+            for (int i = 0; i < kernelCase.operands().size(); i++) {
+                Operand operand = kernelCase.operands().get(i);
+                switch (operand.role()) {
+                    case INPUT, PREPARED -> assertArrayEquals(before[i], after[i],
+                            () -> kernelCase + ": " + operand.name() + " is an input but was written"
+                                    + from(kernelCase));
+                    case OUTPUT -> withinTolerance(engine, kernelCase, operand, truth, truth.after(i),
+                            trial.numbers(i));
+                    case STATE -> {
+                        // Its contents are the engine's own affair; the backward kernel shows whether they are right.
+                    }
+                }
+            }
+        }
+    }
+
+    private static void withinTolerance(Engine engine, KernelCase kernelCase, Operand operand, Truth truth,
+            double[] expected, double[] found) {
+        // Below the smallest normal number a type has fewer bits than its unit says.
+        boolean single = engine.floatType() == DataType.FLOAT32;
+        double unit = single ? 0x1p-24 : 0x1p-53;
+        double smallest = single ? Float.MIN_NORMAL : Double.MIN_NORMAL;
+        for (int i = 0; i < expected.length; i++) {
+            double allowed = unit * operand.tolerance().unitsAt(truth, i) + smallest;
+            if (!(Math.abs(found[i] - expected[i]) <= allowed)) {
+                fail("%s: %s[%d] is %s, but the reference has %s, and may differ by %s%s".formatted(kernelCase,
+                        operand.name(), i, found[i], expected[i], allowed, from(kernelCase)));
+            }
+        }
+    }
+
+    private static byte[][] results(Trial trial) {
+        trial.prepare();
+        trial.run();
+        return trial.bytes();
+    }
+
+    private static void assertSame(KernelCase kernelCase, byte[][] expected, byte[][] found, String when) {
+        for (int i = 0; i < expected.length; i++) {
+            String name = kernelCase.operands().get(i).name();
+            assertTrue(Arrays.equals(expected[i], found[i]),
+                    () -> kernelCase + ": " + name + " has other bytes " + when + from(kernelCase));
+        }
+    }
+
+    private static String from(KernelCase kernelCase) {
+        return " (seed " + kernelCase.seed() + ")";
+    }
+
+    /** The last case of each kernel: of the largest shape, and with every flag set. */
+    private static Stream<KernelCase> typical() {
+        return byKernel().values().stream().map(List::getLast);
+    }
+
+    private static Map<String, List<KernelCase>> byKernel() {
+        Map<String, List<KernelCase>> cases = new LinkedHashMap<>();
+        Stream.of(ElementwiseCases.all(), MatrixCases.all(), NormCases.all(), AttentionCases.all(),
+                VocabularyCases.all()).flatMap(List::stream)
+                .forEach(kernelCase -> cases.computeIfAbsent(kernelCase.kernelName(), name -> new ArrayList<>())
+                        .add(kernelCase));
+        return cases;
+    }
+}

@@ -1,0 +1,146 @@
+package dev.troupe.engine.conformance;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
+
+/**
+ * One call of one kernel on operands of certain shapes, with random contents that follow from its name.
+ *
+ * @param kernelName
+ *            the method of the engine
+ * @param variant
+ *            shapes and flags
+ * @param operands
+ *            in the order in which the calls expect their tensors
+ * @param preparation
+ *            what is called first, to fill prepared operands
+ * @param kernel
+ *            the call under test
+ */
+record KernelCase(String kernelName, String variant, List<Operand> operands, Call preparation, Call kernel) {
+    /** Some kernels on the tensors of a case. */
+    @FunctionalInterface
+    interface Call {
+        void call(Engine engine, Tensor[] tensors);
+    }
+
+    static Builder of(String kernelName, String variant, Object... arguments) {
+        return new Builder(kernelName, variant.formatted(arguments));
+    }
+
+    int indexOf(String operand) {
+        for (int i = 0; i < operands.size(); i++) {
+            if (operands.get(i).name().equals(operand)) {
+                return i;
+            }
+        }
+        throw new IllegalArgumentException(kernelName + " has no operand " + operand);
+    }
+
+    /** What the random contents were drawn from. */
+    long seed() {
+        return Builder.seed(kernelName, variant);
+    }
+
+    @Override
+    public String toString() {
+        return kernelName + " " + variant;
+    }
+
+    /** Collects operands; tensors are handed to the calls in the order of collection. */
+    static final class Builder {
+        private final String kernelName;
+        private final String variant;
+        private final Random random;
+        private final List<Operand> operands = new ArrayList<>();
+        private Call preparation = (engine, tensors) -> {
+        };
+
+        private Builder(String kernelName, String variant) {
+            this.kernelName = kernelName;
+            this.variant = variant;
+            this.random = new Random(seed(kernelName, variant));
+        }
+
+        private static long seed(String kernelName, String variant) {
+            return (kernelName + " " + variant).hashCode();
+        }
+
+        /** Normally distributed numbers, each exactly a float, so that every engine starts from the same. */
+        double[] gaussian(int count) {
+            double[] numbers = new double[count];
+            for (int i = 0; i < count; i++) {
+                numbers[i] = (float) random.nextGaussian();
+            }
+            return numbers;
+        }
+
+        Builder input(String name, int... sizes) {
+            return input(name, gaussian((int) Shape.of(sizes).elementCount()), sizes);
+        }
+
+        Builder input(String name, double[] numbers, int... sizes) {
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(sizes), false, numbers, null);
+        }
+
+        /** The operand named last may have one more element in a dimension. */
+        Builder mayGrow(int dimension) {
+            Operand last = operands.removeLast();
+            operands.add(new Operand(last.name(), last.role(), last.shape(), last.integers(), last.initial(),
+                    last.tolerance(), dimension));
+            return this;
+        }
+
+        /** INT32 numbers from 0 to limit - 1, the last of them among them. */
+        Builder ids(String name, int limit, int count) {
+            double[] ids = new double[count];
+            for (int i = 0; i < count; i++) {
+                ids[i] = random.nextInt(limit);
+            }
+            ids[count / 2] = limit - 1;
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(count), true, ids, null);
+        }
+
+        /** An operand that the call overwrites. */
+        Builder output(String name, Tolerance tolerance, int... sizes) {
+            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), false, null, tolerance);
+        }
+
+        /** An operand that the call adds to, or changes in place. */
+        Builder changed(String name, Tolerance tolerance, int... sizes) {
+            return changed(name, tolerance, gaussian((int) Shape.of(sizes).elementCount()), sizes);
+        }
+
+        Builder changed(String name, Tolerance tolerance, double[] numbers, int... sizes) {
+            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), false, numbers, tolerance);
+        }
+
+        Builder state(String name, Function<Engine, Shape> shape) {
+            return add(name, Operand.Role.STATE, shape, false, null, null);
+        }
+
+        Builder prepared(String name, Function<Engine, Shape> shape) {
+            return add(name, Operand.Role.PREPARED, shape, false, null, null);
+        }
+
+        Builder prepare(Call call) {
+            preparation = call;
+            return this;
+        }
+
+        KernelCase run(Call call) {
+            return new KernelCase(kernelName, variant, List.copyOf(operands), preparation, call);
+        }
+
+        private Builder add(String name, Operand.Role role, Function<Engine, Shape> shape, boolean integers,
+                double[] initial, Tolerance tolerance) {
+            operands.add(new Operand(name, role, shape, integers, initial, tolerance, Operand.NONE));
+            return this;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package dev.troupe.engine.conformance;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Matrix products, linear layers and what goes with them. Letters as in the contract: M, N, K any size. */
+final class MatrixCases {
+    private static final int[] SIZES = {1, 17, 97};
+
+    private MatrixCases() {
+    }
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int m : SIZES) {
+            for (int k : SIZES) {
+                for (int n : SIZES) {
+                    for (int flags = 0; flags < 8; flags++) {
+                        cases.add(matmul(m, k, n, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0));
+                    }
+                    cases.add(linear(m, k, n));
+                    cases.add(linearGelu(m, k, n));
+                }
+            }
+            for (int n : new int[]{1, 17, 96, 257}) {
+                cases.add(biasBackward(m, n));
+                cases.add(geluBackward(m, n, false));
+                cases.add(geluBackward(m, n, true));
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase matmul(int m, int k, int n, boolean transposeLeft, boolean transposeRight,
+            boolean accumulate) {
+        KernelCase.Builder builder = KernelCase.of("matmul", "M %d K %d N %d%s%s%s", m, k, n,
+                transposeLeft ? " left transposed" : "", transposeRight ? " right transposed" : "",
+                accumulate ? " accumulate" : "");
+        builder.input("left", transposeLeft ? new int[]{k, m} : new int[]{m, k});
+        builder.input("right", transposeRight ? new int[]{n, k} : new int[]{k, n});
+        Tolerance tolerance = Tolerance.ofSum("product", k + 1);
+        if (accumulate) {
+            builder.changed("product", tolerance, m, n);
+        } else {
+            builder.output("product", tolerance, m, n);
+        }
+        return builder
+                .run((engine, t) -> engine.matmul(t[0], transposeLeft, t[1], transposeRight, t[2], accumulate));
+    }
+
+    private static KernelCase linear(int n, int k, int m) {
+        return KernelCase.of("linear", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
+                .input("bias", m).output("y", Tolerance.ofSum("y", k + 1), n, m)
+                .run((engine, t) -> engine.linear(t[0], t[1], t[2], t[3]));
+    }
+
+    private static KernelCase linearGelu(int n, int k, int m) {
+        Tolerance before = Tolerance.ofSum("preActivation", k + 1);
+        // The slope of GELU is at most 1.13, and 1 + tanh may cancel down to one unit.
+        Tolerance after = (truth, i) -> 1.13 * before.unitsAt(truth, i)
+                + Tolerance.FUNCTION_ROOM * Math.abs(truth.after("preActivation")[i]);
+        return KernelCase.of("linearGelu", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
+                .input("bias", m).output("preActivation", before, n, m).output("y", after, n, m)
+                .run((engine, t) -> engine.linearGelu(t[0], t[1], t[2], t[3], t[4]));
+    }
+
+    private static KernelCase biasBackward(int n, int m) {
+        return KernelCase.of("biasBackward", "N %d M %d", n, m).input("dy", n, m).mayGrow(0)
+                .changed("dBias", Tolerance.ofSum("dBias", n + 1), m)
+                .run((engine, t) -> engine.biasBackward(t[0], t[1]));
+    }
+
+    private static KernelCase geluBackward(int n, int m, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("geluBackward", "N %d M %d%s", n, m, inPlace ? " in place" : "");
+        double[] preActivation = builder.gaussian(n * m);
+        for (int i = 0; i < preActivation.length; i++) {
+            // Wide enough to meet both flat ends.
+            preActivation[i] *= 4;
+        }
+        Tolerance tolerance = (truth, i) -> {
+            double x = Math.abs(truth.before("preActivation")[i]);
+            // (1 + tanh) / 2 has an error of one unit; in x (1 - tanh^2) r (1 + 3 c x^2) / 2 it is multiplied.
+            return Tolerance.FUNCTION_ROOM * Math.abs(truth.before("dy")[i]) * (1 + x + 0.11 * x * x * x);
+        };
+        builder.input("preActivation", preActivation, n, m);
+        if (inPlace) {
+            return builder.changed("dy", tolerance, n, m).run((engine, t) -> engine.geluBackward(t[0], t[1], t[1]));
+        }
+        return builder.input("dy", n, m).output("dx", tolerance, n, m)
+                .run((engine, t) -> engine.geluBackward(t[0], t[1], t[2]));
+    }
+}

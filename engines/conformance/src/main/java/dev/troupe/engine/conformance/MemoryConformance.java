@@ -1,0 +1,209 @@
+package dev.troupe.engine.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an engine promises of its memory: allocating, closing, copies to and from the host, and sums read back. */
+abstract class MemoryConformance {
+    private static final int ELEMENTS = 97;
+
+    private Engine engine;
+
+    /** Opens the engine under test, with so many threads for a kernel; the test closes it. */
+    protected abstract Engine open(int threads);
+
+    final Engine engine() {
+        return engine;
+    }
+
+    @BeforeEach
+    final void openEngine() {
+        engine = open(1);
+    }
+
+    @AfterEach
+    final void closeEngine() {
+        engine.close();
+    }
+
+    @Test
+    final void shouldAllocateZeros() {
+        for (DataType dataType : new DataType[]{engine.floatType(), DataType.INT32}) {
+            // Twice, since memory that was used before may come back.
+            for (int round = 0; round < 2; round++) {
+                try (Tensor tensor = engine.allocate(dataType, Shape.of(3, 5, 7))) {
+                    assertEquals(dataType, tensor.dataType());
+                    assertEquals(Shape.of(3, 5, 7), tensor.shape());
+                    assertArrayEquals(new double[105], HostMemory.read(engine, tensor));
+                    HostMemory.write(engine, tensor, ones(105));
+                }
+            }
+        }
+    }
+
+    @Test
+    final void shouldCountBytesOfOpenTensors() {
+        long before = engine.allocatedBytes();
+        Tensor floats = engine.allocate(engine.floatType(), Shape.of(17, 3));
+        Tensor ints = engine.allocate(DataType.INT32, Shape.of(5));
+        assertEquals(before + floats.byteCount() + ints.byteCount(), engine.allocatedBytes());
+        floats.close();
+        floats.close();
+        assertEquals(before + ints.byteCount(), engine.allocatedBytes(), "a tensor that is closed twice counts once");
+        ints.close();
+        assertEquals(before, engine.allocatedBytes());
+    }
+
+    @Test
+    final void shouldGiveBackEverythingWhenClosed() {
+        Engine other = open(1);
+        Tensor left = other.allocate(other.floatType(), Shape.of(17));
+        other.close();
+        assertEquals(0, other.allocatedBytes());
+        left.close();
+        other.close();
+        assertEquals(0, other.allocatedBytes(), "closing again, tensor or engine, has no effect");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    final void shouldCopyAnyRangeOfElements(boolean integers) {
+        DataType dataType = integers ? DataType.INT32 : engine.floatType();
+        int width = dataType.elementBytes();
+        byte[] expected = new byte[ELEMENTS * width];
+        new Random(1).nextBytes(expected);
+        if (!integers) {
+            expected = HostMemory.encoded(dataType, new Random(1).doubles(ELEMENTS).map(x -> (float) x).toArray());
+        }
+        try (Tensor tensor = engine.allocate(dataType, Shape.of(ELEMENTS)); Arena arena = Arena.ofConfined()) {
+            engine.copyFromHost(MemorySegment.ofArray(expected), tensor, 0);
+            for (int first : new int[]{0, 1, 16, 33, ELEMENTS - 1}) {
+                for (int count : new int[]{1, 3, ELEMENTS - first}) {
+                    int from = first * width;
+                    int to = Math.min(ELEMENTS, first + count) * width;
+                    byte[] part = Arrays.copyOfRange(expected, from, to);
+
+                    // One byte past an aligned address: a message's payload may begin anywhere.
+                    MemorySegment odd = arena.allocate(part.length + 1L, 8).asSlice(1);
+                    engine.copyToHost(tensor, from, odd);
+                    assertArrayEquals(part, odd.toArray(ValueLayout.JAVA_BYTE));
+
+                    byte[] turned = HostMemory.encoded(dataType, ones(part.length / width));
+                    System.arraycopy(turned, 0, expected, from, turned.length);
+                    engine.copyFromHost(odd.copyFrom(MemorySegment.ofArray(turned)), tensor, from);
+                    assertArrayEquals(expected, HostMemory.bytes(engine, tensor),
+                            "elements beside %d..%d must stay".formatted(first, first + count));
+                }
+            }
+        }
+    }
+
+    @Test
+    final void shouldRefuseRangesThatDoNotFit() {
+        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(4))) {
+            HostMemory.write(engine, tensor, ones(4));
+            byte[] before = HostMemory.bytes(engine, tensor);
+            int width = engine.floatType().elementBytes();
+            long[][] offsetsAndLengths = {{-width, width}, {width, 4L * width}, {4L * width, width},
+                    {1, width}, {0, width - 1}, {0, 5L * width}, {Long.MAX_VALUE / width * width, width}};
+            for (long[] range : offsetsAndLengths) {
+                byte[] host = new byte[(int) range[1]];
+                String where = "%d bytes from %d".formatted(range[1], range[0]);
+                assertThrows(IllegalArgumentException.class,
+                        () -> engine.copyFromHost(MemorySegment.ofArray(host), tensor, range[0]), where);
+                assertThrows(IllegalArgumentException.class,
+                        () -> engine.copyToHost(tensor, range[0], MemorySegment.ofArray(host)), where);
+                assertArrayEquals(new byte[host.length], host, where);
+            }
+            assertArrayEquals(before, HostMemory.bytes(engine, tensor));
+        }
+    }
+
+    @Test
+    final void shouldCopyOnAnotherThread() {
+        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(ELEMENTS));
+                Tensor doubled = engine.allocate(engine.floatType(), Shape.of(ELEMENTS))) {
+            CompletableFuture.runAsync(() -> HostMemory.write(engine, tensor, ones(ELEMENTS))).join();
+            engine.add(tensor, tensor, doubled);
+            double[] found = CompletableFuture.supplyAsync(() -> HostMemory.read(engine, doubled)).join();
+            assertArrayEquals(Arrays.stream(ones(ELEMENTS)).map(x -> 2 * x).toArray(), found);
+        }
+    }
+
+    @Test
+    final void shouldCopyIntegersAndKeepTensorsApart() {
+        try (Tensor source = engine.allocate(DataType.INT32, Shape.of(3));
+                Tensor target = engine.allocate(DataType.INT32, Shape.of(3))) {
+            HostMemory.write(engine, source, new double[]{Integer.MIN_VALUE, 16777217, Integer.MAX_VALUE});
+            engine.copy(source, target);
+            double[] copied = HostMemory.read(engine, target);
+            assertArrayEquals(new double[]{Integer.MIN_VALUE, 16777217, Integer.MAX_VALUE}, copied);
+            HostMemory.write(engine, source, ones(3));
+            assertArrayEquals(copied, HostMemory.read(engine, target));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 17, 97, 4099})
+    final void shouldSumInFloat64(int count) {
+        double[] numbers = new Random(count).doubles(count, -1, 1).map(x -> (float) x).toArray();
+        if (count > 2) {
+            // A float32 sum would lose the small numbers beside the large one.
+            numbers[0] = 1 << 24;
+            numbers[count - 1] = -(1 << 24);
+        }
+        double expected = Arrays.stream(numbers).sum();
+        double magnitudes = Arrays.stream(numbers).map(Math::abs).sum();
+        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(count))) {
+            HostMemory.write(engine, tensor, numbers);
+            double found = engine.sum(tensor);
+            assertEquals(expected, found, 0x1p-53 * Tolerance.ofTerms(count) * magnitudes);
+            assertEquals(found, engine.sum(tensor), "the same tensor has the same sum");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 17, 97, 4099})
+    final void shouldSumSquares(int count) {
+        double[] numbers = new Random(count).doubles(count, -1, 1).map(x -> (float) x).toArray();
+        double expected = Arrays.stream(numbers).map(x -> x * x).sum();
+        double unit = engine.floatType() == DataType.FLOAT32 ? 0x1p-24 : 0x1p-53;
+        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(count))) {
+            HostMemory.write(engine, tensor, numbers);
+            double found = engine.squaredSum(tensor);
+            assertEquals(expected, found, unit * Tolerance.ofTerms(count) * expected);
+            assertEquals(found, engine.squaredSum(tensor), "the same tensor has the same sum");
+        }
+    }
+
+    @Test
+    final void shouldNameItself() {
+        assertTrue(engine.kind().matches("[a-z0-9-]+"), engine.kind());
+        assertNotEquals(DataType.INT32, engine.floatType());
+    }
+
+    private static double[] ones(int count) {
+        double[] numbers = new double[count];
+        Arrays.fill(numbers, 1);
+        return numbers;
+    }
+}

@@ -1,0 +1,135 @@
+package dev.troupe.engine.conformance;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Layer norm. Letters: N rows, C hidden size. */
+final class NormCases {
+    private static final double EPSILON = 1e-5;
+
+    private NormCases() {
+    }
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int n : new int[]{1, 17, 97}) {
+            for (int c : new int[]{1, 2, 17, 48, 96}) {
+                cases.add(forward(n, c));
+                cases.add(backwardInput(n, c, Into.DX));
+                cases.add(backwardInput(n, c, Into.DY));
+                cases.add(backwardInput(n, c, Into.DX_ADDED));
+                cases.add(backwardWeight(n, c));
+            }
+        }
+        return cases;
+    }
+
+    /** Where the gradient for x goes. */
+    private enum Into {
+        DX, DY, DX_ADDED
+    }
+
+    private static KernelCase forward(int n, int c) {
+        double terms = Tolerance.ofTerms(c);
+        // An error of one unit in x moves xhat by |x| / deviation, and the deviation by as much of itself.
+        Tolerance y = (truth, i) -> {
+            double r = truth.after("reciprocalDeviation")[i / c];
+            double normalized = Math.abs((truth.before("x")[i] - truth.after("mean")[i / c]) * r);
+            double sensitivity = 1 + r * Truth.largest(truth.before("x"), i / c * c, c);
+            return terms * ((1 + normalized) * sensitivity * Math.abs(truth.before("gamma")[i % c])
+                    + Math.abs(truth.before("beta")[i % c]));
+        };
+        Tolerance mean = (truth, row) -> terms * Truth.largest(truth.before("x"), row * c, c);
+        Tolerance reciprocal = (truth, row) -> {
+            double r = truth.after("reciprocalDeviation")[row];
+            return terms * r * (1 + r * Truth.largest(truth.before("x"), row * c, c));
+        };
+        return KernelCase.of("layerNorm", "N %d C %d", n, c).input("x", n, c).input("gamma", c).input("beta", c)
+                .output("y", y, n, c).output("mean", mean, n).output("reciprocalDeviation", reciprocal, n)
+                .run((engine, t) -> engine.layerNorm(t[0], t[1], t[2], EPSILON, t[3], t[4], t[5]));
+    }
+
+    private static KernelCase backwardInput(int n, int c, Into into) {
+        KernelCase.Builder builder = KernelCase.of("layerNormBackwardInput", "N %d C %d%s", n, c, switch (into) {
+            case DX -> "";
+            case DY -> " into dy";
+            case DX_ADDED -> " accumulate";
+        });
+        Tolerance tolerance = (truth, i) -> {
+            double gradients = 0;
+            double products = 0;
+            int row = i / c;
+            for (int j = row * c; j < (row + 1) * c; j++) {
+                double g = Math.abs(truth.before("dy")[j] * truth.before("gamma")[j % c]);
+                gradients += g / c;
+                products += g * normalizedTerms(truth, j, c) / c;
+            }
+            double g = Math.abs(truth.before("dy")[i] * truth.before("gamma")[i % c]);
+            double r = truth.before("reciprocalDeviation")[row];
+            double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
+            return Tolerance.ofTerms(c) * (r * (g + gradients + normalizedTerms(truth, i, c) * products) + added);
+        };
+        double[] x = builder.gaussian(n * c);
+        builder.input("x", x, n, c).input("gamma", c).input("mean", means(x, n, c), n).input("reciprocalDeviation",
+                reciprocals(x, n, c), n);
+        return switch (into) {
+            case DX -> builder.input("dy", n, c).output("dx", tolerance, n, c).run(
+                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], false));
+            case DY -> builder.changed("dy", tolerance, n, c).run(
+                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[4], false));
+            case DX_ADDED -> builder.input("dy", n, c).changed("dx", tolerance, n, c).run(
+                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], true));
+        };
+    }
+
+    private static KernelCase backwardWeight(int n, int c) {
+        KernelCase.Builder builder = KernelCase.of("layerNormBackwardWeight", "N %d C %d", n, c);
+        Tolerance dGamma = (truth, j) -> {
+            double terms = Math.abs(truth.before("dGamma")[j]);
+            for (int row = 0; row < n; row++) {
+                terms += Math.abs(truth.before("dy")[row * c + j]) * normalizedTerms(truth, row * c + j, c);
+            }
+            return Tolerance.ofTerms(n + 1) * terms;
+        };
+        Tolerance dBeta = Tolerance.ofSum("dBeta", n + 1);
+        double[] x = builder.gaussian(n * c);
+        return builder.input("dy", n, c).input("x", x, n, c).input("mean", means(x, n, c), n)
+                .input("reciprocalDeviation", reciprocals(x, n, c), n).changed("dGamma", dGamma, c)
+                .changed("dBeta", dBeta, c)
+                .run((engine, t) -> engine.layerNormBackwardWeight(t[0], t[1], t[2], t[3], t[4], t[5]));
+    }
+
+    /** The magnitudes of the two terms of xhat = x r - mean r; an engine may multiply before it subtracts. */
+    private static double normalizedTerms(Truth truth, int i, int c) {
+        return (Math.abs(truth.before("x")[i]) + Math.abs(truth.before("mean")[i / c]))
+                * truth.before("reciprocalDeviation")[i / c];
+    }
+
+    private static double[] means(double[] x, int n, int c) {
+        double[] means = new double[n];
+        for (int i = 0; i < x.length; i++) {
+            means[i / c] += x[i] / c;
+        }
+        return floats(means);
+    }
+
+    private static double[] reciprocals(double[] x, int n, int c) {
+        double[] means = means(x, n, c);
+        double[] variances = new double[n];
+        for (int i = 0; i < x.length; i++) {
+            double offset = x[i] - means[i / c];
+            variances[i / c] += offset * offset / c;
+        }
+        for (int row = 0; row < n; row++) {
+            variances[row] = 1 / Math.sqrt(variances[row] + EPSILON);
+        }
+        return floats(variances);
+    }
+
+    private static double[] floats(double[] numbers) {
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = (float) numbers[i];
+        }
+        return numbers;
+    }
+}

@@ -1,0 +1,31 @@
+package dev.troupe.engine.conformance;
+
+/**
+ * How far an element may be from the truth, in units of the rounding error of the engine's float type (2^-24 or 2^-53).
+ */
+@FunctionalInterface
+interface Tolerance {
+    /**
+     * Room for constants: rounding is modelled as random, so a sum of n terms is off by about sqrt(n) units of the sum
+     * of the terms' magnitudes, and one of thousands of elements by a few times that.
+     */
+    double ROOM = 4;
+
+    /** Room for functions: exp, log and tanh of a float library may be off by some units in the last place. */
+    double FUNCTION_ROOM = 16;
+
+    double unitsAt(Truth truth, int index);
+
+    /**
+     * For an output that is a sum of products of its operands: {@code ROOM (sqrt(terms) + 2)} units of what the same
+     * kernel makes of the operands' magnitudes. It holds for any order of the sum, with or without fused operations.
+     */
+    static Tolerance ofSum(String output, int terms) {
+        return (truth, i) -> ofTerms(terms) * truth.ofMagnitudes(output)[i];
+    }
+
+    /** The units of error in a sum of so many terms whose magnitudes add up to 1. */
+    static double ofTerms(int terms) {
+        return ROOM * (Math.sqrt(terms) + 2);
+    }
+}

@@ -1,0 +1,66 @@
+package dev.troupe.engine.conformance;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.reference.ReferenceEngine;
+import java.util.Arrays;
+
+/** What a kernel should have made of its operands: the case run on the reference engine in float64. */
+final class Truth {
+    private final KernelCase kernelCase;
+    private final double[][] after;
+    private double[][] ofMagnitudes;
+
+    Truth(KernelCase kernelCase) {
+        this.kernelCase = kernelCase;
+        this.after = results(false);
+    }
+
+    /** What an operand held before the call. */
+    double[] before(String name) {
+        return kernelCase.operands().get(kernelCase.indexOf(name)).initial();
+    }
+
+    /** What an operand holds after the call. */
+    double[] after(String name) {
+        return after[kernelCase.indexOf(name)];
+    }
+
+    double[] after(int operand) {
+        return after[operand];
+    }
+
+    /** What an operand would hold after the call if every number in all operands had lost its sign. */
+    double[] ofMagnitudes(String name) {
+        if (ofMagnitudes == null) {
+            ofMagnitudes = results(true);
+        }
+        return ofMagnitudes[kernelCase.indexOf(name)];
+    }
+
+    /** The largest magnitude among {@code count} numbers from an index. */
+    static double largest(double[] numbers, int from, int count) {
+        double largest = 0;
+        for (int i = from; i < from + count; i++) {
+            largest = Math.max(largest, Math.abs(numbers[i]));
+        }
+        return largest;
+    }
+
+    private double[][] results(boolean magnitudes) {
+        try (ReferenceEngine engine = new ReferenceEngine(DataType.FLOAT64);
+                Trial trial = new Trial(engine, kernelCase)) {
+            trial.reset(magnitudes ? Truth::magnitudes : numbers -> numbers);
+            trial.prepare();
+            trial.run();
+            double[][] results = new double[kernelCase.operands().size()][];
+            for (int i = 0; i < results.length; i++) {
+                results[i] = trial.numbers(i);
+            }
+            return results;
+        }
+    }
+
+    private static double[] magnitudes(double[] numbers) {
+        return Arrays.stream(numbers).map(Math::abs).toArray();
+    }
+}

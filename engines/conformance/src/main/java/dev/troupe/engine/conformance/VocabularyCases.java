@@ -1,0 +1,98 @@
+package dev.troupe.engine.conformance;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Embedding and cross-entropy. Letters: B microbatch size, T sequence length, N = B T, C hidden, V vocabulary size. */
+final class VocabularyCases {
+    private VocabularyCases() {
+    }
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int v : new int[]{1, 50, 97, 257}) {
+            for (int t : new int[]{1, 17, 97}) {
+                for (int c : new int[]{1, 17, 48}) {
+                    cases.add(embedding(3, t, c, v));
+                    cases.add(embeddingBackward(3, t, c, v));
+                }
+                cases.add(crossEntropy(t, v));
+                cases.add(crossEntropyBackward(t, v, false));
+                cases.add(crossEntropyBackward(t, v, true));
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase embedding(int b, int t, int c, int v) {
+        return KernelCase.of("embedding", "B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, b * t)
+                .input("tokenTable", v, c).mayGrow(0).input("positionTable", t + 3, c).mayGrow(0)
+                .output("y", Tolerance.ofSum("y", 2), b * t, c)
+                .run((engine, tensors) -> engine.embedding(tensors[0], tensors[1], tensors[2], t, tensors[3]));
+    }
+
+    private static KernelCase embeddingBackward(int b, int t, int c, int v) {
+        int n = b * t;
+        return KernelCase.of("embeddingBackward", "B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, n)
+                .input("dy", n, c).changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c).mayGrow(0)
+                .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t + 3, c).mayGrow(0)
+                .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2],
+                        tensors[3]));
+    }
+
+    private static KernelCase crossEntropy(int n, int v) {
+        KernelCase.Builder builder = KernelCase.of("crossEntropy", "N %d V %d", n, v);
+        double[] logits = wideLogits(builder, n, v);
+        // The highest logit goes in and out of the logarithm; its sum of exponentials is between 1 and V.
+        Tolerance tolerance = (truth, row) -> Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v)
+                + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
+        return builder.input("logits", logits, n, v).mayGrow(1).ids("targets", v, n).output("rowLoss", tolerance, n)
+                .output("rowLogSumExp", tolerance, n)
+                .run((engine, t) -> engine.crossEntropy(t[0], t[1], t[2], t[3]));
+    }
+
+    private static KernelCase crossEntropyBackward(int n, int v, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("crossEntropyBackward", "N %d V %d%s", n, v,
+                inPlace ? " in place" : "");
+        double scale = -1.0 / 3;
+        double[] logits = wideLogits(builder, n, v);
+        double[] logSums = logSums(logits, n, v);
+        // A probability is off by as much of itself as its exponent is off; at the target 1 is taken away.
+        Tolerance tolerance = (truth, i) -> {
+            double exponent = Math.abs(logits[i]) + Math.abs(logSums[i / v]);
+            double probability = Math.exp(logits[i] - logSums[i / v]);
+            double taken = truth.before("targets")[i / v] == i % v ? 1 : 0;
+            return Math.abs(scale) * (probability
+                    * (Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v) + Tolerance.ROOM * 3 * exponent)
+                    + Tolerance.ROOM * taken);
+        };
+        builder.ids("targets", v, n).input("rowLogSumExp", logSums, n);
+        if (inPlace) {
+            return builder.changed("logits", tolerance, logits, n, v).mayGrow(1)
+                    .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[2]));
+        }
+        return builder.input("logits", logits, n, v).output("dLogits", tolerance, n, v)
+                .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[3]));
+    }
+
+    /** Logits whose exponentials overflow a float in every other row, so the highest must be taken off first. */
+    private static double[] wideLogits(KernelCase.Builder builder, int n, int v) {
+        double[] logits = builder.gaussian(n * v);
+        for (int i = 0; i < logits.length; i++) {
+            logits[i] = (float) (i / v % 2 == 0 ? logits[i] : 100 + 10 * logits[i]);
+        }
+        return logits;
+    }
+
+    private static double[] logSums(double[] logits, int n, int v) {
+        double[] logSums = new double[n];
+        for (int row = 0; row < n; row++) {
+            double sum = 0;
+            for (int j = 0; j < v; j++) {
+                sum += Math.exp(logits[row * v + j]);
+            }
+            logSums[row] = (float) Math.log(sum);
+        }
+        return logSums;
+    }
+}
