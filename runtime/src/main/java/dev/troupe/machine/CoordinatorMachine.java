@@ -1,0 +1,188 @@
+package dev.troupe.machine;
+
+import dev.troupe.model.GlobalNorm;
+import dev.troupe.model.LayerSquaredSum;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The logic of a run: which pass comes next, when a step is committed, when to look at held-out data, when to write a
+ * checkpoint, when to end. Each phase ends when every rank has answered.
+ *
+ * <pre>
+ *   STARTING --> TRAINING --> UPDATING --commit--> [HELD_OUT] --> [CHECKPOINT] --> TRAINING ... --> CHECKPOINT --> OVER
+ * </pre>
+ *
+ * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
+ * rank answers first, nor on where a layer lives.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+public final class CoordinatorMachine {
+    private enum Phase {
+        STARTING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, OVER
+    }
+
+    private final RunOrder order;
+    private final BitSet answered = new BitSet();
+    private final List<MicrobatchLoss> losses = new ArrayList<>();
+    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+    private final List<CheckpointPart> parts = new ArrayList<>();
+
+    private Phase phase = Phase.STARTING;
+    private long stepsDone;
+    private StepResult result;
+    private boolean stopRequested;
+    private long lastCheckpoint;
+
+    public CoordinatorMachine(RunOrder order) {
+        this.order = order;
+        this.stepsDone = order.firstStep();
+        this.lastCheckpoint = order.savedStep();
+    }
+
+    /** Takes in one event and returns what is to be done, in order. */
+    public List<CoordinatorCommand> on(CoordinatorEvent event) {
+        List<CoordinatorCommand> commands = new ArrayList<>();
+        switch (event) {
+            case CoordinatorEvent.RankReady(int rank) -> answer(rank, Phase.STARTING, event);
+            case CoordinatorEvent.PassDone done -> passDone(done);
+            case CoordinatorEvent.Updated(int rank, long step) -> answer(rank, Phase.UPDATING, event);
+            case CoordinatorEvent.CheckpointPartWritten(int rank, CheckpointPart part) -> {
+                answer(rank, Phase.CHECKPOINT, event);
+                parts.add(part);
+            }
+            case CoordinatorEvent.StopRequested() -> stopRequested = true;
+        }
+        if (answered.cardinality() == order.rankCount()) {
+            answered.clear();
+            phaseDone(commands);
+        }
+        return commands;
+    }
+
+    /** How many steps are committed. */
+    public long stepsDone() {
+        return stepsDone;
+    }
+
+    /** The ranks that have not answered in this phase. */
+    public List<Integer> missing() {
+        List<Integer> missing = new ArrayList<>();
+        for (int rank = 0; rank < order.rankCount(); rank++) {
+            if (!answered.get(rank)) {
+                missing.add(rank);
+            }
+        }
+        return missing;
+    }
+
+    private void passDone(CoordinatorEvent.PassDone done) {
+        answer(done.rank(), done.pass().kind() == Pass.Kind.TRAINING ? Phase.TRAINING : Phase.HELD_OUT, done);
+        losses.addAll(done.losses());
+        squaredSums.addAll(done.squaredSums());
+    }
+
+    private void answer(int rank, Phase expected, CoordinatorEvent event) {
+        if (phase != expected || answered.get(rank)) {
+            throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase);
+        }
+        answered.set(rank);
+    }
+
+    private void phaseDone(List<CoordinatorCommand> commands) {
+        switch (phase) {
+            case STARTING -> nextStep(commands);
+            case TRAINING -> gradientsDone(commands);
+            case UPDATING -> {
+                stepsDone++;
+                commands.add(new CoordinatorCommand.CommitStep(result));
+                if (isDue(order.heldOutEvery())) {
+                    startPass(Phase.HELD_OUT, new Pass(result.step(), Pass.Kind.HELD_OUT), commands);
+                } else {
+                    checkpointOrNextStep(commands);
+                }
+            }
+            case HELD_OUT -> {
+                commands.add(new CoordinatorCommand.ReportHeldOut(stepsDone, meanLoss()));
+                checkpointOrNextStep(commands);
+            }
+            case CHECKPOINT -> {
+                lastCheckpoint = stepsDone;
+                commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, parts));
+                parts.clear();
+                nextStep(commands);
+            }
+            case OVER -> throw new IllegalStateException("the run is over");
+        }
+    }
+
+    private void gradientsDone(List<CoordinatorCommand> commands) {
+        double loss = meanLoss();
+        double norm = GlobalNorm.of(squaredSums);
+        squaredSums.clear();
+        if (!Double.isFinite(loss) || !Double.isFinite(norm)) {
+            phase = Phase.OVER;
+            commands.add(new CoordinatorCommand.Fail("step " + stepsDone + " has a loss of " + loss
+                    + " and a gradient norm of " + norm + ", so training cannot go on: lower"
+                    + " training.learning-rate.peak, or set training.gradient-clip"));
+            return;
+        }
+        double scale = order.gradientClip() == 0 ? 1 : GlobalNorm.clipScale(norm, order.gradientClip());
+        double learningRate = order.learningRate().applyAsDouble(stepsDone);
+        result = new StepResult(stepsDone, loss, norm, learningRate);
+        phase = Phase.UPDATING;
+        commands.add(new CoordinatorCommand.Update(new WeightUpdate(stepsDone, learningRate, scale)));
+    }
+
+    private double meanLoss() {
+        losses.sort(Comparator.comparingInt(MicrobatchLoss::microbatch));
+        double sum = 0;
+        for (MicrobatchLoss loss : losses) {
+            sum += loss.loss();
+        }
+        double mean = sum / losses.size();
+        losses.clear();
+        return mean;
+    }
+
+    private boolean isDue(long every) {
+        return every > 0 && stepsDone % every == 0;
+    }
+
+    private boolean isLast() {
+        return stopRequested || stepsDone >= order.stepCount();
+    }
+
+    private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
+        if (isDue(order.checkpointEvery())) {
+            writeCheckpoint(commands);
+        } else {
+            nextStep(commands);
+        }
+    }
+
+    private void writeCheckpoint(List<CoordinatorCommand> commands) {
+        phase = Phase.CHECKPOINT;
+        commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone));
+    }
+
+    /** A run ends with a checkpoint, also one that is stopped before its first step. */
+    private void nextStep(List<CoordinatorCommand> commands) {
+        if (!isLast()) {
+            startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING), commands);
+        } else if (lastCheckpoint != stepsDone) {
+            writeCheckpoint(commands);
+        } else {
+            phase = Phase.OVER;
+            commands.add(new CoordinatorCommand.Finish(stepsDone));
+        }
+    }
+
+    private void startPass(Phase next, Pass pass, List<CoordinatorCommand> commands) {
+        phase = next;
+        commands.add(new CoordinatorCommand.StartPass(pass));
+    }
+}

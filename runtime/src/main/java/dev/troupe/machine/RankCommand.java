@@ -1,0 +1,22 @@
+package dev.troupe.machine;
+
+import dev.troupe.schedule.Action;
+
+/** What a rank wants done. */
+public sealed interface RankCommand {
+    /** Have a stage do a task; {@link RankEvent.TaskDone} answers. */
+    record Run(StageTask task) implements RankCommand {
+    }
+
+    /** Hand the tensor of a send (SEND_F or SEND_B) to the transport. */
+    record Send(Action send) implements RankCommand {
+    }
+
+    /** Tell the coordinator that the row is done, with what the stages have measured. */
+    record ReportPassDone(Pass pass) implements RankCommand {
+    }
+
+    /** Tell the coordinator that the new weights stand. */
+    record ReportUpdated(long step) implements RankCommand {
+    }
+}

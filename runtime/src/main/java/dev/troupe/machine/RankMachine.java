@@ -1,0 +1,249 @@
+package dev.troupe.machine;
+
+import dev.troupe.schedule.Action;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The logic of one rank: it walks the rank's row of the plan, one action at a time, then exchanges tied gradients,
+ * measures the gradients, reports, and updates when it is told to.
+ *
+ * <pre>
+ *   IDLE --PassStarted--> WALKING --row done--> REDUCING --all summed--> MEASURING --> REPORTED --UpdateRequested-->
+ *   UPDATING --> IDLE          (a held-out pass goes from WALKING straight to IDLE)
+ * </pre>
+ *
+ * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
+ * {@link IllegalStateException}: the plan was certified, so it is a defect of the caller.
+ */
+public final class RankMachine {
+    private enum Phase {
+        IDLE, WALKING, REDUCING, MEASURING, REPORTED, UPDATING
+    }
+
+    private final int rank;
+    private final Map<Pass.Kind, RankRow> rows;
+    private final List<Integer> stages;
+    private final List<Integer> tiedStages;
+
+    private Phase phase = Phase.IDLE;
+    private Pass pass;
+    private RankRow row;
+    private int position;
+    private int liveActivations;
+    private StageTask running;
+    private final Set<Action> landed = new HashSet<>();
+    private final Set<Integer> tiedLanded = new HashSet<>();
+    private final Set<Integer> tiedSent = new HashSet<>();
+    private int stagesDone;
+
+    /**
+     * @param rank
+     *            this rank, for messages
+     * @param trainingRow
+     *            its row of the lowered training plan
+     * @param heldOutRow
+     *            its row of the lowered forward-only plan
+     * @param stages
+     *            the stages it holds, ascending
+     * @param tiedStages
+     *            those of them that hold one end of a tied table whose other end is in another stage
+     */
+    public RankMachine(int rank, RankRow trainingRow, RankRow heldOutRow, List<Integer> stages,
+            List<Integer> tiedStages) {
+        this.rank = rank;
+        this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.HELD_OUT, heldOutRow));
+        this.stages = List.copyOf(stages);
+        this.tiedStages = List.copyOf(tiedStages);
+    }
+
+    /** Takes in one event and returns what is to be done, in order. */
+    public List<RankCommand> on(RankEvent event) {
+        List<RankCommand> commands = new ArrayList<>();
+        switch (event) {
+            case RankEvent.PassStarted(Pass started) -> start(started);
+            case RankEvent.Landed(Action receive) -> land(receive);
+            case RankEvent.TaskDone(StageTask task) -> taskDone(task);
+            case RankEvent.TiedGradientLanded(int stage) -> tiedLanded.add(stage);
+            case RankEvent.TiedGradientSent(int stage) -> tiedSent.add(stage);
+            case RankEvent.UpdateRequested() -> requestUpdate();
+        }
+        advance(commands);
+        return commands;
+    }
+
+    private void start(Pass started) {
+        require(phase == Phase.IDLE, "a new pass");
+        pass = started;
+        row = rows.get(started.kind());
+        position = 0;
+        liveActivations = 0;
+        stagesDone = 0;
+        phase = Phase.WALKING;
+    }
+
+    private void land(Action receive) {
+        if (!landed.add(receive)) {
+            throw new IllegalStateException("rank " + rank + " received " + receive + " twice");
+        }
+    }
+
+    private void taskDone(StageTask task) {
+        require(task.equals(running), "the end of " + task);
+        running = null;
+        switch (task) {
+            case StageTask.Compute(Action action) -> {
+                if (action.kind().freesActivation()) {
+                    liveActivations--;
+                }
+                position++;
+            }
+            case StageTask.ExchangeTiedGradient _, StageTask.AddTiedGradient _, StageTask.MeasureGradients _, StageTask.Update _ ->
+                stagesDone++;
+        }
+    }
+
+    private void requestUpdate() {
+        require(phase == Phase.REPORTED, "a weight update");
+        enter(Phase.UPDATING);
+    }
+
+    private void advance(List<RankCommand> commands) {
+        boolean moved = true;
+        while (moved && running == null) {
+            moved = switch (phase) {
+                case IDLE, REPORTED -> false;
+                case WALKING -> walk(commands);
+                case REDUCING -> reduce(commands);
+                case MEASURING -> measure(commands);
+                case UPDATING -> update(commands);
+            };
+        }
+    }
+
+    private boolean walk(List<RankCommand> commands) {
+        if (position == row.actions().size()) {
+            if (pass.kind() == Pass.Kind.TRAINING) {
+                enter(Phase.REDUCING);
+            } else {
+                enter(Phase.IDLE);
+                commands.add(new RankCommand.ReportPassDone(pass));
+            }
+            return true;
+        }
+        Action action = row.actions().get(position);
+        switch (action.kind()) {
+            case RECV_F, RECV_B -> {
+                if (!landed.remove(action)) {
+                    return false;
+                }
+                position++;
+            }
+            case SEND_F, SEND_B -> {
+                commands.add(new RankCommand.Send(action));
+                position++;
+            }
+            case FORWARD -> {
+                countLive(action);
+                run(new StageTask.Compute(action), commands);
+            }
+            case FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> run(new StageTask.Compute(action), commands);
+        }
+        return true;
+    }
+
+    private void countLive(Action action) {
+        if (pass.kind() == Pass.Kind.HELD_OUT) {
+            return; // nothing is kept for a backward
+        }
+        liveActivations++;
+        if (liveActivations > row.peakActivations()) {
+            throw new IllegalStateException("rank " + rank + " would hold " + liveActivations + " live activations at "
+                    + action + ", but its plan is certified for " + row.peakActivations());
+        }
+    }
+
+    /** First every tied stage sends, then each adds what it got, once its own has been read by the transport. */
+    private boolean reduce(List<RankCommand> commands) {
+        if (stagesDone < tiedStages.size()) {
+            run(new StageTask.ExchangeTiedGradient(tiedStages.get(stagesDone)), commands);
+            return true;
+        }
+        int added = stagesDone - tiedStages.size();
+        if (added == tiedStages.size()) {
+            enter(Phase.MEASURING);
+            return true;
+        }
+        int stage = tiedStages.get(added);
+        if (!tiedLanded.contains(stage) || !tiedSent.contains(stage)) {
+            return false;
+        }
+        tiedLanded.remove(stage);
+        tiedSent.remove(stage);
+        run(new StageTask.AddTiedGradient(stage), commands);
+        return true;
+    }
+
+    private boolean measure(List<RankCommand> commands) {
+        if (stagesDone < stages.size()) {
+            run(new StageTask.MeasureGradients(stages.get(stagesDone)), commands);
+        } else {
+            enter(Phase.REPORTED);
+            commands.add(new RankCommand.ReportPassDone(pass));
+        }
+        return true;
+    }
+
+    private boolean update(List<RankCommand> commands) {
+        if (stagesDone < stages.size()) {
+            run(new StageTask.Update(stages.get(stagesDone)), commands);
+        } else {
+            enter(Phase.IDLE);
+            commands.add(new RankCommand.ReportUpdated(pass.step()));
+        }
+        return true;
+    }
+
+    private void enter(Phase next) {
+        phase = next;
+        stagesDone = 0;
+    }
+
+    private void run(StageTask task, List<RankCommand> commands) {
+        running = task;
+        commands.add(new RankCommand.Run(task));
+    }
+
+    private void require(boolean allowed, String what) {
+        if (!allowed) {
+            throw new IllegalStateException("rank " + rank + " cannot take " + what + " while it is " + situation());
+        }
+    }
+
+    /** Whether only a message from another rank can move this rank on. */
+    public boolean awaitsMessage() {
+        return running == null && (phase == Phase.WALKING || phase == Phase.REDUCING);
+    }
+
+    /** What the rank is doing or waiting for, in words for an error message. */
+    public String situation() {
+        if (running != null) {
+            return "computing " + running + where();
+        }
+        return switch (phase) {
+            case IDLE -> "waiting for the coordinator to start a step";
+            case REPORTED -> "waiting for the coordinator to allow the update" + where();
+            case WALKING -> "waiting for " + row.actions().get(position) + where();
+            case REDUCING -> "waiting for the other end's gradient of the tied embeddings" + where();
+            case MEASURING, UPDATING -> "between two tasks" + where();
+        };
+    }
+
+    private String where() {
+        return " in step " + pass.step() + (pass.kind() == Pass.Kind.HELD_OUT ? " (held-out data)" : "");
+    }
+}

@@ -1,0 +1,27 @@
+package dev.troupe.machine;
+
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * What a run is to do.
+ *
+ * @param rankCount
+ *            ranks that take part
+ * @param firstStep
+ *            steps that lie behind when the run starts: 0, or what a checkpoint holds
+ * @param stepCount
+ *            steps that lie behind when the run ends
+ * @param learningRate
+ *            the rate of each step, from 0
+ * @param gradientClip
+ *            the greatest global norm a gradient may have, or 0 for any
+ * @param heldOutEvery
+ *            steps between two looks at held-out data, or 0 for none
+ * @param checkpointEvery
+ *            steps between two checkpoints, or 0 for the one at the end only
+ * @param savedStep
+ *            the steps of the checkpoint that stands in the run's directory already, or -1 for none
+ */
+public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
+        double gradientClip, long heldOutEvery, long checkpointEvery, long savedStep) {
+}
