@@ -1,0 +1,83 @@
+package dev.troupe.actor;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * One JVM of the run: hosts the ranks that the coordinator places here, and owns their memory. It stops the transport
+ * before it frees a tensor, since the transport's thread reads and writes tensors.
+ */
+public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
+    /** What a node is told. */
+    public sealed interface Command {
+    }
+
+    /** Host these ranks. */
+    record HostRanks(List<Integer> ranks) implements Command {
+        HostRanks {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    private final NodeContext node;
+    private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private final List<RankResources> hosted = new ArrayList<>();
+
+    private NodeActor(ActorContext<Command> context, NodeContext node,
+            ActorRef<TrainingCoordinator.Command> coordinator) {
+        super(context);
+        this.node = node;
+        this.coordinator = coordinator;
+        coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf()));
+    }
+
+    /** Joins the run and hosts what it is told to. The node closes the transport and all memory when it stops. */
+    public static Behavior<Command> create(NodeContext node, ActorRef<TrainingCoordinator.Command> coordinator) {
+        return Behaviors.setup(context -> new NodeActor(context, node, coordinator));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
+                .onSignal(ChildFailed.class, this::onChildFailed).onSignal(PostStop.class, _ -> onPostStop()).build();
+    }
+
+    private Behavior<Command> onHostRanks(HostRanks host) {
+        for (int rank : host.ranks()) {
+            RankResources resources;
+            try {
+                resources = new RankResources(rank, node);
+            } catch (RuntimeException failure) {
+                coordinator.tell(new TrainingCoordinator.RankFailed(rank, Reason.of(failure)));
+                return this;
+            }
+            hosted.add(resources);
+            ActorRef<ScheduleActor.Command> schedule = getContext()
+                    .spawn(ScheduleActor.create(resources, coordinator), "rank-" + rank);
+            getContext().watch(schedule);
+            coordinator.tell(new TrainingCoordinator.RankHosted(rank, schedule));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onChildFailed(ChildFailed failed) {
+        String name = failed.getRef().path().name();
+        coordinator.tell(new TrainingCoordinator.RankFailed(Integer.parseInt(name.substring("rank-".length())),
+                Reason.of(failed.getCause())));
+        return this;
+    }
+
+    private Behavior<Command> onPostStop() {
+        node.transport().close();
+        hosted.forEach(RankResources::close);
+        return this;
+    }
+}

@@ -1,0 +1,41 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.data.Batches;
+import dev.troupe.data.ValidationBatches;
+import dev.troupe.engine.Engine;
+import dev.troupe.run.GradientDump;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.transport.Transport;
+import dev.troupe.weights.WeightSource;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What all ranks of a node share. Any thread may read it.
+ *
+ * @param plan
+ *            what is to be done
+ * @param transport
+ *            carries tensors between ranks
+ * @param engines
+ *            opens an engine for a rank
+ * @param weights
+ *            the weights the run starts from
+ * @param resumes
+ *            whether they come with optimizer state
+ * @param batches
+ *            what is trained on
+ * @param heldOut
+ *            what the held-out loss is measured on, if anything
+ * @param checkpoints
+ *            where checkpoints go
+ * @param gradientDump
+ *            writes the gradients of one step, if that was asked for
+ */
+public record NodeContext(TrainingPlan plan, Transport transport, Supplier<Engine> engines, WeightSource weights,
+        boolean resumes, Batches batches, Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
+        Optional<GradientDump> gradientDump) {
+    /** The epoch of a run in which nothing is restarted. */
+    static final int EPOCH = 0;
+}

@@ -1,0 +1,159 @@
+package dev.troupe.actor;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.RankEvent;
+import dev.troupe.machine.RankMachine;
+import dev.troupe.model.Stage;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.MessageKind;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
+import dev.troupe.weights.NamedTensor;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/**
+ * What one rank has beside its actors: engine, stages and their threads, tensors between stages. All stages of a rank
+ * share its engine, since a rank computes one thing at a time.
+ *
+ * <p>Thread rule: {@link #open} on the stage's thread; {@link #worker} and {@link #send} after all are open. Closed by the
+ * node, after the transport (which reads and writes tensors) and after the threads.
+ */
+final class RankResources implements AutoCloseable {
+    private static final long THREAD_END_MILLIS = 10_000;
+
+    private final int rank;
+    private final NodeContext node;
+    private final TrainingPlan plan;
+    private final Engine engine;
+    private final BoundaryTensors tensors = new BoundaryTensors();
+    private final Map<Integer, StageThread> threads = new LinkedHashMap<>();
+    private final Map<Integer, StageWorker> workers = new LinkedHashMap<>();
+
+    RankResources(int rank, NodeContext node) {
+        this.rank = rank;
+        this.node = node;
+        this.plan = node.plan();
+        this.engine = node.openEngine();
+        for (int stage : stages()) {
+            threads.put(stage, new StageThread("rank-" + rank + "-stage-" + stage));
+        }
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    List<Integer> stages() {
+        return plan.stagesOf(rank);
+    }
+
+    StageThread threadOf(int stage) {
+        return threads.get(stage);
+    }
+
+    RankMachine machine() {
+        return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.HELD_OUT, rank), stages(),
+                stages().stream().filter(plan::exchangesTiedGradient).toList());
+    }
+
+    /** Builds a stage, with the weights the run starts from, and grants its first credits. */
+    void open(int index) {
+        synchronized (workers) { // the stages of a rank share an engine, and load on different threads
+            Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), node.weights());
+            StageWorker worker = new StageWorker(stage, engine, this, node);
+            workers.put(index, worker);
+            if (node.resumes()) {
+                stage.load(node.weights());
+            }
+            worker.grantFirstCredits();
+        }
+    }
+
+    StageWorker worker(int stage) {
+        synchronized (workers) {
+            return workers.get(stage);
+        }
+    }
+
+    BoundaryTensors tensors() {
+        return tensors;
+    }
+
+    /** Turns what the transport says into messages for the schedule actor. */
+    void listen(ActorRef<ScheduleActor.Command> schedule) {
+        node.transport().register(rank, new TransportListener() {
+            @Override
+            public void onLanded(MessageId id, Tensor tensor) {
+                int stage = id.edge().stage();
+                switch (id.edge().kind()) {
+                    case ACTIVATION, GRADIENT -> {
+                        Action receive = Edges.receive(id);
+                        tensors.put(receive, tensor);
+                        schedule.tell(new ScheduleActor.Moved(new RankEvent.Landed(receive)));
+                    }
+                    case TIED_GRADIENT -> {
+                        worker(stage).keepTiedGradient(tensor);
+                        schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
+                    }
+                }
+            }
+
+            @Override
+            public void onSent(MessageId id, Tensor tensor) {
+                int stage = plan.senderOf(id.edge());
+                if (id.edge().kind() == MessageKind.TIED_GRADIENT) {
+                    schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientSent(stage)));
+                } else {
+                    worker(stage).release(tensor);
+                }
+            }
+
+            @Override
+            public void onReturned(Edge edge, Tensor tensor) {
+                // Only a transport that closes gives tensors back; the stages that own them close after it.
+            }
+
+            @Override
+            public void onFault(TransportFault fault) {
+                schedule.tell(new ScheduleActor.TransportFailed(fault));
+            }
+        });
+    }
+
+    /** Hands the tensor of a send to the transport. */
+    void send(long step, Action send) {
+        MessageId id = new MessageId(NodeContext.EPOCH, step, plan.edgeOf(send), send.microbatch());
+        node.transport().send(id, engine, tensors.take(send));
+    }
+
+    /** Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. */
+    CheckpointPart writeCheckpoint(long stepsDone) {
+        List<NamedTensor> all = new ArrayList<>();
+        for (int stage : stages()) {
+            all.addAll(worker(stage).state());
+        }
+        return node.checkpoints().writePart(stepsDone, rank, all);
+    }
+
+    @Override
+    public void close() {
+        threads.values().forEach(StageThread::shutDown);
+        if (threads.values().stream().allMatch(thread -> thread.awaitEnd(THREAD_END_MILLIS))) {
+            workers.values().forEach(StageWorker::close);
+            engine.close();
+        } else {
+            // Memory a thread still computes on must not be freed under it; it goes with the process.
+            node.log().warn("rank {} still computes {} ms after it was told to stop", rank, THREAD_END_MILLIS);
+        }
+    }
+}

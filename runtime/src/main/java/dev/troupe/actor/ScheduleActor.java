@@ -1,0 +1,214 @@
+package dev.troupe.actor;
+
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.RankCommand;
+import dev.troupe.machine.RankEvent;
+import dev.troupe.machine.RankMachine;
+import dev.troupe.machine.RankStatus;
+import dev.troupe.machine.StageTask;
+import dev.troupe.machine.WeightUpdate;
+import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.transport.TransportFault;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * One rank: the shell around its {@link RankMachine}. Events from stages, transport and coordinator go in, and what the
+ * machine wants done goes out to them.
+ */
+final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
+    /** What a schedule actor is told. */
+    sealed interface Command {
+    }
+
+    /** Walk the row. */
+    record StartPass(Pass pass) implements Command {
+    }
+
+    /** Step the optimizer. */
+    record ApplyUpdate(WeightUpdate update) implements Command {
+    }
+
+    /** Write this rank's part of a checkpoint. */
+    record WriteCheckpoint(long stepsDone) implements Command {
+    }
+
+    /** Say what the rank does. */
+    record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo) implements Command {
+    }
+
+    /** A stage has loaded its weights. */
+    record StageReady(int stage) implements Command {
+    }
+
+    /** A stage has done a task. */
+    record TaskEnded(StageTask task, TaskResult result) implements Command {
+    }
+
+    /** The rank's part of a checkpoint is written. */
+    record CheckpointPartWritten(CheckpointPart part) implements Command {
+    }
+
+    /** A stage could not do what it was told. */
+    record StageFailed(int stage, String what, Throwable cause) implements Command {
+    }
+
+    /** Something came or went over the transport. */
+    record Moved(RankEvent event) implements Command {
+    }
+
+    /** The transport says that a message may never come. */
+    record TransportFailed(TransportFault fault) implements Command {
+    }
+
+    private final RankResources rank;
+    private final RankMachine machine;
+    private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private final Map<Integer, ActorRef<StageActor.Command>> stages = new HashMap<>();
+    private final Set<Integer> loading = new HashSet<>();
+    private final List<MicrobatchLoss> losses = new ArrayList<>();
+    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+
+    private Pass pass;
+    private WeightUpdate update;
+    private long moves;
+
+    private ScheduleActor(ActorContext<Command> context, RankResources rank,
+            ActorRef<TrainingCoordinator.Command> coordinator) {
+        super(context);
+        this.rank = rank;
+        this.machine = rank.machine();
+        this.coordinator = coordinator;
+        rank.listen(context.getSelf());
+        for (int stage : rank.stages()) {
+            stages.put(stage, context.spawn(StageActor.create(stage, rank, context.getSelf()), "stage-" + stage));
+            loading.add(stage);
+        }
+    }
+
+    /** Spawns the rank's stages; tells the coordinator when they have their weights. */
+    static Behavior<Command> create(RankResources rank, ActorRef<TrainingCoordinator.Command> coordinator) {
+        return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(StartPass.class, this::onStartPass)
+                .onMessage(ApplyUpdate.class, this::onApplyUpdate)
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
+                .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
+                .onMessage(TaskEnded.class, this::onTaskEnded)
+                .onMessage(CheckpointPartWritten.class, this::onCheckpointPartWritten)
+                .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
+                .onMessage(TransportFailed.class, this::onTransportFailed).build();
+    }
+
+    private Behavior<Command> onStageReady(StageReady ready) {
+        loading.remove(ready.stage());
+        moves++;
+        if (loading.isEmpty()) {
+            tellCoordinator(new CoordinatorEvent.RankReady(rank.rank()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onStartPass(StartPass start) {
+        pass = start.pass();
+        return take(new RankEvent.PassStarted(pass));
+    }
+
+    private Behavior<Command> onApplyUpdate(ApplyUpdate apply) {
+        update = apply.update();
+        return take(new RankEvent.UpdateRequested());
+    }
+
+    private Behavior<Command> onTaskEnded(TaskEnded ended) {
+        losses.addAll(ended.result().losses());
+        squaredSums.addAll(ended.result().squaredSums());
+        return take(new RankEvent.TaskDone(ended.task()));
+    }
+
+    private Behavior<Command> onMoved(Moved moved) {
+        return take(moved.event());
+    }
+
+    private Behavior<Command> take(RankEvent event) {
+        moves++;
+        List<RankCommand> commands;
+        try {
+            commands = machine.on(event);
+        } catch (IllegalStateException broken) {
+            return fail(broken.getMessage());
+        }
+        commands.forEach(this::carryOut);
+        return this;
+    }
+
+    private void carryOut(RankCommand command) {
+        switch (command) {
+            case RankCommand.Run(StageTask task) ->
+                stages.get(task.stage()).tell(new StageActor.Run(new TaskOrder(task, pass, Optional.ofNullable(update))));
+            case RankCommand.Send(var send) -> rank.send(pass.step(), send);
+            case RankCommand.ReportPassDone(Pass done) -> {
+                tellCoordinator(new CoordinatorEvent.PassDone(rank.rank(), done, losses, squaredSums));
+                losses.clear();
+                squaredSums.clear();
+            }
+            case RankCommand.ReportUpdated(long step) ->
+                tellCoordinator(new CoordinatorEvent.Updated(rank.rank(), step));
+        }
+    }
+
+    private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+        stages.get(rank.stages().getFirst()).tell(new StageActor.WriteCheckpoint(write.stepsDone()));
+        return this;
+    }
+
+    private Behavior<Command> onCheckpointPartWritten(CheckpointPartWritten written) {
+        moves++;
+        tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(rank.rank(), written.part()));
+        return this;
+    }
+
+    private Behavior<Command> onTellStatus(TellStatus ask) {
+        ask.replyTo().tell(new TrainingCoordinator.StatusTold(
+                new RankStatus(rank.rank(), moves, machine.awaitsMessage(), machine.situation())));
+        return this;
+    }
+
+    private Behavior<Command> onStageFailed(StageFailed failed) {
+        getContext().getLog().debug("stage {} failed", failed.stage(), failed.cause());
+        return fail("stage " + failed.stage() + " failed " + doing(failed.what()) + ": " + Reason.of(failed.cause()));
+    }
+
+    private static String doing(String what) {
+        return what.startsWith("loading") || what.startsWith("writing") ? what : "in " + what;
+    }
+
+    private Behavior<Command> onTransportFailed(TransportFailed failed) {
+        return fail(failed.fault().sentence());
+    }
+
+    private Behavior<Command> fail(String reason) {
+        coordinator.tell(new TrainingCoordinator.RankFailed(rank.rank(), reason));
+        return this;
+    }
+
+    private void tellCoordinator(CoordinatorEvent event) {
+        coordinator.tell(new TrainingCoordinator.Happened(event));
+    }
+}

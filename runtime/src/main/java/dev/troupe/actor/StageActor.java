@@ -1,0 +1,86 @@
+package dev.troupe.actor;
+
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * One stage of one rank. It hands work to the stage's own thread and the outcome to its schedule actor, and so answers at
+ * once whatever the stage computes.
+ */
+final class StageActor extends AbstractBehavior<StageActor.Command> {
+    /** What a stage actor is told. */
+    sealed interface Command {
+    }
+
+    /** Do a task. */
+    record Run(TaskOrder order) implements Command {
+    }
+
+    /** Write the rank's part of a checkpoint: the rank stands still meanwhile, so one thread may read all its stages. */
+    record WriteCheckpoint(long stepsDone) implements Command {
+    }
+
+    private final int stage;
+    private final RankResources rank;
+    private final StageThread thread;
+    private final ActorRef<ScheduleActor.Command> schedule;
+
+    private StageActor(ActorContext<Command> context, int stage, RankResources rank,
+            ActorRef<ScheduleActor.Command> schedule) {
+        super(context);
+        this.stage = stage;
+        this.rank = rank;
+        this.thread = rank.threadOf(stage);
+        this.schedule = schedule;
+        run("loading its weights", () -> {
+            rank.open(stage);
+            return new ScheduleActor.StageReady(stage);
+        });
+    }
+
+    /** Builds the stage on its thread, then waits for tasks. */
+    static Behavior<Command> create(int stage, RankResources rank, ActorRef<ScheduleActor.Command> schedule) {
+        return Behaviors.setup(context -> new StageActor(context, stage, rank, schedule));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(Run.class, this::onRun)
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
+                .onSignal(PostStop.class, _ -> onPostStop()).build();
+    }
+
+    private Behavior<Command> onRun(Run run) {
+        TaskOrder order = run.order();
+        run(order.task() + " in step " + order.pass().step(),
+                () -> new ScheduleActor.TaskEnded(order.task(), rank.worker(stage).run(order)));
+        return this;
+    }
+
+    private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+        run("writing the checkpoint after step " + write.stepsDone(),
+                () -> new ScheduleActor.CheckpointPartWritten(rank.writeCheckpoint(write.stepsDone())));
+        return this;
+    }
+
+    private void run(String what, Supplier<ScheduleActor.Command> work) {
+        thread.run(work).whenComplete((news, failure) -> schedule
+                .tell(failure == null ? news : new ScheduleActor.StageFailed(stage, what, causeOf(failure))));
+    }
+
+    private static Throwable causeOf(Throwable failure) {
+        return failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+    }
+
+    private Behavior<Command> onPostStop() {
+        thread.shutDown();
+        return this;
+    }
+}

@@ -1,0 +1,41 @@
+package dev.troupe.actor;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** The one thread on which a stage computes. Thread rule: any thread may hand it work. */
+final class StageThread {
+    private final ExecutorService executor;
+
+    StageThread(String name) {
+        executor = Executors.newSingleThreadExecutor(task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** Runs work after all that was handed over before. */
+    <T> CompletionStage<T> run(Supplier<T> work) {
+        return CompletableFuture.supplyAsync(work, executor);
+    }
+
+    /** Takes no more work; what is running or waiting still runs. */
+    void shutDown() {
+        executor.shutdown();
+    }
+
+    /** Waits until the thread has ended after {@link #shutDown}; false where it still computes after so long. */
+    boolean awaitEnd(long timeoutMillis) {
+        try {
+            return executor.awaitTermination(timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package dev.troupe.actor;
+
+import dev.troupe.data.Microbatch;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.StageTask;
+import dev.troupe.machine.WeightUpdate;
+import dev.troupe.model.Stage;
+import dev.troupe.model.TiedEnd;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.weights.NamedTensor;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Does the tasks of one stage: straight-line code between the rank's tensors, the stage and the transport.
+ *
+ * <p>Thread rule: the stage's thread, but for {@link #release} and {@link #keepTiedGradient}, which the transport's thread
+ * calls, and {@link #state}.
+ */
+final class StageWorker implements AutoCloseable {
+    private final Stage stage;
+    private final Engine engine;
+    private final RankResources rank;
+    private final NodeContext node;
+    private final TrainingPlan plan;
+    private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
+
+    StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
+        this.stage = stage;
+        this.engine = engine;
+        this.rank = rank;
+        this.node = node;
+        this.plan = node.plan();
+    }
+
+    TaskResult run(TaskOrder order) {
+        return switch (order.task()) {
+            case StageTask.Compute(Action action) -> compute(action, order.pass());
+            case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient(order.pass());
+            case StageTask.AddTiedGradient _ -> addTiedGradient();
+            case StageTask.MeasureGradients _ -> measureGradients(order.pass());
+            case StageTask.Update _ -> update(order.update().orElseThrow());
+        };
+    }
+
+    /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
+    void grantFirstCredits() {
+        for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
+            Action any = new Action(stage.index(), receive, 0);
+            if (plan.needsMessage(any)) {
+                for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
+                    grant(plan.edgeOf(any));
+                }
+            }
+        }
+    }
+
+    private void grant(Edge edge) {
+        node.transport().grant(NodeContext.EPOCH, edge, engine, stage.takeBoundary());
+    }
+
+    private TaskResult compute(Action action, Pass pass) {
+        int microbatch = action.microbatch();
+        switch (action.kind()) {
+            case FORWARD -> {
+                return forward(action, pass);
+            }
+            case FULL_BACKWARD -> {
+                backwardInput(action);
+                stage.backwardWeight(microbatch);
+            }
+            case BACKWARD_INPUT -> backwardInput(action);
+            case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
+            case SEND_F, RECV_F, SEND_B, RECV_B -> throw new IllegalStateException(action + " is not for a stage");
+        }
+        return TaskResult.NOTHING;
+    }
+
+    private TaskResult forward(Action action, Pass pass) {
+        int microbatch = action.microbatch();
+        Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F));
+        int[] tokens = null;
+        int[] targets = null;
+        if (stage.hasEmbedding() || stage.hasHead()) {
+            Microbatch batch = switch (pass.kind()) {
+                case TRAINING -> node.batches().training(pass.step(), microbatch);
+                case HELD_OUT -> node.batches().heldOut(microbatch);
+            };
+            tokens = batch.inputs();
+            targets = batch.targets();
+        }
+        Tensor output = switch (pass.kind()) {
+            case TRAINING -> stage.forward(microbatch, input, tokens, targets);
+            case HELD_OUT -> stage.forwardOnly(microbatch, input, tokens, targets);
+        };
+        if (stage.hasHead()) {
+            return new TaskResult(List.of(new MicrobatchLoss(microbatch, stage.loss(microbatch))), List.of());
+        }
+        handOver(action.as(Kind.SEND_F), output);
+        return TaskResult.NOTHING;
+    }
+
+    private void backwardInput(Action action) {
+        Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B));
+        Tensor inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
+        if (!stage.hasEmbedding()) {
+            handOver(action.as(Kind.SEND_B), inputGradient);
+        }
+    }
+
+    /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
+    private Tensor receive(Action receive) {
+        Tensor tensor = rank.tensors().take(receive);
+        if (plan.needsMessage(receive)) {
+            grant(plan.edgeOf(receive));
+            return tensor;
+        }
+        Tensor own = stage.takeBoundary();
+        engine.copy(tensor, own);
+        rank.worker(receive.peerStage()).release(tensor);
+        return own;
+    }
+
+    private void handOver(Action send, Tensor tensor) {
+        rank.tensors().put(plan.needsMessage(send) ? send : send.peer(), tensor);
+    }
+
+    private TaskResult exchangeTiedGradient(Pass pass) {
+        int other = plan.otherTiedStage(stage.index());
+        node.transport().grant(NodeContext.EPOCH, plan.tiedEdge(other, stage.index()), engine,
+                stage.takeTiedGradient());
+        node.transport().send(
+                new MessageId(NodeContext.EPOCH, pass.step(), plan.tiedEdge(stage.index(), other), 0), engine,
+                stage.tiedGradient());
+        return TaskResult.NOTHING;
+    }
+
+    void keepTiedGradient(Tensor tensor) {
+        otherTiedGradient.set(tensor);
+    }
+
+    private TaskResult addTiedGradient() {
+        Tensor other = otherTiedGradient.getAndSet(null);
+        stage.addTiedGradient(other);
+        stage.release(other);
+        return TaskResult.NOTHING;
+    }
+
+    private TaskResult measureGradients(Pass pass) {
+        if (stage.tiedEnd() == TiedEnd.BOTH) {
+            stage.reduceTied();
+        }
+        if (node.gradientDump().isPresent() && node.gradientDump().get().wants(pass.step())) {
+            node.gradientDump().get().write(stage.index(), files(stage.gradients()));
+        }
+        return new TaskResult(List.of(), stage.squaredSums());
+    }
+
+    private TaskResult update(WeightUpdate update) {
+        stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
+        stage.zeroGradients();
+        return TaskResult.NOTHING;
+    }
+
+    void release(Tensor boundary) {
+        stage.release(boundary);
+    }
+
+    /** Weights and optimizer state as files have them, without what another stage writes too. */
+    List<NamedTensor> state() {
+        return files(stage.state());
+    }
+
+    private List<NamedTensor> files(List<dev.troupe.model.NamedTensor> tensors) {
+        return tensors.stream().filter(named -> !named.tiedCopy())
+                .map(named -> new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
+                        target -> engine.copyToHost(named.tensor(), 0, target)))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        stage.close();
+    }
+}

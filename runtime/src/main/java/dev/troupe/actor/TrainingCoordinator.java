@@ -1,0 +1,207 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.CoordinatorCommand;
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.CoordinatorMachine;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.RankStatus;
+import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StallWatch;
+import dev.troupe.machine.StepResult;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+
+/**
+ * Leads a run: the shell around its {@link CoordinatorMachine}. It places ranks, starts passes, commits steps and
+ * checkpoints, and ends the run when a rank fails or nothing moves any more.
+ */
+public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
+    /** What the coordinator is told. */
+    public sealed interface Command {
+    }
+
+    /** A node takes part. */
+    record NodeJoined(ActorRef<NodeActor.Command> node) implements Command {
+    }
+
+    /** A rank lives. */
+    record RankHosted(int rank, ActorRef<ScheduleActor.Command> schedule) implements Command {
+    }
+
+    /** A rank has come so far. */
+    record Happened(CoordinatorEvent event) implements Command {
+    }
+
+    /** A rank cannot go on, for the reason in this sentence. */
+    record RankFailed(int rank, String reason) implements Command {
+    }
+
+    /** What a rank says of itself. */
+    record StatusTold(RankStatus status) implements Command {
+    }
+
+    /** End after the step that is under way, with a checkpoint. */
+    public record Stop() implements Command {
+    }
+
+    private record Tick() implements Command {
+    }
+
+    /**
+     * What the coordinator works with.
+     *
+     * @param order
+     *            what the run is to do
+     * @param checkpoints
+     *            where checkpoints go
+     * @param timeout
+     *            how long nothing may move
+     * @param clock
+     *            nanoseconds of a monotonic clock
+     * @param listener
+     *            hears how the run goes
+     * @param outcome
+     *            completed when the run is over
+     */
+    public record Setup(RunOrder order, CheckpointStore checkpoints, Duration timeout, LongSupplier clock,
+            RunListener listener, CompletableFuture<RunOutcome> outcome) {
+    }
+
+    private static final int TICKS_PER_TIMEOUT = 20;
+
+    private final Setup setup;
+    private final CoordinatorMachine machine;
+    private final StallWatch stallWatch;
+    private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
+    private boolean started;
+    private long stepStartNanos;
+
+    private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
+        super(context);
+        this.setup = setup;
+        this.machine = new CoordinatorMachine(setup.order());
+        this.stallWatch = new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
+                setup.clock().getAsLong());
+        timers.startTimerWithFixedDelay(new Tick(), setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+    }
+
+    /** Waits for a node, places the ranks on it, and leads them to the end of the run. */
+    public static Behavior<Command> create(Setup setup) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup)));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
+                .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
+                .onMessage(RankFailed.class, this::onRankFailed).onMessage(StatusTold.class, this::onStatusTold)
+                .onMessage(Stop.class, _ -> take(new CoordinatorEvent.StopRequested()))
+                .onMessage(Tick.class, _ -> onTick()).build();
+    }
+
+    private Behavior<Command> onNodeJoined(NodeJoined joined) {
+        joined.node().tell(new NodeActor.HostRanks(IntStream.range(0, setup.order().rankCount()).boxed().toList()));
+        return this;
+    }
+
+    private Behavior<Command> onRankHosted(RankHosted hosted) {
+        ranks.put(hosted.rank(), hosted.schedule());
+        return this;
+    }
+
+    private Behavior<Command> onHappened(Happened happened) {
+        return take(happened.event());
+    }
+
+    private Behavior<Command> take(CoordinatorEvent event) {
+        Behavior<Command> next = this;
+        for (CoordinatorCommand command : machine.on(event)) {
+            next = carryOut(command);
+        }
+        return next;
+    }
+
+    private Behavior<Command> carryOut(CoordinatorCommand command) {
+        switch (command) {
+            case CoordinatorCommand.StartPass(Pass pass) -> startPass(pass);
+            case CoordinatorCommand.Update(var update) -> tellRanks(new ScheduleActor.ApplyUpdate(update));
+            case CoordinatorCommand.CommitStep(StepResult result) ->
+                setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
+            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) ->
+                setup.listener().onHeldOut(stepsDone, loss);
+            case CoordinatorCommand.WriteCheckpoint(long stepsDone) ->
+                tellRanks(new ScheduleActor.WriteCheckpoint(stepsDone));
+            case CoordinatorCommand.CommitCheckpoint(long stepsDone, List<CheckpointPart> parts) -> {
+                try {
+                    setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, parts));
+                } catch (CheckpointException failure) {
+                    return end(Optional.of(failure.getMessage()));
+                }
+            }
+            case CoordinatorCommand.Finish _ -> {
+                return end(Optional.empty());
+            }
+            case CoordinatorCommand.Fail(String reason) -> {
+                return end(Optional.of(reason));
+            }
+        }
+        return this;
+    }
+
+    private void startPass(Pass pass) {
+        if (!started) {
+            started = true;
+            setup.listener().onStarted();
+        }
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            stepStartNanos = setup.clock().getAsLong();
+        }
+        tellRanks(new ScheduleActor.StartPass(pass));
+    }
+
+    private void tellRanks(ScheduleActor.Command command) {
+        ranks.values().forEach(rank -> rank.tell(command));
+    }
+
+    private Behavior<Command> onRankFailed(RankFailed failed) {
+        return end(Optional.of("rank " + failed.rank() + ": " + failed.reason()));
+    }
+
+    private Behavior<Command> onStatusTold(StatusTold told) {
+        stallWatch.onStatus(told.status(), setup.clock().getAsLong());
+        return this;
+    }
+
+    private Behavior<Command> onTick() {
+        Optional<String> stall = stallWatch.stall(setup.clock().getAsLong());
+        if (stall.isPresent()) {
+            return end(stall);
+        }
+        tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
+        return this;
+    }
+
+    private Behavior<Command> end(Optional<String> failure) {
+        setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
+        return Behaviors.stopped();
+    }
+}

@@ -1,0 +1,165 @@
+package dev.troupe.checkpoint;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A checkpoint that was read back and whose checksums hold. As a weight source it knows the weights and the optimizer's
+ * state by name, so that a run may resume with its layers on other stages.
+ *
+ * <p>Thread rule: {@link #read} from any thread; close when nobody reads.
+ */
+public final class Checkpoint implements WeightSource, AutoCloseable {
+    private static final Pattern NAME = Pattern.compile("step-\\d{6,}");
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Path directory;
+    private final Manifest manifest;
+    private final List<SafeTensors> files = new ArrayList<>();
+    private final Map<String, SafeTensors> fileOf = new HashMap<>();
+
+    private Checkpoint(Path directory, Manifest manifest) {
+        this.directory = directory;
+        this.manifest = manifest;
+    }
+
+    /**
+     * Opens a checkpoint: of a run's directory the newest one, or the very directory of one.
+     *
+     * @throws CheckpointException
+     *             where there is none, or it is not whole
+     */
+    public static Checkpoint open(Path runOrCheckpoint) {
+        if (!Files.isDirectory(runOrCheckpoint)) {
+            throw new CheckpointException("there is no directory " + runOrCheckpoint
+                    + " to resume from: name the directory of a run, or one of its checkpoints");
+        }
+        Path directory = Files.exists(runOrCheckpoint.resolve(CheckpointStore.MANIFEST))
+                ? runOrCheckpoint
+                : newest(runOrCheckpoint).orElseThrow(() -> new CheckpointException("no checkpoint was found in "
+                        + runOrCheckpoint + ": expected " + runOrCheckpoint.resolve("checkpoints")
+                        + " to hold directories such as step-000100, each with a " + CheckpointStore.MANIFEST));
+        Checkpoint checkpoint = new Checkpoint(directory, readManifest(directory));
+        try {
+            checkpoint.openParts();
+        } catch (RuntimeException failure) {
+            checkpoint.close();
+            throw failure;
+        }
+        return checkpoint;
+    }
+
+    private static Optional<Path> newest(Path runDirectory) {
+        Path checkpoints = runDirectory.resolve("checkpoints");
+        if (!Files.isDirectory(checkpoints)) {
+            return Optional.empty();
+        }
+        try (Stream<Path> entries = Files.list(checkpoints)) {
+            return entries.filter(entry -> NAME.matcher(entry.getFileName().toString()).matches())
+                    .filter(entry -> Files.exists(entry.resolve(CheckpointStore.MANIFEST)))
+                    .max(Comparator.comparingLong(Checkpoint::stepsOf));
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot list " + checkpoints + ": " + failure, failure);
+        }
+    }
+
+    private static long stepsOf(Path directory) {
+        String digits = directory.getFileName().toString().substring("step-".length());
+        return digits.length() > 18 ? Long.MAX_VALUE : Long.parseLong(digits);
+    }
+
+    private static Manifest readManifest(Path directory) {
+        Path file = directory.resolve(CheckpointStore.MANIFEST);
+        try {
+            Manifest manifest = JSON.readValue(file.toFile(), Manifest.class);
+            if (manifest.format() != Manifest.FORMAT) {
+                throw new CheckpointException(file + " has format " + manifest.format() + ", but this version reads "
+                        + Manifest.FORMAT + ": resume it with the version that wrote it");
+            }
+            return manifest;
+        } catch (JsonProcessingException failure) {
+            throw new CheckpointException(file + " is damaged (" + failure.getOriginalMessage()
+                    + "): resume from another checkpoint", failure);
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot read " + file + ": " + failure, failure);
+        }
+    }
+
+    private void openParts() {
+        for (CheckpointPart part : manifest.parts()) {
+            Path file = directory.resolve(part.file());
+            check(file, part);
+            SafeTensors tensors = SafeTensors.open(file);
+            files.add(tensors);
+            for (String name : tensors.tensors().keySet()) {
+                if (fileOf.putIfAbsent(name, tensors) != null) {
+                    throw new CheckpointException(directory + " holds " + name
+                            + " in two of its files: resume from another checkpoint");
+                }
+            }
+        }
+    }
+
+    private static void check(Path file, CheckpointPart part) {
+        try {
+            if (!Files.exists(file)) {
+                throw new CheckpointException(file + " is missing: resume from another checkpoint");
+            }
+            if (Files.size(file) != part.byteCount() || !Checksum.sha256(file).equals(part.sha256())) {
+                throw new CheckpointException(file + " is damaged (its size or SHA-256 differs from the manifest's):"
+                        + " resume from another checkpoint");
+            }
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot read " + file + ": " + failure, failure);
+        }
+    }
+
+    /** The checkpoint's own directory. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** How many steps lie behind. */
+    public long stepsDone() {
+        return manifest.stepsDone();
+    }
+
+    /** The shape of the model. */
+    public ModelConfig model() {
+        return manifest.model();
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+        SafeTensors tensors = fileOf.get(name);
+        if (tensors == null) {
+            throw new WeightException(directory + " has no tensor " + name
+                    + ": resume with the model and the optimizer that it was written with");
+        }
+        tensors.read(name, shape, floatType, target);
+    }
+
+    @Override
+    public void close() {
+        files.forEach(SafeTensors::close);
+    }
+}

@@ -1,0 +1,124 @@
+package dev.troupe.checkpoint;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.SafeTensorsWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Writes the checkpoints of a run: {@code checkpoints/step-000100/} holds {@code rank-000.safetensors} and so on, and
+ * {@code manifest.json}. Everything is written under {@code step-000100.partial}; the manifest comes last, and the
+ * directory then takes its name by one atomic rename, so that a directory of that name is always whole.
+ *
+ * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
+ */
+public final class CheckpointStore {
+    static final String MANIFEST = "manifest.json";
+    private static final String PARTIAL = ".partial";
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Path directory;
+    private final ModelConfig model;
+
+    /**
+     * @param runDirectory
+     *            the directory of the run; {@code checkpoints} is made in it when the first one is written
+     * @param model
+     *            the shape of the model, kept in every manifest
+     */
+    public CheckpointStore(Path runDirectory, ModelConfig model) {
+        this.directory = runDirectory.resolve("checkpoints");
+        this.model = model;
+    }
+
+    /** Where the checkpoint after so many steps stands once it is committed. */
+    public Path directoryOf(long stepsDone) {
+        return directory.resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
+    }
+
+    /**
+     * Writes the file of one rank.
+     *
+     * @throws CheckpointException
+     *             where it cannot be written
+     */
+    public CheckpointPart writePart(long stepsDone, int rank, Collection<NamedTensor> tensors) {
+        String name = String.format(Locale.ROOT, "rank-%03d.safetensors", rank);
+        Path file = partial(stepsDone).resolve(name);
+        try {
+            Files.createDirectories(file.getParent());
+            SafeTensorsWriter.write(file,
+                    Map.of("steps_done", Long.toString(stepsDone), "rank", Integer.toString(rank), "slice", "whole"),
+                    tensors);
+            return new CheckpointPart(name, Files.size(file), Checksum.sha256(file));
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot write " + file + ": " + failure, failure);
+        }
+    }
+
+    /**
+     * Makes the parts a checkpoint. One that stands there already, from a run that went on from an earlier step, is
+     * replaced.
+     *
+     * @return the checkpoint's directory
+     * @throws CheckpointException
+     *             where it cannot be written
+     */
+    public Path commit(long stepsDone, List<CheckpointPart> parts) {
+        Path target = directoryOf(stepsDone);
+        Path partial = partial(stepsDone);
+        try {
+            Path manifest = partial.resolve(MANIFEST);
+            Files.writeString(manifest, JSON.writerWithDefaultPrettyPrinter()
+                    .writeValueAsString(new Manifest(Manifest.FORMAT, stepsDone, model, parts)));
+            force(manifest, StandardOpenOption.WRITE);
+            force(partial, StandardOpenOption.READ);
+            delete(target);
+            Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
+            force(directory, StandardOpenOption.READ);
+            return target;
+        } catch (AtomicMoveNotSupportedException failure) {
+            throw new CheckpointException("the file system of " + directory
+                    + " cannot rename a directory in one step: choose another place with --out", failure);
+        } catch (IOException | UncheckedIOException failure) {
+            throw new CheckpointException("cannot write the checkpoint " + target + ": " + failure, failure);
+        }
+    }
+
+    private Path partial(long stepsDone) {
+        Path target = directoryOf(stepsDone);
+        return target.resolveSibling(target.getFileName() + PARTIAL);
+    }
+
+    private static void force(Path path, StandardOpenOption option) throws IOException {
+        try (FileChannel channel = FileChannel.open(path, option)) {
+            channel.force(true);
+        }
+    }
+
+    private static void delete(Path target) throws IOException {
+        if (!Files.exists(target)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(target)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(target);
+    }
+}

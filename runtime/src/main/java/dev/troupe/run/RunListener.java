@@ -1,0 +1,19 @@
+package dev.troupe.run;
+
+import dev.troupe.machine.StepResult;
+import java.nio.file.Path;
+
+/** Hears how a run goes. Every method is called on the coordinator's thread, one call at a time. */
+public interface RunListener {
+    /** All ranks have their weights; the first step begins. */
+    void onStarted();
+
+    /** A step is committed; {@code seconds} is its time on the clock. */
+    void onStep(StepResult result, double seconds);
+
+    /** The mean loss on held-out data after so many steps. */
+    void onHeldOut(long stepsDone, double loss);
+
+    /** A checkpoint stands in a directory. */
+    void onCheckpoint(long stepsDone, Path directory);
+}
