@@ -20,6 +20,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one rank has beside its actors: engine, stages and their threads, tensors between stages. All stages of a rank
@@ -29,6 +31,7 @@ import org.apache.pekko.actor.typed.ActorRef;
  * node, after the transport (which reads and writes tensors) and after the threads.
  */
 final class RankResources implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
     private static final long THREAD_END_MILLIS = 10_000;
 
     private final int rank;
@@ -43,7 +46,7 @@ final class RankResources implements AutoCloseable {
         this.rank = rank;
         this.node = node;
         this.plan = node.plan();
-        this.engine = node.openEngine();
+        this.engine = node.engines().get();
         for (int stage : stages()) {
             threads.put(stage, new StageThread("rank-" + rank + "-stage-" + stage));
         }
@@ -153,7 +156,7 @@ final class RankResources implements AutoCloseable {
             engine.close();
         } else {
             // Memory a thread still computes on must not be freed under it; it goes with the process.
-            node.log().warn("rank {} still computes {} ms after it was told to stop", rank, THREAD_END_MILLIS);
+            LOG.warn("rank {} still computes {} ms after it was told to stop", rank, THREAD_END_MILLIS);
         }
     }
 }

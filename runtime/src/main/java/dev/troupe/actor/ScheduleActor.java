@@ -161,7 +161,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private void carryOut(RankCommand command) {
         switch (command) {
             case RankCommand.Run(StageTask task) ->
-                stages.get(task.stage()).tell(new StageActor.Run(new TaskOrder(task, pass, Optional.ofNullable(update))));
+                stages.get(task.stage())
+                        .tell(new StageActor.Run(new TaskOrder(task, pass, Optional.ofNullable(update))));
             case RankCommand.Send(var send) -> rank.send(pass.step(), send);
             case RankCommand.ReportPassDone(Pass done) -> {
                 tellCoordinator(new CoordinatorEvent.PassDone(rank.rank(), done, losses, squaredSums));

@@ -1,6 +1,5 @@
 package dev.troupe.actor;
 
-import dev.troupe.data.Microbatch;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.MicrobatchLoss;
@@ -8,6 +7,7 @@ import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Stage;
+import dev.troupe.model.StateTensor;
 import dev.troupe.model.TiedEnd;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
@@ -30,6 +30,8 @@ final class StageWorker implements AutoCloseable {
     private final RankResources rank;
     private final NodeContext node;
     private final TrainingPlan plan;
+    private final int[] tokens;
+    private final int[] targets;
     private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
@@ -38,6 +40,8 @@ final class StageWorker implements AutoCloseable {
         this.rank = rank;
         this.node = node;
         this.plan = node.plan();
+        this.tokens = new int[plan.stageSettings().rows()];
+        this.targets = new int[plan.stageSettings().rows()];
     }
 
     TaskResult run(TaskOrder order) {
@@ -86,15 +90,12 @@ final class StageWorker implements AutoCloseable {
     private TaskResult forward(Action action, Pass pass) {
         int microbatch = action.microbatch();
         Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F));
-        int[] tokens = null;
-        int[] targets = null;
         if (stage.hasEmbedding() || stage.hasHead()) {
-            Microbatch batch = switch (pass.kind()) {
-                case TRAINING -> node.batches().training(pass.step(), microbatch);
-                case HELD_OUT -> node.batches().heldOut(microbatch);
-            };
-            tokens = batch.inputs();
-            targets = batch.targets();
+            switch (pass.kind()) {
+                case TRAINING -> node.batches().fillMicrobatch(pass.step(), microbatch,
+                        plan.stageSettings().microbatchSize(), tokens, targets);
+                case HELD_OUT -> node.heldOut().orElseThrow().fill(microbatch, tokens, targets);
+            }
         }
         Tensor output = switch (pass.kind()) {
             case TRAINING -> stage.forward(microbatch, input, tokens, targets);
@@ -157,9 +158,8 @@ final class StageWorker implements AutoCloseable {
         if (stage.tiedEnd() == TiedEnd.BOTH) {
             stage.reduceTied();
         }
-        if (node.gradientDump().isPresent() && node.gradientDump().get().wants(pass.step())) {
-            node.gradientDump().get().write(stage.index(), files(stage.gradients()));
-        }
+        node.gradientDump().filter(dump -> dump.wants(pass.step()))
+                .ifPresent(dump -> dump.add(files(stage.gradients())));
         return new TaskResult(List.of(), stage.squaredSums());
     }
 
@@ -178,7 +178,7 @@ final class StageWorker implements AutoCloseable {
         return files(stage.state());
     }
 
-    private List<NamedTensor> files(List<dev.troupe.model.NamedTensor> tensors) {
+    private List<NamedTensor> files(List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.tiedCopy())
                 .map(named -> new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
                         target -> engine.copyToHost(named.tensor(), 0, target)))

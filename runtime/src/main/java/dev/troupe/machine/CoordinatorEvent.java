@@ -11,7 +11,8 @@ public sealed interface CoordinatorEvent {
 
     /** A rank has done its row; losses from the rank of the last stage, squared sums after a training pass. */
     record PassDone(int rank, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
-            implements CoordinatorEvent {
+            implements
+                CoordinatorEvent {
         public PassDone {
             losses = List.copyOf(losses);
             squaredSums = List.copyOf(squaredSums);

@@ -130,7 +130,7 @@ public final class CoordinatorMachine {
                     + " training.learning-rate.peak, or set training.gradient-clip"));
             return;
         }
-        double scale = order.gradientClip() == 0 ? 1 : GlobalNorm.clipScale(norm, order.gradientClip());
+        double scale = GlobalNorm.clipCoefficient(norm, order.gradientClip());
         double learningRate = order.learningRate().applyAsDouble(stepsDone);
         result = new StepResult(stepsDone, loss, norm, learningRate);
         phase = Phase.UPDATING;

@@ -102,7 +102,7 @@ public final class RankMachine {
                 }
                 position++;
             }
-            case StageTask.ExchangeTiedGradient _, StageTask.AddTiedGradient _, StageTask.MeasureGradients _, StageTask.Update _ ->
+            case StageTask.ExchangeTiedGradient _,StageTask.AddTiedGradient _,StageTask.MeasureGradients _,StageTask.Update _ ->
                 stagesDone++;
         }
     }

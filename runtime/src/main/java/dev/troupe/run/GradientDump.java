@@ -2,6 +2,8 @@ package dev.troupe.run;
 
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,7 +44,11 @@ public final class GradientDump {
 
     /** Takes the gradients of one stage; the last stage's call writes the file. */
     public synchronized void add(Collection<NamedTensor> gradients) {
-        gradients.stream().map(NamedTensor::inHostMemory).forEach(collected::add);
+        for (NamedTensor gradient : gradients) {
+            MemorySegment copy = Arena.ofAuto().allocate(gradient.byteCount(), gradient.type().elementBytes());
+            gradient.values().copyTo(copy);
+            collected.add(NamedTensor.of(gradient.name(), gradient.shape(), gradient.type(), copy));
+        }
         stagesDone++;
         if (stagesDone == stageCount) {
             SafeTensorsWriter.write(file, Map.of("step", Long.toString(step)), collected);

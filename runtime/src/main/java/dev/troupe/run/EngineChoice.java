@@ -1,0 +1,63 @@
+package dev.troupe.run;
+
+import dev.troupe.config.EngineSpec;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+
+/**
+ * The engine a run computes on.
+ *
+ * @param provider
+ *            opens it
+ * @param settings
+ *            how it is opened, once for each rank
+ */
+public record EngineChoice(EngineProvider provider, EngineSettings settings) {
+    /** The engines on the class path, the preferred one first. */
+    public static List<EngineProvider> installed() {
+        return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+                .sorted(Comparator.comparingInt(EngineProvider::preference).reversed()).toList();
+    }
+
+    /**
+     * Finds the engine that was asked for; {@code auto} takes the preferred one of those that can serve.
+     *
+     * @throws RequestException
+     *             where it is not installed or cannot serve here, with the reason
+     */
+    public static EngineChoice of(EngineSpec spec, DataType floatType, int ranksHere, List<EngineProvider> installed) {
+        int threads = spec.threads() > 0
+                ? spec.threads()
+                : Math.max(1, Runtime.getRuntime().availableProcessors() / ranksHere); // rounded down
+        EngineSettings settings = new EngineSettings(floatType, threads);
+        if (spec.kind().equals(EngineSpec.AUTO)) {
+            return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
+                    .map(provider -> new EngineChoice(provider, settings))
+                    .orElseThrow(() -> new RequestException("no engine can serve here: " + installed.stream()
+                            .map(provider -> provider.kind() + ": " + provider.obstacle(settings).orElseThrow())
+                            .collect(Collectors.joining("; "))));
+        }
+        EngineProvider provider = installed.stream().filter(candidate -> candidate.kind().equals(spec.kind()))
+                .findFirst()
+                .orElseThrow(() -> new RequestException("engine.kind: there is no engine \"" + spec.kind()
+                        + "\"; installed are " + EngineSpec.AUTO + ", "
+                        + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))));
+        Optional<String> obstacle = provider.obstacle(settings);
+        if (obstacle.isPresent()) {
+            throw new RequestException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
+        }
+        return new EngineChoice(provider, settings);
+    }
+
+    /** Opens the engine of one rank. */
+    public Engine open() {
+        return provider.open(settings);
+    }
+}

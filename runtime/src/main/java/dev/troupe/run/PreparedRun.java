@@ -1,0 +1,194 @@
+package dev.troupe.run;
+
+import dev.troupe.config.DataSpec;
+import dev.troupe.config.LearningRateSpec;
+import dev.troupe.config.OptimizerSpec;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.TrainingSpec;
+import dev.troupe.data.Batches;
+import dev.troupe.data.Corpus;
+import dev.troupe.data.Order;
+import dev.troupe.data.Split;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.data.Tokens;
+import dev.troupe.data.ValidationBatches;
+import dev.troupe.engine.DataType;
+import dev.troupe.machine.RunOrder;
+import dev.troupe.model.LearningRate;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.weights.WeightSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A run of which everything was checked that can be checked before it starts. Nothing is written yet.
+ *
+ * <p>Thread rule: any thread may read it; close it when the run is over.
+ */
+public final class PreparedRun implements AutoCloseable {
+    /** Microbatches of a look at held-out data: enough for two digits of a loss, few enough not to be felt. */
+    private static final int HELD_OUT_MICROBATCHES = 16;
+
+    private final RunRequest request;
+    private final EngineChoice engine;
+    private final StartingPoint start;
+    private final Batches batches;
+    private final Optional<ValidationBatches> heldOut;
+    private final TrainingPlan plan;
+    private final List<AutoCloseable> files = new ArrayList<>();
+
+    /**
+     * Opens and checks everything a request names.
+     *
+     * @throws RuntimeException
+     *             with a sentence for the user where the request is wrong: see {@link Refusals}
+     */
+    public PreparedRun(RunRequest request) {
+        this.request = request;
+        RunSpec spec = request.spec();
+        try {
+            if (!request.continuesInPlace()) {
+                RunDirectory.requireFree(request.output());
+            }
+            this.engine = EngineChoice.of(spec.engine(), floatType(spec.training()), spec.parallel().pipeline(),
+                    EngineChoice.installed());
+            this.start = StartingPoint.of(spec, request.resume());
+            start.files().ifPresent(files::add);
+            if (start.stepsDone() > spec.training().steps()) {
+                throw new RequestException("the checkpoint lies " + start.stepsDone()
+                        + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
+            }
+            Tokens tokens = openCorpus(spec.data());
+            Split split = Split.of(tokens, spec.data().validationFraction(), start.sequenceLength());
+            this.batches = new Batches(split.training(), order(spec.data()), spec.data().seed(),
+                    start.sequenceLength(), spec.training().globalBatchSize());
+            this.heldOut = spec.training().validateEvery() == 0
+                    ? Optional.empty()
+                    : split.validation().map(part -> new ValidationBatches(part, start.sequenceLength(),
+                            spec.training().microbatchSize(), HELD_OUT_MICROBATCHES));
+            this.plan = TrainingPlan.of(start.model(),
+                    new StageSettings(spec.training().microbatchSize(), start.sequenceLength(), spec.microbatchCount(),
+                            optimizer(spec.training().optimizer())),
+                    spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().pipeline(),
+                    spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
+                    spec.transport().credits());
+        } catch (RuntimeException refused) {
+            close();
+            throw refused;
+        }
+    }
+
+    private Tokens openCorpus(DataSpec data) {
+        Tokenizer tokenizer = Tokenizer.named(data.tokenizer().word());
+        Corpus corpus = data.path().isPresent()
+                ? Corpus.open(data.path().get(), tokenizer)
+                : Corpus.ofText("the built-in corpus", request.builtInCorpus(), tokenizer);
+        files.add(corpus);
+        corpus.tokens().requireVocabulary(start.model().vocabularySize());
+        return corpus.tokens();
+    }
+
+    private static Order order(DataSpec data) {
+        return switch (data.order()) {
+            case RANDOM -> Order.RANDOM;
+            case SEQUENTIAL -> Order.SEQUENTIAL;
+        };
+    }
+
+    private static DataType floatType(TrainingSpec training) {
+        return switch (training.precision()) {
+            case FLOAT32 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
+    }
+
+    private static Optimizer optimizer(OptimizerSpec spec) {
+        return switch (spec.kind()) {
+            case ADAMW -> new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
+                    spec.weightDecay());
+            case SGD -> new Optimizer.Sgd(spec.weightDecay());
+        };
+    }
+
+    private static LearningRate learningRate(LearningRateSpec spec) {
+        return switch (spec.schedule()) {
+            case CONSTANT -> new LearningRate.Constant(spec.peak(), spec.warmupSteps());
+            case COSINE ->
+                new LearningRate.Cosine(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.decaySteps());
+        };
+    }
+
+    public RunRequest request() {
+        return request;
+    }
+
+    public RunSpec spec() {
+        return request.spec();
+    }
+
+    public ModelConfig model() {
+        return start.model();
+    }
+
+    public EngineChoice engine() {
+        return engine;
+    }
+
+    public TrainingPlan plan() {
+        return plan;
+    }
+
+    public Batches batches() {
+        return batches;
+    }
+
+    public Optional<ValidationBatches> heldOut() {
+        return heldOut;
+    }
+
+    /** The weights the run starts from, and from a checkpoint the optimizer's state. */
+    public WeightSource weights() {
+        return start.weights();
+    }
+
+    /** Whether the run goes on from a checkpoint. */
+    public boolean resumes() {
+        return start.resumed();
+    }
+
+    /** Steps that lie behind. */
+    public long stepsDone() {
+        return start.stepsDone();
+    }
+
+    /** The tokenizer that turns samples back into text; empty where the data are bare tokens. */
+    public Optional<Tokenizer> tokenizer() {
+        return spec().data().isTokenFile()
+                ? Optional.empty()
+                : Optional.of(Tokenizer.named(spec().data().tokenizer().word()));
+    }
+
+    /** What the coordinator is to do. */
+    public RunOrder order() {
+        TrainingSpec training = spec().training();
+        return new RunOrder(plan.rankCount(), start.stepsDone(), training.steps(),
+                learningRate(training.learningRate())::at, training.gradientClip(),
+                heldOut.isPresent() ? training.validateEvery() : 0, training.checkpointEvery(),
+                request.continuesInPlace() ? start.stepsDone() : -1);
+    }
+
+    @Override
+    public void close() {
+        for (AutoCloseable file : files) {
+            try {
+                file.close();
+            } catch (Exception failure) {
+                throw new IllegalStateException("closing a file that was only read cannot fail", failure);
+            }
+        }
+    }
+}

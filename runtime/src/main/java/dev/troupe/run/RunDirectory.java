@@ -1,0 +1,125 @@
+package dev.troupe.run;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Stream;
+
+/**
+ * Where a run writes: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is locked while
+ * the run lasts, so that no other run writes there.
+ */
+public final class RunDirectory implements AutoCloseable {
+    private static final String LOCK = "run.lock";
+
+    private final Path path;
+    private final FileChannel channel;
+
+    private RunDirectory(Path path, FileChannel channel) {
+        this.path = path;
+        this.channel = channel;
+    }
+
+    /**
+     * Says whether a new run may have this directory; writes nothing.
+     *
+     * @throws RequestException
+     *             where it holds something or cannot be made
+     */
+    public static void requireFree(Path path) {
+        if (!isFree(path)) {
+            throw new RequestException("the output directory " + path + " is in use: it must be empty or not there yet;"
+                    + " choose another with --out, or go on with what is there with --resume " + path);
+        }
+        Path ancestor = path.toAbsolutePath();
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        if (!Files.isDirectory(ancestor) || !Files.isWritable(ancestor)) {
+            throw new RequestException("the output directory " + path + " cannot be made, since " + ancestor
+                    + " is not a directory one may write to; choose another with --out");
+        }
+    }
+
+    /** Whether a directory is empty or not there yet. */
+    public static boolean isFree(Path path) {
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.findAny().isEmpty();
+        } catch (NotDirectoryException inTheWay) {
+            return false;
+        } catch (IOException _) {
+            return !Files.exists(path);
+        }
+    }
+
+    /**
+     * Makes the directory where it is not there, and locks it.
+     *
+     * @throws RequestException
+     *             where another run has it, or it cannot be written to
+     */
+    public static RunDirectory open(Path path) {
+        FileChannel channel = null;
+        try {
+            Files.createDirectories(path);
+            channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = tryLock(channel);
+            if (lock == null) {
+                channel.close();
+                throw new RequestException("the output directory " + path
+                        + " is in use: another run writes to it; wait for its end, or choose another with --out");
+            }
+            return new RunDirectory(path, channel);
+        } catch (IOException failure) {
+            throw new RequestException("cannot write to the output directory " + path + " (" + failure
+                    + "); choose another with --out", failure);
+        }
+    }
+
+    private static FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException _) {
+            return null; // a run of this very process
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** The resolved configuration. */
+    public Path config() {
+        return path.resolve("config.conf");
+    }
+
+    /** One JSON object for each step. */
+    public Path metrics() {
+        return path.resolve("metrics.jsonl");
+    }
+
+    /** The trained model, in Hugging Face layout. */
+    public Path model() {
+        return path.resolve("model");
+    }
+
+    /** Where the gradients of a step go. */
+    public Path gradients(long step) {
+        return path.resolve("gradients-step-" + step + ".safetensors");
+    }
+
+    @Override
+    public void close() {
+        try {
+            Files.deleteIfExists(path.resolve(LOCK));
+            channel.close();
+        } catch (IOException failure) {
+            throw new java.io.UncheckedIOException(failure);
+        }
+    }
+}

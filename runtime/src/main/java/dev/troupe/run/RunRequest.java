@@ -1,0 +1,29 @@
+package dev.troupe.run;
+
+import dev.troupe.config.RunSpec;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What a user asked for.
+ *
+ * @param spec
+ *            the validated configuration
+ * @param builtInCorpus
+ *            UTF-8 text to train on where the configuration names none
+ * @param output
+ *            the run's directory
+ * @param resume
+ *            the run, or the checkpoint, to go on from
+ * @param gradientsOf
+ *            the step, from 0, whose gradients are to be written to a file
+ */
+public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+        OptionalLong gradientsOf) {
+    /** Whether the run goes on in the directory it resumes from. */
+    public boolean continuesInPlace() {
+        return resume.isPresent() && resume.get().toAbsolutePath().normalize()
+                .equals(output.toAbsolutePath().normalize());
+    }
+}

@@ -1,0 +1,95 @@
+package dev.troupe.run;
+
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeContext;
+import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.transport.Transport;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/**
+ * Carries out a prepared run with all its ranks in this JVM: an actor system with one coordinator and one node.
+ *
+ * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
+ */
+public final class TrainingRun {
+    /** Longer than closing the transport and ending every stage's thread may take together. */
+    private static final Duration SHUTDOWN = Duration.ofSeconds(60);
+
+    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private final ActorSystem<TrainingCoordinator.Command> system;
+
+    private TrainingRun(PreparedRun run, RunDirectory directory, Transport transport, RunListener listener) {
+        CheckpointStore checkpoints = new CheckpointStore(directory.path(), run.model());
+        Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
+                ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
+                        directory.gradients(run.request().gradientsOf().getAsLong()),
+                        run.plan().partition().stageCount()))
+                : Optional.empty();
+        NodeContext node = new NodeContext(run.plan(), transport, run.engine()::open, run.weights(), run.resumes(),
+                run.batches(), run.heldOut(), checkpoints, gradients);
+        TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,
+                run.spec().transport().timeout(), System::nanoTime, listener, outcome);
+        this.system = ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors"));
+    }
+
+    /**
+     * Starts a run.
+     *
+     * @param transport
+     *            carries the tensors; the run closes it
+     */
+    public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport,
+            RunListener listener) {
+        return new TrainingRun(run, directory, transport, listener);
+    }
+
+    private static Behavior<TrainingCoordinator.Command> guardian(TrainingCoordinator.Setup setup, NodeContext node) {
+        return Behaviors.setup(context -> {
+            var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
+            context.spawn(NodeActor.create(node, coordinator), "node-0");
+            context.watch(coordinator);
+            return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
+                coordinator.tell(command);
+                return Behaviors.same();
+            }).onSignal(org.apache.pekko.actor.typed.Terminated.class, _ -> {
+                setup.outcome().complete(new RunOutcome(0, Optional.of("the coordinator died; its log says why")));
+                return Behaviors.stopped();
+            }).build();
+        });
+    }
+
+    /** Asks the run to end after the step that is under way, with a checkpoint. */
+    public void stop() {
+        system.tell(new TrainingCoordinator.Stop());
+    }
+
+    /**
+     * Waits for the end of the run, and until all its threads, memory and files are given back. The run itself bounds
+     * how long that can take: a run in which nothing moves ends itself.
+     */
+    public RunOutcome await() throws InterruptedException {
+        try {
+            RunOutcome ended = outcome.get();
+            system.terminate();
+            CompletableFuture<Done> terminated = system.getWhenTerminated().toCompletableFuture();
+            terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
+            return ended;
+        } catch (ExecutionException failure) {
+            throw new IllegalStateException("an outcome is never an exception", failure);
+        } catch (TimeoutException late) {
+            throw new IllegalStateException("the actors did not end within " + SHUTDOWN.toSeconds()
+                    + " seconds after the run did", late);
+        }
+    }
+}
