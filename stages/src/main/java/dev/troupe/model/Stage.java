@@ -190,7 +190,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        checkBoundary("gradient", microbatch, outputGradient, !hasHead());
+        checkBoundary("a gradient", microbatch, outputGradient, !hasHead());
         return tape.backwardInput(outputGradient);
     }
 
@@ -328,7 +328,7 @@ public final class Stage implements AutoCloseable {
     }
 
     private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
-        checkBoundary("input", microbatch, input, !hasEmbedding());
+        checkBoundary("an input", microbatch, input, !hasEmbedding());
         return hasEmbedding() ? inlet.tensor("tokens", tokens) : input;
     }
 
@@ -345,14 +345,14 @@ public final class Stage implements AutoCloseable {
     }
 
     private void checkBoundary(String what, int microbatch, Tensor tensor, boolean expected) {
-        if (expected != (tensor != null)) {
-            throw new IllegalArgumentException("stage " + index + " expects " + (expected ? "an " : "no ") + what
-                    + " from its neighbour for microbatch " + microbatch + ", but found "
-                    + (expected ? "none" : "one of shape " + tensor.shape()));
+        if (expected && tensor != null && tensor.shape().equals(boundaryShape)) {
+            return;
         }
-        if (expected && !tensor.shape().equals(boundaryShape)) {
-            throw new IllegalArgumentException("the " + what + " of stage " + index + " has shape " + boundaryShape
-                    + ", but found " + tensor.shape() + " for microbatch " + microbatch);
+        if (expected || tensor != null) {
+            throw new IllegalArgumentException("stage " + index + " expects "
+                    + (expected ? what + " of shape " + boundaryShape : "nothing")
+                    + " from its neighbour for microbatch "
+                    + microbatch + ", but found " + (tensor == null ? "none" : what + " of shape " + tensor.shape()));
         }
     }
 

@@ -1,0 +1,81 @@
+package dev.troupe.model;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Learning rates, the global norm and clipping, worked out by hand. */
+class RatesAndNormsTest {
+    private static final double EXACT = 1e-15;
+
+    @Test
+    void shouldWarmUpToThePeakAndStay() {
+        LearningRate rate = new LearningRate.Constant(0.8, 4);
+        assertEquals(0.2, rate.at(0), EXACT);
+        assertEquals(0.4, rate.at(1), EXACT);
+        assertEquals(0.8, rate.at(3), EXACT);
+        assertEquals(0.8, rate.at(4), EXACT);
+        assertEquals(0.8, rate.at(1_000_000), EXACT);
+        assertEquals(0.8, new LearningRate.Constant(0.8, 0).at(0), EXACT);
+    }
+
+    @Test
+    void shouldFallByACosineToTheMinimumAtDecaySteps() {
+        LearningRate rate = new LearningRate.Cosine(1.0, 0.2, 2, 10);
+        assertEquals(0.5, rate.at(0), EXACT);
+        assertEquals(1.0, rate.at(1), EXACT);
+        assertEquals(1.0, rate.at(2), EXACT);
+        assertEquals(0.2 + 0.8 * (1 + Math.sqrt(0.5)) / 2, rate.at(4), EXACT);
+        assertEquals(0.6, rate.at(6), EXACT);
+        assertEquals(0.2, rate.at(10), EXACT);
+        assertEquals(0.2, rate.at(1_000_000), EXACT);
+        assertEquals(0.2, new LearningRate.Cosine(1.0, 0.2, 5, 3).at(5), EXACT);
+        assertEquals(0.8, new LearningRate.Cosine(1.0, 0.2, 5, 3).at(3), EXACT);
+    }
+
+    @Test
+    void shouldRefuseRatesThatMakeNoSense() {
+        assertThrows(IllegalArgumentException.class, () -> new LearningRate.Constant(-1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new LearningRate.Constant(Double.NaN, 0));
+        assertThrows(IllegalArgumentException.class, () -> new LearningRate.Cosine(0.1, 0.2, 0, 5));
+        assertThrows(IllegalArgumentException.class, () -> new LearningRate.Cosine(0.1, 0, 0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Optimizer.AdamW(1, 0.9, 1e-8, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Optimizer.AdamW(0.9, 0.9, 0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Optimizer.Sgd(-0.1));
+    }
+
+    @Test
+    void shouldAddLayersInTheirOrderWhateverOrderTheyComeIn() {
+        // Added one by one after the large sum, the small ones would be lost.
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        for (int layer = 0; layer < 16; layer++) {
+            sums.add(new LayerSquaredSum(layer, 1));
+        }
+        sums.add(new LayerSquaredSum(16, 0x1p53));
+        double expected = Math.sqrt(0x1p53 + 16);
+        assertTrue(expected > Math.sqrt(0x1p53), "the case must tell orders apart");
+        assertEquals(expected, GlobalNorm.of(sums));
+        assertEquals(expected, GlobalNorm.of(sums.reversed()));
+    }
+
+    @Test
+    void shouldRefuseANormThatLacksALayerOrHasOneTwice() {
+        LayerSquaredSum first = new LayerSquaredSum(0, 1);
+        LayerSquaredSum third = new LayerSquaredSum(2, 1);
+        assertThrows(IllegalArgumentException.class, () -> GlobalNorm.of(List.of(first, third)));
+        assertThrows(IllegalArgumentException.class, () -> GlobalNorm.of(List.of(first, first)));
+    }
+
+    @Test
+    void shouldClipAsTorchDoes() {
+        assertEquals(0.5 / (2 + 1e-6), GlobalNorm.clipCoefficient(2, 0.5));
+        assertEquals(1, GlobalNorm.clipCoefficient(0.4, 0.5));
+        assertEquals(1, GlobalNorm.clipCoefficient(0, 0.5));
+        assertEquals(1, GlobalNorm.clipCoefficient(1e9, 0));
+        assertTrue(Double.isNaN(GlobalNorm.clipCoefficient(Double.NaN, 0.5)));
+    }
+}
