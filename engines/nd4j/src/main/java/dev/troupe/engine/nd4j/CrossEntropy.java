@@ -1,0 +1,50 @@
+package dev.troupe.engine.nd4j;
+
+import dev.troupe.engine.nd4j.Scratch.Slot;
+import org.nd4j.linalg.api.ndarray.INDArray;
+
+/** Softmax cross-entropy of each row: N rows, V columns. The target's logit is found by its place in the whole matrix. */
+final class CrossEntropy {
+    private final Operations operations;
+    private final Scratch scratch;
+
+    CrossEntropy(Operations operations, Scratch scratch) {
+        this.operations = operations;
+        this.scratch = scratch;
+    }
+
+    /** {@code logSumExp = max + log(sum(exp(logits - max))); loss = logSumExp - logits[target]}. */
+    void forward(Nd4jTensor logits, Nd4jTensor targets, Nd4jTensor rowLoss, Nd4jTensor rowLogSumExp) {
+        int n = logits.size(0);
+        int v = logits.size(1);
+        INDArray maximum = scratch.slot(Slot.ROWS, n).vector(n);
+        INDArray work = scratch.slot(Slot.FIRST, (long) n * v).matrix(n, v);
+        operations.rowMaximum(logits.matrix(), maximum);
+        operations.subtract(logits.matrix(), scratch.slot(Slot.ROWS, n).matrix(n, 1), work);
+        operations.exp(work, work);
+        operations.weighRows(1, work, scratch.ones(v), 0, rowLogSumExp.views());
+        operations.log(rowLogSumExp.flat(), rowLogSumExp.flat());
+        operations.add(rowLogSumExp.flat(), maximum, rowLogSumExp.flat());
+        operations.gather(logits.flat(), targetPlaces(targets, n, v), rowLoss.flat());
+        operations.subtract(rowLogSumExp.flat(), rowLoss.flat(), rowLoss.flat());
+    }
+
+    void backward(Nd4jTensor logits, Nd4jTensor targets, Nd4jTensor rowLogSumExp, double scale, Nd4jTensor dLogits) {
+        int n = logits.size(0);
+        int v = logits.size(1);
+        operations.subtract(logits.matrix(), rowLogSumExp.column(), dLogits.matrix());
+        operations.exp(dLogits.flat(), dLogits.flat());
+        operations.scale(scale, dLogits.flat());
+        INDArray minusScale = scratch.slot(Slot.ROWS, n).vector(n);
+        operations.copy(scratch.ones(n).vector(n), minusScale);
+        operations.scale(-scale, minusScale);
+        operations.scatterAdd(dLogits.flat(), targetPlaces(targets, n, v), minusScale);
+    }
+
+    /** INT32 [N]: the place of each row's target in the matrix, read row after row. */
+    private INDArray targetPlaces(Nd4jTensor targets, int n, int v) {
+        INDArray places = scratch.slot(Slot.INDICES, n).vector(n);
+        operations.add(targets.flat(), scratch.rowStarts(n, v), places);
+        return places;
+    }
+}

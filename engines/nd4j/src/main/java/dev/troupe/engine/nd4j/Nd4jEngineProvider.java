@@ -1,0 +1,44 @@
+package dev.troupe.engine.nd4j;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import java.util.Optional;
+
+/** Opens engines on ND4J. All that are open in a process at one time compute with the same number of threads. */
+public final class Nd4jEngineProvider implements EngineProvider {
+    /** The value of {@code engine.kind} for this engine. */
+    public static final String KIND = "nd4j";
+
+    private static final int PREFERENCE = 10;
+
+    /** For {@link java.util.ServiceLoader}. */
+    public Nd4jEngineProvider() {
+    }
+
+    @Override
+    public String kind() {
+        return KIND;
+    }
+
+    @Override
+    public int preference() {
+        return PREFERENCE;
+    }
+
+    @Override
+    public String description() {
+        return Nd4jLibrary.usesCuda() ? "ND4J 1.0.0-M2.1, CUDA 11.6 backend" : "ND4J 1.0.0-M2.1, CPU, OpenBLAS";
+    }
+
+    @Override
+    public Optional<String> obstacle(EngineSettings settings) {
+        return Nd4jLibrary.obstacle(settings.threads());
+    }
+
+    @Override
+    public Engine open(EngineSettings settings) {
+        Nd4jLibrary.engineOpens(settings.threads());
+        return new Nd4jEngine(settings.floatType(), settings.threads());
+    }
+}

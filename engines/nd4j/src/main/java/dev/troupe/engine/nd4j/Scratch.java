@@ -1,0 +1,93 @@
+package dev.troupe.engine.nd4j;
+
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import org.nd4j.linalg.api.buffer.DataType;
+import org.nd4j.linalg.api.ndarray.INDArray;
+import org.nd4j.linalg.factory.Nd4j;
+
+/**
+ * Memory that the kernels of one engine compute in. A slot grows to the largest size ever asked for and stays, so that a
+ * step allocates nothing once it has been run. A kernel uses each slot for one thing at a time, and nothing outlives a
+ * kernel.
+ *
+ * <p>Thread rule: that of the engine's kernels.
+ */
+final class Scratch {
+    /** What slots there are: four for whole activations, three for one number a row, one for row indices. */
+    enum Slot {
+        FIRST, SECOND, THIRD, FOURTH, ROWS, MORE_ROWS, OTHER_ROWS, INDICES
+    }
+
+    private final DataType floatType;
+    private final Map<Slot, ArrayViews> slots = new EnumMap<>(Slot.class);
+    private final Map<Double, INDArray> scalars = new HashMap<>();
+    private ArrayViews ones;
+    private ArrayViews rowStarts;
+    private int rowStartsStride;
+
+    Scratch(DataType floatType) {
+        this.floatType = floatType;
+    }
+
+    /** A slot with room for so many elements; what it holds is undefined. */
+    ArrayViews slot(Slot slot, long elementCount) {
+        ArrayViews views = slots.get(slot);
+        if (views == null || views.flat().length() < elementCount) {
+            if (views != null) {
+                views.close();
+            }
+            views = new ArrayViews(Nd4j.create(slot == Slot.INDICES ? DataType.INT32 : floatType, elementCount));
+            slots.put(slot, views);
+        }
+        return views;
+    }
+
+    /** A vector of ones, at least so long. */
+    ArrayViews ones(long length) {
+        if (ones == null || ones.flat().length() < length) {
+            if (ones != null) {
+                ones.close();
+            }
+            ones = new ArrayViews(Nd4j.ones(floatType, length));
+        }
+        return ones;
+    }
+
+    /** A kept scalar; only for constants, since it is never given back before the engine. */
+    INDArray scalar(double value) {
+        return scalars.computeIfAbsent(value, constant -> Nd4j.scalar(floatType, constant));
+    }
+
+    /** INT32 [rows]: where each row of a matrix begins. */
+    INDArray rowStarts(int rows, int columns) {
+        if (rowStarts == null || rowStartsStride != columns || rowStarts.flat().length() < rows) {
+            int[] starts = new int[rows];
+            for (int row = 0; row < rows; row++) {
+                starts[row] = Math.multiplyExact(row, columns);
+            }
+            if (rowStarts != null) {
+                rowStarts.close();
+            }
+            rowStarts = new ArrayViews(Nd4j.createFromArray(starts));
+            rowStartsStride = columns;
+        }
+        return rowStarts.vector(rows);
+    }
+
+    /** Closes everything. */
+    void close() {
+        slots.values().forEach(ArrayViews::close);
+        slots.clear();
+        scalars.values().forEach(INDArray::close);
+        scalars.clear();
+        for (ArrayViews views : new ArrayViews[]{ones, rowStarts}) {
+            if (views != null) {
+                views.close();
+            }
+        }
+        ones = null;
+        rowStarts = null;
+    }
+}

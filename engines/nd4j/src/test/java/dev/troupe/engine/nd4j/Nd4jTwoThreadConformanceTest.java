@@ -1,0 +1,14 @@
+package dev.troupe.engine.nd4j;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.conformance.EngineConformance;
+
+/** float32, two threads throughout: engines that are open together must agree on the number. */
+class Nd4jTwoThreadConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new Nd4jEngineProvider().open(new EngineSettings(DataType.FLOAT32, 2));
+    }
+}
