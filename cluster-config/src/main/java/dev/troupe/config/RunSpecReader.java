@@ -19,7 +19,7 @@ public final class RunSpecReader {
     private static final int MOST_RANKS = 4096;
     private static final int MOST_CREDITS = 1024;
     private static final int MOST_THREADS = 1024;
-    private static final int SHORTEST_TERM_BYTES = 64 << 10;
+    private static final int SHORTEST_TERM_BYTES = 1 << 20;
     private static final int LONGEST_TERM_BYTES = 1 << 30;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
@@ -59,10 +59,12 @@ public final class RunSpecReader {
     }
 
     private DataSpec data() {
-        return new DataSpec(Optional.ofNullable(values.path("data.path", Set.of("", BUILT_IN))),
-                values.word("data.tokenizer", DataSpec.Tokenizer.class, ""),
+        Path path = values.path("data.path", Set.of("", BUILT_IN));
+        double validationFraction = values.decimal("data.validation-fraction", Values.Range.FRACTION);
+        boolean isDefaultOfBuiltIn = path != null && !values.isGiven("data.validation-fraction");
+        return new DataSpec(Optional.ofNullable(path), values.word("data.tokenizer", DataSpec.Tokenizer.class, ""),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
-                values.decimal("data.validation-fraction", Values.Range.FRACTION));
+                isDefaultOfBuiltIn ? 0 : validationFraction);
     }
 
     private ModelSpec model(DataSpec data) {

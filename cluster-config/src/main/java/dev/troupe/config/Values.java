@@ -164,7 +164,7 @@ final class Values {
         } catch (com.typesafe.config.ConfigException noSize) {
             // Reported below, as every other wrong size.
         }
-        report(key, "a size that is a power of two from 64KiB to 1GiB, such as 1MiB", "");
+        report(key, "a size that is a power of two from 1MiB to 1GiB, such as 8MiB", "");
         return Math.toIntExact(defaults.getBytes(path(key)));
     }
 

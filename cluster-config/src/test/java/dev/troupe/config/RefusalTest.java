@@ -61,8 +61,8 @@ class RefusalTest {
                     + "as 60s, found 60.",
             "transport.timeout=2d ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "
                     + "as 60s, found \"2d\".",
-            "transport.term-length=3MiB ! transport.term-length (-s): expected a size that is a power of two from 64KiB "
-                    + "to 1GiB, such as 1MiB, found \"3MiB\".",
+            "transport.term-length=3MiB ! transport.term-length (-s): expected a size that is a power of two from 1MiB "
+                    + "to 1GiB, such as 8MiB, found \"3MiB\".",
             "name=../up ! name (-s): expected at most 64 letters, digits, '.', '_' and '-', the first a letter or digit, "
                     + "found \"../up\".",
             "training.global-batch-size=15 ! training.global-batch-size (-s): expected a multiple of parallel.data x "
@@ -76,10 +76,6 @@ class RefusalTest {
                     + "data.tokenizer = bytes, found 255; set it to 0 to take the tokenizer's.",
             "data.path=tokens.bin ! model.vocabulary-size (the default): expected the number of token ids, which a .bin "
                     + "file does not say, found 0; set it, or model.from.",
-            "training.learning-rate.peak=1e-5 ! training.learning-rate.minimum (the default): expected at most the peak, "
-                    + "which is 1.0E-5, found 1.0E-4; set it below the peak, or the schedule to constant.",
-            "training.learning-rate.decay-steps=5 ! training.learning-rate.decay-steps (-s): expected at least the 20 "
-                    + "warm-up steps, which it includes, found 5; set it to 0 to decay until the last step.",
             "training.steps ! -s: expected key=value, found \"training.steps\" without '='; write "
                     + "-s training.steps=VALUE.",
             "=3 ! -s: expected key=value, found \"=3\" without a key; write it as -s training.steps=1000.",
@@ -225,6 +221,23 @@ class RefusalTest {
                 }
             }
         }
+    }
+
+    @Test
+    void shouldRefuseACosineThatEndsAboveItsPeak() {
+        assertEquals("training.learning-rate.minimum (the default): expected at most the peak, which is 1.0E-5, found "
+                + "1.0E-4; set it below the peak, or the schedule to constant.",
+                refusal(Optional.empty(),
+                        List.of("training.learning-rate.schedule=cosine", "training.learning-rate.peak=1e-5")));
+    }
+
+    @Test
+    void shouldRefuseADecayThatEndsInsideTheWarmUp() {
+        assertEquals(
+                "training.learning-rate.decay-steps (-s): expected at least the 20 warm-up steps, which it includes, "
+                        + "found 5; set it to 0 to decay until the last step.",
+                refusal(Optional.empty(), List.of("training.learning-rate.schedule=cosine",
+                        "training.learning-rate.warmup-steps=20", "training.learning-rate.decay-steps=5")));
     }
 
     @ParameterizedTest

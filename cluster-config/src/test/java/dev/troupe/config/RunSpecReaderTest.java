@@ -42,9 +42,9 @@ class RunSpecReaderTest {
                 new DataSpec(Optional.empty(), DataSpec.Tokenizer.BYTES, DataSpec.Order.RANDOM, 1, 0.05),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
-                        new LearningRateSpec(LearningRateSpec.Schedule.COSINE, 1e-3, 1e-4, 20, 300)),
+                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
                 new ParallelSpec(4, 1, 1, 1, "1f1b", "uniform"), new EngineSpec("auto", 0),
-                new TransportSpec(2, 1 << 20, Duration.ofSeconds(60), Optional.empty()));
+                new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()));
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
         assertEquals(8, run.microbatchCount());
@@ -108,13 +108,21 @@ class RunSpecReaderTest {
     }
 
     @Test
+    void shouldHoldOutNothingOfACorpusOfTheUsersOwnUnlessAsked() {
+        assertEquals(0, RunSpecReader.read(Optional.empty(), List.of("data.path=a.txt")).data().validationFraction());
+        assertEquals(0.25, RunSpecReader.read(Optional.empty(),
+                List.of("data.path=a.txt", "data.validation-fraction=0.25")).data().validationFraction());
+    }
+
+    @Test
     void shouldTakeTheBuiltInCorpusForAnEmptyPath() {
         assertEquals(Optional.empty(), RunSpecReader.read(Optional.empty(), List.of("data.path=")).data().path());
     }
 
     @Test
     void shouldLetARunEndInsideItsWarmUp() {
-        RunSpec run = RunSpecReader.read(Optional.empty(), List.of("training.steps=5"));
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of("training.steps=5",
+                "training.learning-rate.schedule=cosine", "training.learning-rate.warmup-steps=20"));
         assertEquals(5, run.training().learningRate().decaySteps());
         assertEquals(20, run.training().learningRate().warmupSteps());
     }

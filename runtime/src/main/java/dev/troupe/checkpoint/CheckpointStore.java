@@ -31,7 +31,7 @@ public final class CheckpointStore {
     private static final String PARTIAL = ".partial";
     private static final JsonMapper JSON = new JsonMapper();
 
-    private final Path directory;
+    private final Path runDirectory;
     private final ModelConfig model;
 
     /**
@@ -41,13 +41,13 @@ public final class CheckpointStore {
      *            the shape of the model, kept in every manifest
      */
     public CheckpointStore(Path runDirectory, ModelConfig model) {
-        this.directory = runDirectory.resolve("checkpoints");
+        this.runDirectory = runDirectory;
         this.model = model;
     }
 
-    /** Where the checkpoint after so many steps stands once it is committed. */
-    public Path directoryOf(long stepsDone) {
-        return directory.resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
+    /** Where in a run's directory the checkpoint after so many steps stands once it is committed. */
+    public static Path directoryOf(Path runDirectory, long stepsDone) {
+        return runDirectory.resolve("checkpoints").resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
     }
 
     /**
@@ -79,7 +79,7 @@ public final class CheckpointStore {
      *             where it cannot be written
      */
     public Path commit(long stepsDone, List<CheckpointPart> parts) {
-        Path target = directoryOf(stepsDone);
+        Path target = directoryOf(runDirectory, stepsDone);
         Path partial = partial(stepsDone);
         try {
             Path manifest = partial.resolve(MANIFEST);
@@ -89,10 +89,10 @@ public final class CheckpointStore {
             force(partial, StandardOpenOption.READ);
             delete(target);
             Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
-            force(directory, StandardOpenOption.READ);
+            force(target.getParent(), StandardOpenOption.READ);
             return target;
         } catch (AtomicMoveNotSupportedException failure) {
-            throw new CheckpointException("the file system of " + directory
+            throw new CheckpointException("the file system of " + runDirectory
                     + " cannot rename a directory in one step: choose another place with --out", failure);
         } catch (IOException | UncheckedIOException failure) {
             throw new CheckpointException("cannot write the checkpoint " + target + ": " + failure, failure);
@@ -100,7 +100,7 @@ public final class CheckpointStore {
     }
 
     private Path partial(long stepsDone) {
-        Path target = directoryOf(stepsDone);
+        Path target = directoryOf(runDirectory, stepsDone);
         return target.resolveSibling(target.getFileName() + PARTIAL);
     }
 

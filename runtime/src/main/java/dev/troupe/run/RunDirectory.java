@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.checkpoint.CheckpointStore;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -101,6 +102,11 @@ public final class RunDirectory implements AutoCloseable {
     /** One JSON object for each step. */
     public Path metrics() {
         return path.resolve("metrics.jsonl");
+    }
+
+    /** The checkpoint after so many steps. */
+    public Path checkpoint(long stepsDone) {
+        return CheckpointStore.directoryOf(path, stepsDone);
     }
 
     /** The trained model, in Hugging Face layout. */

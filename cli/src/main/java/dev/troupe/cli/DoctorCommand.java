@@ -1,0 +1,108 @@
+package dev.troupe.cli;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.run.EngineChoice;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+
+/** {@code troupe doctor}: what works on this machine, and what to do about what does not. */
+@Command(name = "doctor", mixinStandardHelpOptions = true, description = {
+        "Says what works on this machine, and what to do about what does not."})
+final class DoctorCommand implements Callable<Integer> {
+    private static final int LEAST_JAVA = 25;
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    private final PrintStream output = System.out;
+    private boolean isHealthy = true;
+
+    @Override
+    public Integer call() {
+        java();
+        engines();
+        sharedMemory();
+        transport();
+        loopback();
+        output.println(isHealthy
+                ? "Everything a run needs is here: try ./troupe train"
+                : "Something a run needs is missing: see the lines marked NO.");
+        return isHealthy ? ExitCode.DONE : ExitCode.RUN_FAILED;
+    }
+
+    private void java() {
+        Runtime.Version version = Runtime.version();
+        report(version.feature() >= LEAST_JAVA, true, "JDK", version + " (" + System.getProperty("java.vm.name") + "), "
+                + Runtime.getRuntime().availableProcessors() + " cores, heap of at most "
+                + mebibytes(Runtime.getRuntime().maxMemory()), "install a JDK " + LEAST_JAVA);
+    }
+
+    private void engines() {
+        boolean found = false;
+        for (EngineProvider provider : EngineChoice.installed()) {
+            Optional<String> obstacle = provider.obstacle(new EngineSettings(DataType.FLOAT32, 1));
+            found |= obstacle.isEmpty();
+            report(obstacle.isEmpty(), false, "engine " + provider.kind(),
+                    obstacle.isEmpty() ? provider.description() : obstacle.get(), "");
+        }
+        if (!found) {
+            report(false, true, "engines", "none can serve here", "see the reasons above");
+        }
+    }
+
+    private void sharedMemory() {
+        if (!Files.isDirectory(SHARED_MEMORY)) {
+            report(false, false, "/dev/shm", "not there, so the media driver's files go to "
+                    + System.getProperty("java.io.tmpdir"), "");
+            return;
+        }
+        try {
+            long free = Files.getFileStore(SHARED_MEMORY).getUsableSpace();
+            report(true, false, "/dev/shm", mebibytes(free) + " free", "");
+        } catch (IOException failure) {
+            report(false, true, "/dev/shm", failure.toString(), "set transport.directory to a directory on disk");
+        }
+    }
+
+    private void transport() {
+        TransportSettings settings = TransportSettings.defaults();
+        try (Transport transport = AeronTransport.start(NodeMap.single(1), settings)) {
+            report(true, true, "Aeron", "the media driver starts and stops" + (transport.pending().isEmpty() ? "" : ","
+                    + " but something is pending"), "");
+        } catch (TransportException failure) {
+            report(false, true, "Aeron", failure.getMessage(), "");
+        }
+    }
+
+    private void loopback() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            report(true, false, "ports", "a port of the loopback address can be opened (" + socket.getLocalPort()
+                    + "); a run in one JVM needs none", "");
+        } catch (IOException failure) {
+            report(false, false, "ports", "no port of the loopback address can be opened: " + failure.getMessage()
+                    + "; a run in one JVM needs none", "");
+        }
+    }
+
+    private void report(boolean isGood, boolean isNeeded, String what, String found, String advice) {
+        isHealthy &= isGood || !isNeeded;
+        output.printf("%-3s %-18s %s%s%n", isGood ? "yes" : isNeeded ? "NO" : "-", what, found,
+                isGood || advice.isEmpty() ? "" : ": " + advice);
+    }
+
+    private static String mebibytes(long bytes) {
+        return (bytes >> 20) + " MiB";
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.cli;
+
+import dev.troupe.run.TrainingRun;
+import java.io.PrintStream;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ctrl-C: asks the run to end after its step, and holds the process until the run has written its checkpoint and given
+ * everything back, or too long a time has passed.
+ */
+final class Interrupt implements AutoCloseable {
+    private static final long PATIENCE_SECONDS = 120;
+
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final Thread hook;
+    private volatile boolean happened;
+
+    private Interrupt(TrainingRun run, PrintStream output) {
+        hook = new Thread(() -> {
+            if (over.getCount() == 0) {
+                return;
+            }
+            happened = true;
+            output.println();
+            output.println("Stopping after this step, with a checkpoint ...");
+            run.stop();
+            try {
+                if (!over.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                    System.err.println("troupe: the run did not end within " + PATIENCE_SECONDS
+                            + " seconds of the interrupt; its last checkpoint stands");
+                }
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        }, "interrupt");
+    }
+
+    static Interrupt stops(TrainingRun run, PrintStream output) {
+        Interrupt interrupt = new Interrupt(run, output);
+        Runtime.getRuntime().addShutdownHook(interrupt.hook);
+        return interrupt;
+    }
+
+    boolean happened() {
+        return happened;
+    }
+
+    @Override
+    public void close() {
+        over.countDown();
+    }
+}

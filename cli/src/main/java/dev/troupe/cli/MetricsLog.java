@@ -1,0 +1,90 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.machine.StepResult;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code metrics.jsonl}: one JSON object for each committed step. Each line is on its way to the disk at once. */
+final class MetricsLog implements AutoCloseable {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final BufferedWriter writer;
+
+    private MetricsLog(BufferedWriter writer) {
+        this.writer = writer;
+    }
+
+    /** Opens the file; lines of steps that are about to be done again, or were not written whole, are dropped. */
+    static MetricsLog open(Path file, long stepsDone) {
+        try {
+            List<String> kept = new ArrayList<>();
+            if (Files.exists(file)) {
+                for (String line : Files.readAllLines(file)) {
+                    if (isBefore(line, stepsDone)) {
+                        kept.add(line);
+                    }
+                }
+            }
+            Files.write(file, kept);
+            return new MetricsLog(Files.newBufferedWriter(file, StandardOpenOption.APPEND));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static boolean isBefore(String line, long stepsDone) {
+        try {
+            JsonNode step = JSON.readTree(line).path("step");
+            return step.isIntegralNumber() && step.longValue() < stepsDone;
+        } catch (IOException _) {
+            return false;
+        }
+    }
+
+    void write(StepResult result, long tokens, double stepSeconds) {
+        StringWriter line = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(line)) {
+            json.writeStartObject();
+            json.writeNumberField("step", result.step());
+            json.writeNumberField("loss", result.loss());
+            json.writeNumberField("gradient_norm", result.gradientNorm());
+            json.writeNumberField("learning_rate", result.learningRate());
+            json.writeNumberField("tokens", tokens);
+            json.writeNumberField("step_seconds", stepSeconds);
+            json.writeNumberField("tokens_per_second", tokens / stepSeconds);
+            json.writeEndObject();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        writeLine(line.toString());
+    }
+
+    private void writeLine(String line) {
+        try {
+            writer.write(line);
+            writer.write('\n');
+            writer.flush();
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot write the metrics of a step", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            writer.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package dev.troupe.cli;
+
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+
+/**
+ * How far a run is: one line that is written over in a terminal, plain lines now and then elsewhere.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class ProgressLine {
+    /** What a terminal shows changes no faster than one reads. */
+    private static final long TERMINAL_NANOS = 100_000_000L;
+    /** A log of plain lines should not grow faster than a person looks at it. */
+    private static final long PLAIN_NANOS = 5_000_000_000L;
+
+    private final PrintStream output;
+    private final boolean isTerminal;
+    private final long stepCount;
+    private final LongSupplier clock;
+    private final long firstStep;
+    private long startNanos;
+    private long shownNanos;
+    private int shownLength;
+
+    ProgressLine(PrintStream output, boolean isTerminal, long firstStep, long stepCount, LongSupplier clock) {
+        this.output = output;
+        this.isTerminal = isTerminal;
+        this.firstStep = firstStep;
+        this.stepCount = stepCount;
+        this.clock = clock;
+    }
+
+    void start() {
+        startNanos = clock.getAsLong();
+        shownNanos = startNanos - PLAIN_NANOS;
+    }
+
+    void show(long stepsDone, double loss, double tokensPerSecond) {
+        long now = clock.getAsLong();
+        boolean isLast = stepsDone == stepCount;
+        if (!isLast && now - shownNanos < (isTerminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
+            return;
+        }
+        shownNanos = now;
+        double secondsPerStep = (now - startNanos) / 1e9 / (stepsDone - firstStep);
+        String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s   %s left", stepsDone,
+                stepCount, loss, tokensPerSecond, duration(Math.round(secondsPerStep * (stepCount - stepsDone))));
+        if (isTerminal) {
+            output.print('\r' + line + " ".repeat(Math.max(0, shownLength - line.length())));
+            shownLength = line.length();
+        } else {
+            output.println(line);
+        }
+        output.flush();
+    }
+
+    /** Leaves the line that is written over, so that other lines can follow. */
+    void end() {
+        if (shownLength > 0) {
+            output.println();
+            shownLength = 0;
+        }
+    }
+
+    private static String duration(long seconds) {
+        if (seconds < 60) {
+            return seconds + " s";
+        }
+        long minutes = seconds / 60; // rounded down
+        return minutes < 60 ? minutes + " min " + seconds % 60 + " s" : minutes / 60 + " h " + minutes % 60 + " min";
+    }
+}

@@ -1,0 +1,148 @@
+package dev.troupe.cli;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.RunRequest;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.run.TransportOf;
+import dev.troupe.transport.Transport;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe train}: trains, exports the model, shows what it has learnt. */
+@Command(name = "train", mixinStandardHelpOptions = true, description = {
+        "Trains a model; with no argument at all, a small one on the built-in corpus."})
+final class TrainCommand implements Callable<Integer> {
+    private static final String CORPUS = "built-in-corpus.txt";
+
+    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
+    private Path config;
+
+    @Option(names = "-s", paramLabel = "key=value", description = {
+            "Sets one key, without troupe; wins over CONFIG. May be repeated."})
+    private List<String> settings = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where the run writes: an empty directory, or one that is not there yet. Default: runs/NAME, or runs/NAME-2 and so on where that is taken."})
+    private Path out;
+
+    @Option(names = "--resume", paramLabel = "DIR", description = {
+            "Goes on from the newest checkpoint of a run's directory, or from that very checkpoint; with the run's own configuration where CONFIG is not given, and in its own directory where --out is not."})
+    private Path resume;
+
+    @Option(names = "--save-gradients", paramLabel = "STEP", description = {
+            "Writes the gradients of that step (from 0), as they are before clipping, to gradients-step-STEP.safetensors."})
+    private Long gradientsOf;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Optional<Path> resumed = Optional.ofNullable(resume).map(TrainCommand::runOrCheckpoint);
+        RunSpec spec = RunSpecReader.read(configFile(resumed), settings);
+        RunRequest request = new RunRequest(spec, builtInCorpus(), directory(spec, resumed), resumed,
+                gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
+        try (PreparedRun run = new PreparedRun(request); Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount())) {
+            return train(run, transport);
+        }
+    }
+
+    private static Path runOrCheckpoint(Path directory) {
+        try (Checkpoint checkpoint = Checkpoint.open(directory)) {
+            return directory; // damage is reported before anything else is looked at
+        }
+    }
+
+    private Optional<Path> configFile(Optional<Path> resumed) {
+        if (config != null || resumed.isEmpty()) {
+            return Optional.ofNullable(config);
+        }
+        return Optional.of(runDirectory(resumed.get()).resolve("config.conf"));
+    }
+
+    /** The run a checkpoint belongs to: RUN/checkpoints/step-000100, or RUN itself. */
+    private static Path runDirectory(Path runOrCheckpoint) {
+        Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
+        boolean isCheckpoint = Files.exists(absolute.resolve("manifest.json"));
+        return isCheckpoint ? absolute.getParent().getParent() : absolute;
+    }
+
+    private Path directory(RunSpec spec, Optional<Path> resumed) {
+        if (out != null) {
+            return out;
+        }
+        if (resumed.isPresent()) {
+            return runDirectory(resumed.get());
+        }
+        Path first = Path.of("runs", spec.name());
+        Path candidate = first;
+        for (int number = 2; !RunDirectory.isFree(candidate); number++) {
+            candidate = first.resolveSibling(spec.name() + "-" + number);
+        }
+        return candidate;
+    }
+
+    private static byte[] builtInCorpus() {
+        try (InputStream corpus = TrainCommand.class.getResourceAsStream(CORPUS)) {
+            if (corpus == null) {
+                throw new RequestException("the built-in corpus is missing from this build: build it with ./mvnw package");
+            }
+            return corpus.readAllBytes();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private int train(PreparedRun run, Transport transport) throws InterruptedException {
+        Announcement.print(run, output);
+        try (RunDirectory directory = RunDirectory.open(run.request().output());
+                TrainingReport report = new TrainingReport(run, directory, output)) {
+            writeConfig(run, directory);
+            TrainingRun training = TrainingRun.start(run, directory, transport, report);
+            try (Interrupt interrupt = Interrupt.stops(training, output)) {
+                RunOutcome outcome = training.await();
+                report.endLine();
+                if (outcome.failure().isPresent()) {
+                    System.err.println("troupe: the run failed: " + outcome.failure().get());
+                    report.lastCheckpoint().ifPresent(checkpoint -> System.err
+                            .println("        It can go on from " + checkpoint + " with --resume."));
+                    return ExitCode.RUN_FAILED;
+                }
+                boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
+                TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
+                model.export(directory.model());
+                report.printEnd(outcome, directory);
+                if (wasStopped) {
+                    output.println("Stopped before its end; go on with: ./troupe train --resume " + directory.path());
+                    return interrupt.happened() ? ExitCode.INTERRUPTED : ExitCode.DONE;
+                }
+                model.printSamples(output);
+            }
+        }
+        return ExitCode.DONE;
+    }
+
+    private static void writeConfig(PreparedRun run, RunDirectory directory) {
+        try {
+            Files.writeString(directory.config(), run.spec().toHocon());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.troupe.cli;
+
+import dev.troupe.machine.StepResult;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
+final class TrainingReport implements RunListener, AutoCloseable {
+    private final PrintStream output;
+    private final MetricsLog metrics;
+    private final ProgressLine progress;
+    private final long tokensPerStep;
+    private final int vocabularySize;
+
+    // Written by the coordinator's thread, read by the main thread once the run is over.
+    private volatile double firstLoss = Double.NaN;
+    private volatile double lastLoss = Double.NaN;
+    private volatile double heldOutLoss = Double.NaN;
+    private volatile Path lastCheckpoint;
+
+    TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output) {
+        this.output = output;
+        this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone());
+        this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
+        this.vocabularySize = run.model().vocabularySize();
+        this.progress = new ProgressLine(output, isTerminal(), run.stepsDone(), run.spec().training().steps(),
+                System::nanoTime);
+        if (run.request().continuesInPlace()) {
+            lastCheckpoint = directory.checkpoint(run.stepsDone());
+        }
+    }
+
+    private static boolean isTerminal() {
+        return System.console() != null && System.console().isTerminal();
+    }
+
+    @Override
+    public void onStarted() {
+        progress.start();
+    }
+
+    @Override
+    public void onStep(StepResult result, double seconds) {
+        if (Double.isNaN(firstLoss)) {
+            firstLoss = result.loss();
+        }
+        lastLoss = result.loss();
+        metrics.write(result, tokensPerStep, seconds);
+        progress.show(result.step() + 1, result.loss(), tokensPerStep / seconds);
+    }
+
+    @Override
+    public void onHeldOut(long stepsDone, double loss) {
+        heldOutLoss = loss;
+        progress.end();
+        output.printf(Locale.ROOT, "after %d steps: loss %.4f on held-out data%n", stepsDone, loss);
+    }
+
+    @Override
+    public void onCheckpoint(long stepsDone, Path directory) {
+        lastCheckpoint = directory;
+    }
+
+    void endLine() {
+        progress.end();
+    }
+
+    Optional<Path> lastCheckpoint() {
+        return Optional.ofNullable(lastCheckpoint);
+    }
+
+    void printEnd(RunOutcome outcome, RunDirectory directory) {
+        output.println();
+        if (!Double.isNaN(firstLoss)) {
+            output.printf(Locale.ROOT, "The loss began at %.4f and ended at %.4f%s; guessing would have %.4f.%n",
+                    firstLoss, lastLoss,
+                    Double.isNaN(heldOutLoss) ? "" : String.format(Locale.ROOT, ", %.4f on held-out data", heldOutLoss),
+                    Math.log(vocabularySize));
+        }
+        output.printf(Locale.ROOT, "After %d steps: %s (the model), %s (every step), %s (to go on from)%n",
+                outcome.stepsDone(), directory.model(), directory.metrics(), lastCheckpoint);
+    }
+
+    @Override
+    public void close() {
+        metrics.close();
+    }
+}

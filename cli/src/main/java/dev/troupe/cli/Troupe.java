@@ -1,0 +1,41 @@
+package dev.troupe.cli;
+
+import dev.troupe.run.Refusals;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+
+/** The door: {@code troupe train}, {@code troupe doctor}. */
+@Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
+        TrainCommand.class, DoctorCommand.class}, description = {
+                "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
+                        "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
+public final class Troupe implements Runnable {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    private Troupe() {
+    }
+
+    /** Runs the command and exits. */
+    public static void main(String[] arguments) {
+        int exitCode = commandLine().execute(arguments);
+        System.out.flush();
+        System.exit(exitCode);
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Troupe()).setExecutionExceptionHandler((failure, command, _) -> {
+            if (failure instanceof RuntimeException refused && Refusals.sentenceOf(refused).isPresent()) {
+                command.getErr().println("troupe: " + Refusals.sentenceOf(refused).get());
+                return ExitCode.WRONG_REQUEST;
+            }
+            throw failure;
+        });
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing: train or doctor");
+    }
+}
