@@ -1,0 +1,324 @@
+package dev.troupe.transport.aeron;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
+
+/**
+ * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's
+ * turn, receives a few; when a round did nothing it rests, shortly at first and up to a millisecond, and a command wakes
+ * it.
+ */
+final class Agent implements Runnable, ReceiveLedger.Events {
+    private static final Logger LOG = LoggerFactory.getLogger(Agent.class);
+    /** Fragments of one edge before the next edge's turn: 256 KiB over IPC, some 60 microseconds. */
+    private static final int FRAGMENTS_PER_TURN = 4;
+    /** Turns towards a node before frames are received again, so that what was just written is read while in cache. */
+    private static final int TURNS_PER_ROUND = 4;
+    private static final int FRAGMENTS_PER_POLL = FRAGMENTS_PER_TURN * TURNS_PER_ROUND;
+    private static final int SPINS = 20;
+    private static final int YIELDS = 10;
+    private static final long MIN_PARK_NANOS = 50_000;
+    private static final long MAX_PARK_NANOS = 1_000_000;
+
+    private final NodeMap nodes;
+    private final AeronClient client;
+    private final Tally tally;
+    private final NanoClock clock;
+    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final TransportListener[] listeners;
+    private final SendLedger sends;
+    private final ReceiveLedger receives;
+    private final Frame frame = new Frame();
+    private final Consumer<SendLedger.Outgoing> giveBack = message -> returned(message.id.edge().fromRank(),
+            message.id.edge(), message.tensor);
+    private final Thread thread;
+    private int epoch;
+    private int idleRounds;
+    private long parkNanos;
+    private volatile boolean parked;
+    private volatile boolean running = true;
+    private volatile boolean ended;
+
+    Agent(NodeMap nodes, AeronClient client, Tally tally, NanoClock clock) {
+        this.nodes = nodes;
+        this.client = client;
+        this.tally = tally;
+        this.clock = clock;
+        this.listeners = new TransportListener[nodes.worldSize()];
+        this.sends = new SendLedger(nodes.nodeCount(), nodes::nodeOf);
+        this.receives = new ReceiveLedger(nodes.nodeCount(), nodes::nodeOf, this);
+        this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** Hands a command in, from any thread, and wakes the transport thread if it rests. */
+    void submit(Command command) {
+        commands.offer(command);
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+        if (ended) {
+            giveBackCommands();
+        }
+    }
+
+    /** Asks the thread to end. */
+    void stop() {
+        running = false;
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (running) {
+                rest(round());
+            }
+        } catch (Throwable e) {
+            // Errors too: whatever ends this thread, the ranks must hear that nothing will come any more.
+            LOG.error("the transport thread ended by an error", e);
+            tellAll(new TransportFault.TransportEnded("the transport thread ended by an error: " + e));
+        } finally {
+            sends.clear(giveBack);
+            receives.clear();
+            ended = true;
+            giveBackCommands();
+            client.close();
+        }
+    }
+
+    private int round() {
+        int work = takeCommands();
+        work += client.invoke();
+        long now = clock.nanoTime();
+        for (int node = 0; node < nodes.nodeCount(); node++) {
+            Link link = client.link(node);
+            work += sendCredits(link, now) + sendFragments(link, now);
+            TransportFault fault = link.newFault(now);
+            if (fault != null) {
+                LOG.warn("{}", fault.sentence());
+                tellAll(fault);
+            }
+        }
+        return work + client.poll(this::onFrame, FRAGMENTS_PER_POLL);
+    }
+
+    private void rest(int work) {
+        if (work > 0) {
+            idleRounds = 0;
+            parkNanos = MIN_PARK_NANOS;
+        } else if (idleRounds < SPINS) {
+            idleRounds++;
+            Thread.onSpinWait();
+        } else if (idleRounds < SPINS + YIELDS) {
+            idleRounds++;
+            Thread.yield();
+        } else {
+            // Set before the look at the queue, as submit() looks at it after its offer: one of the two sees the other.
+            parked = true;
+            if (running && commands.isEmpty()) {
+                LockSupport.parkNanos(this, parkNanos);
+            }
+            parked = false;
+            parkNanos = Math.min(2 * parkNanos, MAX_PARK_NANOS);
+        }
+    }
+
+    private int takeCommands() {
+        int taken = 0;
+        Command command;
+        while ((command = commands.poll()) != null) {
+            taken++;
+            switch (command) {
+                case Command.Register register -> listeners[register.rank()] = register.listener();
+                case Command.Grant grant -> {
+                    if (!receives.grant(grant.epoch(), grant.edge(),
+                            new ReceiveLedger.Buffer(grant.engine(), grant.buffer(), grant.nanos()))) {
+                        returned(grant.edge(), grant.buffer());
+                    }
+                }
+                case Command.Send send -> {
+                    var message = new SendLedger.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
+                    if (!sends.send(message)) {
+                        giveBack.accept(message);
+                    }
+                }
+                case Command.Epoch begun -> {
+                    // Two callers may announce out of order; the later epoch stands.
+                    if (begun.epoch() > epoch) {
+                        epoch = begun.epoch();
+                        sends.epoch(epoch, giveBack);
+                        receives.epoch(epoch);
+                    }
+                }
+                case Command.Pending pending ->
+                    pending.answer().complete(Diagnosis.of(sends, receives, clock.nanoTime()));
+            }
+        }
+        return taken;
+    }
+
+    private int sendCredits(Link link, long now) {
+        int sent = 0;
+        ReceiveLedger.IncomingEdge edge;
+        while ((edge = receives.nextCreditDue(link.node())) != null
+                && link.sendCredit(epoch, edge.edge, edge.creditsDue, now) == Link.Outcome.SENT) {
+            receives.creditSent(link.node());
+            sent++;
+        }
+        return sent;
+    }
+
+    private int sendFragments(Link link, long now) {
+        int sent = 0;
+        for (int turn = 0; turn < TURNS_PER_ROUND; turn++) {
+            SendLedger.Outgoing message = sends.next(link.node());
+            if (message == null) {
+                return sent;
+            }
+            for (int fragment = 0; fragment < FRAGMENTS_PER_TURN && message.remaining() > 0; fragment++) {
+                switch (link.send(message, now)) {
+                    case SENT -> sent++;
+                    case LATER -> {
+                        return sent;
+                    }
+                    case UNREADABLE -> {
+                        abandon(link, message);
+                        return sent + 1;
+                    }
+                }
+            }
+            if (message.remaining() > 0) {
+                sends.passTurn(link.node());
+            } else {
+                sends.finish(link.node());
+                tally.sentMessage();
+                tell(message.id.edge().fromRank(), listener -> listener.onSent(message.id, message.tensor));
+            }
+        }
+        return sent;
+    }
+
+    private void abandon(Link link, SendLedger.Outgoing message) {
+        sends.finish(link.node());
+        String sentence = "the message of " + message.id + " was not sent: the engine could not read its tensor: "
+                + link.readFailure();
+        LOG.error(sentence, link.readFailure());
+        giveBack.accept(message);
+        tell(message.id.edge().fromRank(),
+                listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
+    }
+
+    private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length) {
+        DropReason reason = frame.read(buffer, offset, length);
+        if (reason == null) {
+            reason = frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
+        }
+        if (reason != null) {
+            tally.drop(reason, fromNode, length, clock.nanoTime());
+        }
+    }
+
+    private DropReason takeCredit(int fromNode) {
+        boolean known = isListening(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
+        return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
+    }
+
+    private DropReason land(int fromNode) {
+        boolean known = isListening(frame.toRank()) && isOnNode(frame.fromRank(), fromNode);
+        if (!known) {
+            return DropReason.UNKNOWN_RANK;
+        }
+        DropReason reason = receives.land(frame);
+        if (reason == null) {
+            tally.receivedBytes(frame.fragmentLength());
+        }
+        return reason;
+    }
+
+    private boolean isListening(int rank) {
+        return nodes.isLocal(rank) && listeners[rank] != null;
+    }
+
+    private boolean isOnNode(int rank, int node) {
+        return nodes.contains(rank) && nodes.nodeOf(rank) == node;
+    }
+
+    @Override
+    public void landed(MessageId id, Tensor tensor) {
+        tally.receivedMessage();
+        tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));
+    }
+
+    @Override
+    public void returned(Edge edge, Tensor tensor) {
+        returned(edge.toRank(), edge, tensor);
+    }
+
+    @Override
+    public void lost(Edge edge, DropReason reason, String sentence) {
+        LOG.warn("{}", sentence);
+        tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
+    }
+
+    private void returned(int owner, Edge edge, Tensor tensor) {
+        tell(owner, listener -> listener.onReturned(edge, tensor));
+    }
+
+    private void tellAll(TransportFault fault) {
+        Arrays.stream(listeners).filter(Objects::nonNull)
+                .forEach(listener -> guarded(listener, heard -> heard.onFault(fault)));
+    }
+
+    private void tell(int rank, Consumer<TransportListener> news) {
+        guarded(listeners[rank], news);
+    }
+
+    private static void guarded(TransportListener listener, Consumer<TransportListener> news) {
+        try {
+            news.accept(listener);
+        } catch (RuntimeException e) {
+            // One rank's error must not stop the messages of the others.
+            LOG.error("a transport listener threw", e);
+        }
+    }
+
+    /** What was handed in when the thread had ended; by whoever notices, one at a time. */
+    private synchronized void giveBackCommands() {
+        List<Command> late = new ArrayList<>();
+        Command command;
+        while ((command = commands.poll()) != null) {
+            late.add(command);
+        }
+        for (Command left : late) {
+            switch (left) {
+                case Command.Register register -> listeners[register.rank()] = register.listener();
+                case Command.Grant grant -> returned(grant.edge(), grant.buffer());
+                case Command.Send send -> returned(send.id().edge().fromRank(), send.id().edge(), send.tensor());
+                case Command.Epoch epochBegun -> LOG.debug("epoch {} came after the end", epochBegun.epoch());
+                case Command.Pending pending -> pending.answer().complete(List.of());
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.troupe.transport.aeron;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.PendingTransfer.State;
+
+/** Reads from both ledgers what waits for what. */
+final class Diagnosis {
+    private Diagnosis() {
+    }
+
+    static List<PendingTransfer> of(SendLedger sends, ReceiveLedger receives, long nowNanos) {
+        List<PendingTransfer> pending = new ArrayList<>();
+        for (SendLedger.OutgoingEdge edge : sends.edges()) {
+            SendLedger.Outgoing active = edge.active;
+            if (active != null) {
+                pending.add(new PendingTransfer(edge.edge, State.SENDING, 1,
+                        active.id + ", " + active.position + " of " + active.byteCount + " bytes gone",
+                        since(active.sinceNanos, nowNanos)));
+            }
+            SendLedger.Outgoing head = edge.held.peekFirst();
+            if (head != null) {
+                // Behind an active message it may have its credit already, but it waits all the same.
+                State state = edge.credits == 0 || edge.creditEpoch != head.id.epoch()
+                        ? State.SEND_WITHOUT_CREDIT
+                        : State.SENDING;
+                pending.add(new PendingTransfer(edge.edge, state, edge.held.size(), head.id.toString(),
+                        since(head.sinceNanos, nowNanos)));
+            }
+        }
+        for (ReceiveLedger.IncomingEdge edge : receives.edges()) {
+            ReceiveLedger.Buffer head = edge.buffers.peekFirst();
+            if (head != null) {
+                String oldest = head.tensor().dataType() + " " + head.tensor().shape();
+                boolean begun = edge.filled > 0;
+                pending.add(new PendingTransfer(edge.edge, begun ? State.LANDING : State.BUFFER_NOT_FILLED,
+                        edge.buffers.size(),
+                        begun
+                                ? oldest + ", step " + edge.step + ", microbatch " + edge.microbatch + ", "
+                                        + edge.filled
+                                        + " of " + head.tensor().byteCount() + " bytes landed"
+                                : oldest,
+                        since(head.sinceNanos(), nowNanos)));
+            }
+        }
+        pending.sort(Comparator.comparing(PendingTransfer::waiting).reversed());
+        return List.copyOf(pending);
+    }
+
+    private static Duration since(long thenNanos, long nowNanos) {
+        return Duration.ofNanos(Math.max(0, nowNanos - thenNanos));
+    }
+}

@@ -1,0 +1,139 @@
+package dev.troupe.transport.aeron;
+
+import java.nio.file.Path;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportSettings;
+import io.aeron.driver.Configuration;
+import io.aeron.driver.MediaDriver;
+import io.aeron.driver.ThreadingMode;
+import io.aeron.logbuffer.LogBufferDescriptor;
+
+/** The embedded media driver: one thread for all its work, a directory that goes with it. */
+final class Driver implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
+    /**
+     * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) after which client and driver
+     * still know each other. Aeron's 10 seconds end runs that could have gone on.
+     */
+    static final long LIVENESS_TIMEOUT_SECONDS = 60;
+    /** Aeron wants it beyond the liveness timeout. */
+    private static final long UNBLOCK_TIMEOUT_SECONDS = LIVENESS_TIMEOUT_SECONDS + 30;
+    /** The largest frame over IPC: three times the throughput of Aeron's 1408 bytes, and it still fits a level 2 cache. */
+    private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
+    /** Enough for a few thousand counters; we use some twenty. */
+    private static final int COUNTER_VALUES_LENGTH = 1 << 20;
+    private static final int ERROR_LOG_LENGTH = 1 << 20;
+    private static final int LOSS_REPORT_LENGTH = 1 << 20;
+    /** Counters with their labels (five times the values), error log, loss report, command rings; rounded up. */
+    private static final long OWN_FILES_LENGTH = 16L << 20;
+    private static final long CLOSE_TIMEOUT_SECONDS = 5;
+
+    private final Path directory;
+    private final MediaDriver mediaDriver;
+
+    private Driver(Path directory, MediaDriver mediaDriver) {
+        this.directory = directory;
+        this.mediaDriver = mediaDriver;
+    }
+
+    /**
+     * Starts a driver.
+     *
+     * @throws TransportException
+     *             if the directory does not do or the driver does not start; nothing is left behind
+     */
+    static Driver start(NodeMap nodes, TransportSettings settings) {
+        // What Aeron would print to stderr when it has nobody to tell; ours are told through the error handlers.
+        if (System.getProperty("aeron.fallback.logger") == null) {
+            System.setProperty("aeron.fallback.logger", "no_op");
+        }
+        Path directory = DriverDirectory.choose(settings.directory(), neededBytes(nodes, settings));
+        try {
+            return new Driver(directory, MediaDriver.launch(context(directory, settings)));
+        } catch (RuntimeException e) {
+            DriverDirectory.delete(directory);
+            throw new TransportException("the media driver of the transport did not start in " + directory + ": "
+                    + e.getMessage() + "; transport.directory can name another place", e);
+        }
+    }
+
+    /** Three terms for each stream: the one to ourselves, and one out and one in for every other node. */
+    static long neededBytes(NodeMap nodes, TransportSettings settings) {
+        long streams = 1 + 2L * (nodes.nodeCount() - 1);
+        long streamLength = LogBufferDescriptor.computeLogLength(settings.termLength(),
+                LogBufferDescriptor.PAGE_MIN_SIZE);
+        return OWN_FILES_LENGTH + streams * streamLength;
+    }
+
+    private static MediaDriver.Context context(Path directory, TransportSettings settings) {
+        return new MediaDriver.Context().aeronDirectoryName(directory.toString()).dirDeleteOnStart(true)
+                .dirDeleteOnShutdown(true).warnIfDirectoryExists(false).threadingMode(ThreadingMode.SHARED)
+                .sharedIdleStrategy(idle()).asyncExecutorIdleStrategy(idle())
+                .sharedThreadFactory(daemon("troupe-media-driver"))
+                .asyncExecutorThreadFactory(daemon("troupe-media-driver-tasks"))
+                .ipcTermBufferLength(settings.termLength()).publicationTermBufferLength(settings.termLength())
+                .ipcMtuLength(IPC_MTU_LENGTH)
+                // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a full one fails here.
+                .termBufferSparseFile(false).counterValuesBufferLength(COUNTER_VALUES_LENGTH)
+                .errorBufferLength(ERROR_LOG_LENGTH).lossReportBufferLength(LOSS_REPORT_LENGTH)
+                .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(LIVENESS_TIMEOUT_SECONDS))
+                .publicationUnblockTimeoutNs(TimeUnit.SECONDS.toNanos(UNBLOCK_TIMEOUT_SECONDS))
+                .errorHandler(error -> LOG.warn("the media driver reports an error", error));
+    }
+
+    private static IdleStrategy idle() {
+        return new BackoffIdleStrategy(10, 10, TimeUnit.MICROSECONDS.toNanos(50),
+                TimeUnit.MICROSECONDS.toNanos(TransportSettings.MAX_DRIVER_SLEEP_MICROS));
+    }
+
+    private static ThreadFactory daemon(String name) {
+        return Thread.ofPlatform().name(name).daemon().factory();
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** Stops the driver and deletes its directory; waits a few seconds at most. */
+    @Override
+    public void close() {
+        // Aeron's own close waits for its thread without end, so it gets a thread of its own, and a limit.
+        Thread closer = Thread.ofPlatform().name("troupe-media-driver-close").daemon().start(() -> {
+            try {
+                mediaDriver.close();
+            } catch (RuntimeException e) {
+                LOG.warn("the media driver did not close cleanly", e);
+            }
+        });
+        if (!joinedInTime(closer, CLOSE_TIMEOUT_SECONDS)) {
+            LOG.warn("the media driver did not end within {} seconds; going on without it", CLOSE_TIMEOUT_SECONDS);
+        }
+        DriverDirectory.delete(directory);
+    }
+
+    /** Waits for a thread through interrupts, which are kept for the caller. */
+    static boolean joinedInTime(Thread thread, long timeoutSeconds) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
+        boolean interrupted = false;
+        while (thread.isAlive() && deadline - System.nanoTime() > 0) {
+            try {
+                TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return !thread.isAlive();
+    }
+}

@@ -1,0 +1,142 @@
+package dev.troupe.transport.aeron;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.transport.TransportException;
+import io.aeron.CommonContext;
+
+/** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
+final class DriverDirectory {
+    private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    /** What a driver leaves when its process is killed. A directory with anything else in it is not ours to delete. */
+    private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images");
+    /** Aeron's own default: a driver whose heartbeat is older is dead. */
+    private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
+    private static final long MEBIBYTE = 1L << 20;
+
+    private DriverDirectory() {
+    }
+
+    /**
+     * Names the directory and checks that a driver may start there; makes nothing.
+     *
+     * @param wanted
+     *            {@code transport.directory}, or empty for one of this process's own
+     * @param neededBytes
+     *            what the driver will write there
+     * @throws TransportException
+     *             if it is in use, holds something else, cannot be written, or has too little room
+     */
+    static Path choose(Optional<Path> wanted, long neededBytes) {
+        Path directory = wanted.map(Path::toAbsolutePath).orElseGet(DriverDirectory::ownDirectory);
+        if (Files.exists(directory)) {
+            checkMayReplace(directory);
+        }
+        checkRoom(directory, neededBytes);
+        return directory;
+    }
+
+    private static Path ownDirectory() {
+        Path base = Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
+                ? SHARED_MEMORY
+                : Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
+        String random = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+        return base.resolve("troupe-" + ProcessHandle.current().pid() + "-" + random);
+    }
+
+    private static void checkMayReplace(Path directory) {
+        if (!Files.isDirectory(directory)) {
+            throw new TransportException("transport.directory must be a directory or not exist, but " + directory
+                    + " is a file; name another one");
+        }
+        List<String> strangers;
+        try (Stream<Path> entries = Files.list(directory)) {
+            strangers = entries.map(entry -> entry.getFileName().toString())
+                    .filter(name -> !DRIVER_FILES.contains(name)).sorted().toList();
+        } catch (IOException e) {
+            throw new TransportException(
+                    "transport.directory " + directory + " cannot be read (" + e + "); name another one", e);
+        }
+        if (!strangers.isEmpty()) {
+            throw new TransportException("transport.directory must be empty or absent, since it is deleted at the end,"
+                    + " but " + directory + " holds " + strangers.getFirst() + "; name another one");
+        }
+        if (isInUse(directory)) {
+            throw new TransportException("transport.directory " + directory
+                    + " is in use by another live media driver; end that run, or name another directory");
+        }
+    }
+
+    private static boolean isInUse(Path directory) {
+        try {
+            return CommonContext.isDriverActive(directory.toFile(), DRIVER_TIMEOUT_MILLIS, LOG::debug);
+        } catch (RuntimeException e) {
+            // Aeron throws on a file it cannot make sense of: such a one is no live driver's.
+            LOG.debug("no readable driver files in {}", directory, e);
+            return false;
+        }
+    }
+
+    private static void checkRoom(Path directory, long neededBytes) {
+        Path existing = directory;
+        while (!Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        if (!Files.isWritable(existing)) {
+            throw new TransportException("transport.directory must be in a place that can be written, but " + existing
+                    + " cannot; name another one");
+        }
+        try {
+            long found = Files.getFileStore(existing).getUsableSpace();
+            if (found < neededBytes) {
+                throw new TransportException(
+                        "the transport needs " + Math.ceilDiv(neededBytes, MEBIBYTE) + " MiB in " + existing
+                                + ", but only " + Math.floorDiv(found, MEBIBYTE)
+                                + " MiB are free there; make transport.term-length smaller,"
+                                + " or let transport.directory name a place with more room");
+            }
+        } catch (IOException e) {
+            throw new TransportException("the free space of " + existing + " cannot be read (" + e
+                    + "); let transport.directory name another place", e);
+        }
+    }
+
+    /** Deletes the directory with all that is in it, if it is there. What cannot be deleted is logged. */
+    static void delete(Path directory) {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path folder, IOException error) throws IOException {
+                    Files.deleteIfExists(folder);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            LOG.warn("could not delete {} wholly", directory, e);
+        }
+    }
+}

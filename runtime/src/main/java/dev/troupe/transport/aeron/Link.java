@@ -1,0 +1,139 @@
+package dev.troupe.transport.aeron;
+
+import java.util.concurrent.TimeUnit;
+
+import org.agrona.MutableDirectBuffer;
+
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.TransportFault;
+import io.aeron.ExclusivePublication;
+import io.aeron.Publication;
+import io.aeron.logbuffer.BufferClaim;
+
+/**
+ * The stream from this node to one node. Belongs to the transport thread.
+ */
+final class Link {
+    /** What came of an attempt to put a frame into the stream. */
+    enum Outcome {
+        /** It is in. */
+        SENT,
+        /** Not now: the window is full or nobody is connected. Try again at a later turn. */
+        LATER,
+        /** The tensor could not be read; see {@link #readFailure}. Do not try again. */
+        UNREADABLE
+    }
+
+    private final int node;
+    private final ExclusivePublication publication;
+    private final long timeoutNanos;
+    private final Tally tally;
+    private final int maxPayload;
+    private final BufferClaim claim = new BufferClaim();
+    private final FrameWriter writer = new FrameWriter();
+    private RuntimeException readFailure;
+    private boolean outOfReach;
+    private long outOfReachSinceNanos;
+    private boolean told;
+    private String closed;
+
+    Link(int node, ExclusivePublication publication, long timeoutNanos, Tally tally) {
+        this.node = node;
+        this.publication = publication;
+        this.timeoutNanos = timeoutNanos;
+        this.tally = tally;
+        this.maxPayload = FrameWriter.maxPayload(publication.maxPayloadLength());
+    }
+
+    int node() {
+        return node;
+    }
+
+    /** What the engine threw in the last attempt that was {@link Outcome#UNREADABLE}. */
+    RuntimeException readFailure() {
+        return readFailure;
+    }
+
+    /** Puts the next fragment of a message into the stream and moves its position on. */
+    Outcome send(SendLedger.Outgoing message, long nowNanos) {
+        int length = (int) Math.min(message.remaining(), maxPayload);
+        if (!claim(FrameWriter.FRAGMENT_HEADER_BYTES + length, nowNanos)) {
+            return Outcome.LATER;
+        }
+        MutableDirectBuffer buffer = claim.buffer();
+        try {
+            writer.fragment(buffer, claim.offset(), message.id, message.engine, message.tensor, message.position,
+                    length);
+        } catch (RuntimeException e) {
+            // An aborted claim becomes padding that no receiver sees.
+            claim.abort();
+            readFailure = e;
+            return Outcome.UNREADABLE;
+        }
+        claim.commit();
+        message.position += length;
+        tally.sentBytes(length);
+        return Outcome.SENT;
+    }
+
+    /** Puts credits into the stream. */
+    Outcome sendCredit(int epoch, Edge edge, int count, long nowNanos) {
+        if (!claim(FrameWriter.CREDIT_BYTES, nowNanos)) {
+            return Outcome.LATER;
+        }
+        writer.credit(claim.buffer(), claim.offset(), epoch, edge, count);
+        claim.commit();
+        return Outcome.SENT;
+    }
+
+    private boolean claim(int length, long nowNanos) {
+        if (closed != null) {
+            return false;
+        }
+        long result = publication.tryClaim(length, claim);
+        if (result > 0) {
+            outOfReach = false;
+            told = false;
+            return true;
+        }
+        if (result == Publication.BACK_PRESSURED) {
+            tally.wasBackPressured();
+        } else if (result == Publication.NOT_CONNECTED) {
+            if (!outOfReach) {
+                outOfReach = true;
+                outOfReachSinceNanos = nowNanos;
+            }
+        } else if (result == Publication.MAX_POSITION_EXCEEDED) {
+            closed = "the stream to node " + node + " has carried all the bytes that Aeron can number at terms of "
+                    + publication.termBufferLength() + " bytes; make transport.term-length larger and resume the run";
+        } else if (result == Publication.CLOSED) {
+            closed = "the stream to node " + node + " is closed: the Aeron client has lost its media driver, or was"
+                    + " stopped for more than " + Driver.LIVENESS_TIMEOUT_SECONDS + " seconds; resume the run";
+        }
+        // The last of the codes, ADMIN_ACTION, is a term being turned over: the next attempt succeeds.
+        return false;
+    }
+
+    /** A fault that the ranks have not heard of yet, or null; asked once per round. */
+    TransportFault newFault(long nowNanos) {
+        if (told) {
+            return null;
+        }
+        if (closed != null) {
+            told = true;
+            return new TransportFault.LinkFault(node, closed);
+        }
+        if (outOfReach && nowNanos - outOfReachSinceNanos >= timeoutNanos) {
+            told = true;
+            return new TransportFault.LinkFault(node, "node " + node + " was expected to be connected, but could not be"
+                    + " reached for " + TimeUnit.NANOSECONDS.toSeconds(nowNanos - outOfReachSinceNanos)
+                    + " seconds; see that it runs and that its address is right");
+        }
+        return null;
+    }
+
+    /** Whether somebody receives at the other end. */
+    boolean isConnected() {
+        return publication.isConnected();
+    }
+}
