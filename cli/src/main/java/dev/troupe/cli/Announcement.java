@@ -28,7 +28,8 @@ final class Announcement {
                 model.tiedEmbeddings() ? ", tied embeddings" : "", parameters);
         output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
                 spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
-                spec.training().microbatchSize(), spec.data().path().map(Object::toString).orElse("the built-in corpus"));
+                spec.training().microbatchSize(),
+                spec.data().path().map(Object::toString).orElse("the built-in corpus"));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
         output.println();

@@ -79,8 +79,11 @@ final class DoctorCommand implements Callable<Integer> {
     private void transport() {
         TransportSettings settings = TransportSettings.defaults();
         try (Transport transport = AeronTransport.start(NodeMap.single(1), settings)) {
-            report(true, true, "Aeron", "the media driver starts and stops" + (transport.pending().isEmpty() ? "" : ","
-                    + " but something is pending"), "");
+            report(true, true, "Aeron", "the media driver starts and stops" + (transport.pending().isEmpty()
+                    ? ""
+                    : ","
+                            + " but something is pending"),
+                    "");
         } catch (TransportException failure) {
             report(false, true, "Aeron", failure.getMessage(), "");
         }

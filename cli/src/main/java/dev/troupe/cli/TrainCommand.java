@@ -54,18 +54,13 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Optional<Path> resumed = Optional.ofNullable(resume).map(TrainCommand::runOrCheckpoint);
+        Optional<Path> resumed = Optional.ofNullable(resume);
         RunSpec spec = RunSpecReader.read(configFile(resumed), settings);
         RunRequest request = new RunRequest(spec, builtInCorpus(), directory(spec, resumed), resumed,
                 gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
-        try (PreparedRun run = new PreparedRun(request); Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount())) {
+        try (PreparedRun run = new PreparedRun(request);
+                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount())) {
             return train(run, transport);
-        }
-    }
-
-    private static Path runOrCheckpoint(Path directory) {
-        try (Checkpoint checkpoint = Checkpoint.open(directory)) {
-            return directory; // damage is reported before anything else is looked at
         }
     }
 
@@ -73,13 +68,18 @@ final class TrainCommand implements Callable<Integer> {
         if (config != null || resumed.isEmpty()) {
             return Optional.ofNullable(config);
         }
-        return Optional.of(runDirectory(resumed.get()).resolve("config.conf"));
+        Path file = runDirectory(resumed.get()).resolve(RunDirectory.CONFIG);
+        if (!Files.isRegularFile(file)) {
+            throw new RequestException("--resume " + resumed.get() + " names no run: there is no " + file
+                    + "; name the directory of a run, or give the run's CONFIG too");
+        }
+        return Optional.of(file);
     }
 
     /** The run a checkpoint belongs to: RUN/checkpoints/step-000100, or RUN itself. */
     private static Path runDirectory(Path runOrCheckpoint) {
         Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
-        boolean isCheckpoint = Files.exists(absolute.resolve("manifest.json"));
+        boolean isCheckpoint = Checkpoint.isAt(absolute);
         return isCheckpoint ? absolute.getParent().getParent() : absolute;
     }
 
@@ -101,7 +101,8 @@ final class TrainCommand implements Callable<Integer> {
     private static byte[] builtInCorpus() {
         try (InputStream corpus = TrainCommand.class.getResourceAsStream(CORPUS)) {
             if (corpus == null) {
-                throw new RequestException("the built-in corpus is missing from this build: build it with ./mvnw package");
+                throw new RequestException(
+                        "the built-in corpus is missing from this build: build it with ./mvnw package");
             }
             return corpus.readAllBytes();
         } catch (IOException failure) {

@@ -53,7 +53,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
             throw new CheckpointException("there is no directory " + runOrCheckpoint
                     + " to resume from: name the directory of a run, or one of its checkpoints");
         }
-        Path directory = Files.exists(runOrCheckpoint.resolve(CheckpointStore.MANIFEST))
+        Path directory = isAt(runOrCheckpoint)
                 ? runOrCheckpoint
                 : newest(runOrCheckpoint).orElseThrow(() -> new CheckpointException("no checkpoint was found in "
                         + runOrCheckpoint + ": expected " + runOrCheckpoint.resolve("checkpoints")
@@ -66,6 +66,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
             throw failure;
         }
         return checkpoint;
+    }
+
+    /** Whether a directory is that of a checkpoint, not of a run. */
+    public static boolean isAt(Path directory) {
+        return Files.exists(directory.resolve(CheckpointStore.MANIFEST));
     }
 
     private static Optional<Path> newest(Path runDirectory) {

@@ -16,6 +16,8 @@ import java.util.stream.Stream;
  * the run lasts, so that no other run writes there.
  */
 public final class RunDirectory implements AutoCloseable {
+    /** The name of the resolved configuration in a run's directory. */
+    public static final String CONFIG = "config.conf";
     private static final String LOCK = "run.lock";
 
     private final Path path;
@@ -96,7 +98,7 @@ public final class RunDirectory implements AutoCloseable {
 
     /** The resolved configuration. */
     public Path config() {
-        return path.resolve("config.conf");
+        return path.resolve(CONFIG);
     }
 
     /** One JSON object for each step. */
