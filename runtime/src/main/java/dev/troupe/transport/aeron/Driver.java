@@ -31,7 +31,7 @@ final class Driver implements AutoCloseable {
     private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
     /** Enough for a few thousand counters; we use some twenty. */
     private static final int COUNTER_VALUES_LENGTH = 1 << 20;
-    private static final int ERROR_LOG_LENGTH = 1 << 20;
+    private static final int ERROR_LOG_LENGTH = 4 << 20;
     private static final int LOSS_REPORT_LENGTH = 1 << 20;
     /** Counters with their labels (five times the values), error log, loss report, command rings; rounded up. */
     private static final long OWN_FILES_LENGTH = 16L << 20;
