@@ -16,12 +16,22 @@ import java.util.function.Consumer;
  * those of the whole text.
  */
 final class TextTokens {
-    private static final int READ_BYTES = 1 << 20;
-    private static final int PIECE_CHARS = 1 << 20;
-    // Text that has no such place for so long is cut anywhere, as memory goes before exactness.
-    private static final int LONGEST_PIECE_CHARS = 1 << 24;
+    private static final Sizes SIZES = new Sizes(1 << 20, 1 << 20, 1 << 24);
 
     private TextTokens() {
+    }
+
+    /**
+     * How much is taken at a time.
+     *
+     * @param readBytes
+     *            of the text to decode; at least the 4 that one character may have
+     * @param pieceChars
+     *            to encode, about
+     * @param longestPieceChars
+     *            where text has no place to end a piece for so long, it is cut anywhere: memory goes before exactness
+     */
+    record Sizes(int readBytes, int pieceChars, int longestPieceChars) {
     }
 
     /**
@@ -35,30 +45,34 @@ final class TextTokens {
      *             where it is not UTF-8
      */
     static Tokens encode(String name, MemorySegment utf8, Tokenizer tokenizer) {
+        return encode(name, utf8, tokenizer, SIZES);
+    }
+
+    static Tokens encode(String name, MemorySegment utf8, Tokenizer tokenizer, Sizes sizes) {
         return switch (tokenizer) {
             case ByteTokenizer _ -> {
-                decode(name, utf8, _ -> {
+                decode(name, utf8, sizes.readBytes(), _ -> {
                 });
                 yield new Tokens(name, utf8, Byte.BYTES);
             }
             case Gpt2Tokenizer gpt2 -> {
                 IdBuffer ids = new IdBuffer();
-                Pieces pieces = new Pieces(piece -> ids.append(gpt2.encode(piece)));
-                decode(name, utf8, pieces::append);
+                Pieces pieces = new Pieces(sizes, piece -> ids.append(gpt2.encode(piece)));
+                decode(name, utf8, sizes.readBytes(), pieces::append);
                 pieces.flush();
                 yield new Tokens(name, ids.segment(), Short.BYTES);
             }
         };
     }
 
-    private static void decode(String name, MemorySegment utf8, Consumer<CharBuffer> sink) {
+    private static void decode(String name, MemorySegment utf8, int readBytes, Consumer<CharBuffer> sink) {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
                 .onUnmappableCharacter(CodingErrorAction.REPORT);
-        CharBuffer characters = CharBuffer.allocate(READ_BYTES);
+        CharBuffer characters = CharBuffer.allocate(readBytes);
         long position = 0;
         boolean last;
         do {
-            long count = Math.min(READ_BYTES, utf8.byteSize() - position);
+            long count = Math.min(readBytes, utf8.byteSize() - position);
             last = position + count == utf8.byteSize();
             ByteBuffer bytes = utf8.asSlice(position, count).asByteBuffer();
             CoderResult result = decoder.decode(bytes, characters, last);
@@ -85,20 +99,22 @@ final class TextTokens {
 
     /** Gathers text and hands it on in pieces. */
     private static final class Pieces {
+        private final Sizes sizes;
         private final Consumer<String> sink;
         private final StringBuilder pending = new StringBuilder();
 
-        Pieces(Consumer<String> sink) {
+        Pieces(Sizes sizes, Consumer<String> sink) {
+            this.sizes = sizes;
             this.sink = sink;
         }
 
         void append(CharBuffer characters) {
             pending.append(characters);
-            if (pending.length() < PIECE_CHARS) {
+            if (pending.length() < sizes.pieceChars()) {
                 return;
             }
             int end = lastWordEnd();
-            if (end == 0 && pending.length() >= LONGEST_PIECE_CHARS) {
+            if (end == 0 && pending.length() >= sizes.longestPieceChars()) {
                 // Half of a surrogate pair would not be a character.
                 end = Character.isHighSurrogate(pending.charAt(pending.length() - 1))
                         ? pending.length() - 1

@@ -134,10 +134,10 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         });
         if (!defects.isEmpty()) {
             int hidden = defects.size() - SHOWN_DEFECTS;
-            throw new WeightException(directory + " does not hold the model its " + CONFIG + " describes: "
+            throw new WeightException(directory + " lacks what the model needs: "
                     + String.join("; ", defects.subList(0, Math.min(SHOWN_DEFECTS, defects.size())))
                     + (hidden > 0 ? "; and " + hidden + " more" : "")
-                    + ". Use the weights that belong to the configuration.");
+                    + "; use the weights that belong to the configuration");
         }
     }
 
@@ -173,36 +173,42 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      * @param tensors
      *            exactly those of {@link ModelTensors#of}, all float32 or all float64
      * @throws WeightException
-     *             where the files cannot be written; a model that stood there before is then untouched
+     *             where the files cannot be written; a model that stood there before is then untouched, unless the disk
+     *             failed between the two renames
      */
     public static void write(Path directory, ModelConfig config, Collection<NamedTensor> tensors) {
         requireTensorsOf(config, tensors);
         boolean existed = Files.exists(directory);
         try {
             Files.createDirectories(directory);
-            Path configFile = directory.resolve(CONFIG);
-            try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
-                    WholeFile shape = WholeFile.create(configFile)) {
-                SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"), tensors);
-                weights.seal();
-                DataType type = tensors.iterator().next().type();
-                ByteBuffer text = ByteBuffer.wrap(ModelConfigFile.write(config, type));
-                while (text.hasRemaining()) {
-                    shape.channel().write(text);
-                }
-                shape.seal();
-                Files.deleteIfExists(configFile);
-                weights.commit();
-                shape.commit();
-            } catch (IOException | RuntimeException failure) {
-                if (!existed) {
-                    Files.deleteIfExists(directory);
-                }
-                throw failure;
-            }
+            writeFiles(directory, config, tensors);
         } catch (IOException failure) {
             throw new WeightException("cannot write the model to " + directory + ": " + Wording.reason(failure),
                     failure);
+        } finally {
+            if (!existed) {
+                // Succeeds only where nothing was written, which is when nothing should be left.
+                directory.toFile().delete();
+            }
+        }
+    }
+
+    private static void writeFiles(Path directory, ModelConfig config, Collection<NamedTensor> tensors)
+            throws IOException {
+        Path configFile = directory.resolve(CONFIG);
+        try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
+                WholeFile shape = WholeFile.create(configFile)) {
+            SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"), tensors);
+            weights.seal();
+            DataType type = tensors.iterator().next().type();
+            ByteBuffer text = ByteBuffer.wrap(ModelConfigFile.write(config, type));
+            while (text.hasRemaining()) {
+                shape.channel().write(text);
+            }
+            shape.seal();
+            Files.deleteIfExists(configFile);
+            weights.commit();
+            shape.commit();
         }
     }
 
