@@ -100,7 +100,8 @@ public final class Corpus implements AutoCloseable {
             throw new DataException(file + " must be a text or token file, but is a directory; name a file inside it");
         }
         if (Files.exists(file) && !Files.isRegularFile(file)) {
-            throw new DataException(file + " must be a text or token file, but is a device or a pipe; save it as a file");
+            throw new DataException(
+                    file + " must be a text or token file, but is a device or a pipe; save it as a file");
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             requireContent(file.toString(), channel.size());

@@ -6,21 +6,8 @@ import java.util.Optional;
 
 /** The type of a tensor's elements in a safetensors file; the constants bear the names the format gives them. */
 public enum StoredType {
-    BOOL(1),
-    U8(1),
-    I8(1),
-    F8_E5M2(1),
-    F8_E4M3(1),
-    I16(2),
-    U16(2),
-    F16(2),
-    BF16(2),
-    I32(4),
-    U32(4),
-    F32(4),
-    F64(8),
-    I64(8),
-    U64(8);
+    BOOL(1), U8(1), I8(1), F8_E5M2(1), F8_E4M3(1), I16(2), U16(2), F16(2), BF16(2), I32(4), U32(4), F32(4), F64(8), I64(
+            8), U64(8);
 
     private final int elementBytes;
 

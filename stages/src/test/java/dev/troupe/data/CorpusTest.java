@@ -1,0 +1,119 @@
+package dev.troupe.data;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("plan")
+class CorpusTest {
+    private static final Tokenizer BYTES = Tokenizer.named("bytes");
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldReadLittleEndianTokens() throws IOException {
+        Path file = Files.write(directory.resolve("tokens.bin"), new byte[]{1, 0, 2, 1, (byte) 0xFF, (byte) 0xFF});
+        try (Corpus corpus = Corpus.open(file, BYTES)) {
+            assertArrayEquals(new int[]{1, 258, 65535}, all(corpus.tokens()));
+            assertEquals(258, corpus.tokens().at(1));
+            corpus.tokens().requireVocabulary(65536);
+        }
+    }
+
+    @Test
+    void shouldReadTheBytesOfAText() throws IOException {
+        Path file = Files.writeString(directory.resolve("text.md"), "aé\n");
+        try (Corpus corpus = Corpus.open(file, BYTES)) {
+            assertArrayEquals(new int[]{'a', 0xC3, 0xA9, '\n'}, all(corpus.tokens()));
+        }
+    }
+
+    @Test
+    void shouldTokenizeAText() throws IOException {
+        Path file = Files.writeString(directory.resolve("text.txt"), "Hello, world!");
+        try (Corpus corpus = Corpus.open(file, Tokenizer.named("gpt2"))) {
+            assertArrayEquals(new int[]{15496, 11, 995, 0}, all(corpus.tokens()));
+        }
+        byte[] inMemory = "Hello, world!".getBytes(StandardCharsets.UTF_8);
+        try (Corpus corpus = Corpus.ofText("built-in", inMemory, Tokenizer.named("gpt2"))) {
+            assertArrayEquals(new int[]{15496, 11, 995, 0}, all(corpus.tokens()));
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoFile() {
+        Path missing = directory.resolve("missing.txt");
+        assertEquals("cannot read " + missing + ": there is no such file", refusal(missing));
+        assertEquals(directory + " must be a text or token file, but is a directory; name a file inside it",
+                refusal(directory));
+        assertEquals("/dev/null must be a text or token file, but is a device or a pipe; save it as a file",
+                refusal(Path.of("/dev/null")));
+    }
+
+    @Test
+    void shouldRefuseNothing() throws IOException {
+        for (String name : new String[]{"empty.txt", "empty.bin"}) {
+            Path file = Files.createFile(directory.resolve(name));
+            assertEquals(file + " is empty; give a file with text or tokens in it", refusal(file));
+        }
+        assertEquals("built-in is empty; give a file with text or tokens in it",
+                assertThrows(DataException.class, () -> Corpus.ofText("built-in", new byte[0], BYTES)).getMessage());
+    }
+
+    @Test
+    void shouldRefuseHalfAToken() throws IOException {
+        Path file = Files.write(directory.resolve("odd.bin"), new byte[3]);
+        assertEquals(
+                file + " must hold little-endian uint16 tokens, two bytes each, but has 3 bytes; write it again, or"
+                        + " rename it if it is text",
+                refusal(file));
+    }
+
+    @Test
+    void shouldNameTheFirstByteThatIsNotUtf8() throws IOException {
+        Path file = directory.resolve("latin.txt");
+        Files.write(file, "one\ntwo\ncaf\u00e9 \u00e9".getBytes(StandardCharsets.ISO_8859_1));
+        String sentence = " must be UTF-8 text, but byte 0xe9 at offset 11 (line 3) is not; convert it to UTF-8";
+        assertEquals(file + sentence, refusal(file));
+        assertEquals(file + sentence, assertThrows(DataException.class,
+                () -> Corpus.open(file, Tokenizer.named("gpt2"))).getMessage());
+        // A character that the end of the file cuts in two.
+        Files.write(file, new byte[]{'a', (byte) 0xC3});
+        assertEquals(file + " must be UTF-8 text, but byte 0xc3 at offset 1 (line 1) is not; convert it to UTF-8",
+                refusal(file));
+    }
+
+    @Test
+    void shouldNameTheFirstTokenBeyondTheVocabulary() throws IOException {
+        Path file = Files.write(directory.resolve("tokens.bin"), new byte[]{1, 0, 64, 0, 70, 0});
+        try (Corpus corpus = Corpus.openTokens(file)) {
+            corpus.tokens().requireVocabulary(71);
+            assertEquals(file + ": token 1 is 64, but the model's vocabulary has 64 tokens, 0 to 63; set"
+                    + " model.vocabulary-size to 65 or more, or use another file or tokenizer",
+                    assertThrows(DataException.class, () -> corpus.tokens().requireVocabulary(64)).getMessage());
+        }
+        try (Corpus text = Corpus.ofText("text", "zoo".getBytes(StandardCharsets.UTF_8), BYTES)) {
+            text.tokens().requireVocabulary('z' + 1);
+            assertThrows(DataException.class, () -> text.tokens().requireVocabulary('z'));
+        }
+    }
+
+    private String refusal(Path file) {
+        return assertThrows(DataException.class, () -> Corpus.open(file, BYTES).close()).getMessage();
+    }
+
+    private static int[] all(Tokens tokens) {
+        int[] ids = new int[(int) tokens.length()];
+        tokens.copy(0, ids, 0, ids.length);
+        return ids;
+    }
+}
