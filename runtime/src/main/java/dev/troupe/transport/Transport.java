@@ -38,7 +38,7 @@ public interface Transport extends AutoCloseable {
      *             if the receiver is not registered here, the tensor has more than four dimensions, or the epoch is
      *             one that {@link #epoch} has not announced
      * @throws IllegalStateException
-     *             if the transport is closed
+     *             if the transport is closed or its thread has ended
      */
     void grant(int epoch, Edge edge, Engine engine, Tensor buffer);
 
@@ -50,7 +50,7 @@ public interface Transport extends AutoCloseable {
      *             if the sender is not registered here, the receiver is of no node, the tensor has more than four
      *             dimensions, or the epoch is one that {@link #epoch} has not announced
      * @throws IllegalStateException
-     *             if the transport is closed
+     *             if the transport is closed or its thread has ended
      */
     void send(MessageId id, Engine engine, Tensor tensor);
 

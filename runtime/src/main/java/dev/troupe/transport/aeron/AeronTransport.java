@@ -103,8 +103,8 @@ public final class AeronTransport implements Transport {
 
     private void check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
         Objects.requireNonNull(engine, "engine");
-        if (closed.get()) {
-            throw new IllegalStateException("the transport is closed: " + edge);
+        if (closed.get() || agent.hasEnded()) {
+            throw new IllegalStateException("the transport is closed or its thread has ended: " + edge);
         }
         if (!nodes.isLocal(own) || registered.get(own) == null) {
             throw new IllegalArgumentException(

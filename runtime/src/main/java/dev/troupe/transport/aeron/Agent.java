@@ -49,6 +49,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private final Frame frame = new Frame();
     private final Consumer<SendLedger.Outgoing> giveBack = message -> returned(message.id.edge().fromRank(),
             message.id.edge(), message.tensor);
+    private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
     private int epoch;
     private int idleRounds;
@@ -81,6 +82,11 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         if (ended) {
             giveBackCommands();
         }
+    }
+
+    /** Whether the thread takes no commands any more; what is handed in then comes back at once. */
+    boolean hasEnded() {
+        return ended;
     }
 
     /** Asks the thread to end. */
@@ -121,7 +127,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                 tellAll(fault);
             }
         }
-        return work + client.poll(this::onFrame, FRAGMENTS_PER_POLL);
+        return work + client.poll(onFrame, FRAGMENTS_PER_POLL);
     }
 
     private void rest(int work) {

@@ -31,7 +31,6 @@ final class Driver implements AutoCloseable {
     private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
     /** Enough for a few thousand counters; we use some twenty. */
     private static final int COUNTER_VALUES_LENGTH = 1 << 20;
-    private static final int ERROR_LOG_LENGTH = 4 << 20;
     private static final int LOSS_REPORT_LENGTH = 1 << 20;
     /** Counters with their labels (five times the values), error log, loss report, command rings; rounded up. */
     private static final long OWN_FILES_LENGTH = 16L << 20;
@@ -84,7 +83,7 @@ final class Driver implements AutoCloseable {
                 .ipcMtuLength(IPC_MTU_LENGTH)
                 // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a full one fails here.
                 .termBufferSparseFile(false).counterValuesBufferLength(COUNTER_VALUES_LENGTH)
-                .errorBufferLength(ERROR_LOG_LENGTH).lossReportBufferLength(LOSS_REPORT_LENGTH)
+                .lossReportBufferLength(LOSS_REPORT_LENGTH)
                 .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(LIVENESS_TIMEOUT_SECONDS))
                 .publicationUnblockTimeoutNs(TimeUnit.SECONDS.toNanos(UNBLOCK_TIMEOUT_SECONDS))
                 .errorHandler(error -> LOG.warn("the media driver reports an error", error));

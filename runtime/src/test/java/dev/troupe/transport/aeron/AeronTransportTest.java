@@ -1,0 +1,280 @@
+package dev.troupe.transport.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.MessageKind;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
+import io.aeron.Aeron;
+import io.aeron.Publication;
+
+@Tag("real")
+@Timeout(120)
+class AeronTransportTest {
+    private static final int WORLD_SIZE = 4;
+    /** The stream of node 0 to itself in a world of one node. */
+    private static final int OWN_STREAM_ID = 7000;
+
+    @TempDir
+    Path folder;
+    private Path directory;
+    private AeronTransport transport;
+    private final List<Ear> ears = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        directory = folder.resolve("driver");
+        transport = AeronTransport.start(NodeMap.single(WORLD_SIZE),
+                new TransportSettings(Optional.of(directory), 1 << 20, Duration.ofSeconds(5)));
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            ears.add(new Ear());
+            transport.register(rank, ears.get(rank));
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        transport.close();
+        assertFalse(Files.exists(directory), "close must leave no file");
+        Set<Thread> threads = Thread.getAllStackTraces().keySet();
+        assertTrue(threads.stream().noneMatch(thread -> thread.getName().startsWith("troupe-")), threads::toString);
+    }
+
+    @Test
+    void shouldCarryMessagesOfEverySizeBitForBit() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        // One element; around one fragment (65,344 bytes of payload); many terms.
+        int[] sizes = {1, 3, 97, 16_335, 16_336, 16_337, 32_672, 32_673, 262_144, 1_048_583, 10 << 20};
+        for (int size : sizes) {
+            try (Tensor source = Samples.random(size, size); Tensor target = Samples.zeros(size)) {
+                transport.grant(0, edge, Samples.ENGINE, target);
+                transport.send(Samples.id(edge, 1), Samples.ENGINE, source);
+                Ear.Heard sent = Ear.next(ears.get(0).sent);
+                assertSame(source, sent.tensor());
+                Ear.Heard landed = Ear.next(ears.get(1).landed);
+                assertSame(target, landed.tensor());
+                assertEquals(Samples.id(edge, 1), landed.id());
+                assertArrayEquals(Samples.bytes(source), Samples.bytes(target), size + " elements");
+            }
+        }
+        TransportCounters counters = transport.counters();
+        assertEquals(sizes.length, counters.messagesSent());
+        assertEquals(sizes.length, counters.messagesReceived());
+        assertEquals(counters.bytesSent(), counters.bytesReceived());
+        assertEquals(0, counters.droppedFrames());
+        assertEquals(List.of(), transport.pending());
+    }
+
+    @Test
+    void shouldKeepManyInterleavedEdgesApartAndInOrder() throws InterruptedException {
+        int perEdge = 8;
+        List<Edge> edges = new ArrayList<>();
+        for (int from = 0; from < WORLD_SIZE; from++) {
+            for (int to = 0; to < WORLD_SIZE; to++) {
+                for (MessageKind kind : MessageKind.values()) {
+                    edges.add(new Edge(from, to, to + 4, kind));
+                }
+            }
+        }
+        for (int microbatch = 0; microbatch < perEdge; microbatch++) {
+            for (Edge edge : edges) {
+                transport.send(Samples.id(edge, microbatch), Samples.ENGINE,
+                        Samples.random(seed(edge, microbatch), 20_000));
+            }
+        }
+        // Two buffers an edge, granted again and again as they are filled.
+        for (Edge edge : edges) {
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
+        }
+        Map<Edge, Integer> expected = new HashMap<>();
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            for (int count = 0; count < perEdge * edges.size() / WORLD_SIZE; count++) {
+                Ear.Heard heard = Ear.next(ears.get(rank).landed);
+                Edge edge = heard.id().edge();
+                assertEquals(rank, edge.toRank());
+                assertEquals(expected.merge(edge, 1, Integer::sum) - 1, heard.id().microbatch());
+                try (Tensor sent = Samples.random(seed(edge, heard.id().microbatch()), 20_000)) {
+                    assertArrayEquals(Samples.bytes(sent), Samples.bytes(heard.tensor()));
+                }
+                transport.grant(0, edge, Samples.ENGINE, heard.tensor());
+            }
+        }
+        assertEquals(0, transport.counters().droppedFrames());
+    }
+
+    private static long seed(Edge edge, int microbatch) {
+        return EdgeKey.of(edge) * 31 + microbatch;
+    }
+
+    @Test
+    void shouldHoldBackWithoutCreditAndGoOnWithIt() throws InterruptedException {
+        Edge edge = Samples.edge(2, 3);
+        for (int microbatch = 0; microbatch < 3; microbatch++) {
+            transport.send(Samples.id(edge, microbatch), Samples.ENGINE, Samples.random(microbatch, 1000));
+        }
+        PendingTransfer held = transport.pending().getFirst();
+        assertEquals(PendingTransfer.State.SEND_WITHOUT_CREDIT, held.state());
+        assertEquals(3, held.count());
+        assertEquals(edge, held.edge());
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(1000));
+        assertEquals(0, Ear.next(ears.get(3).landed).id().microbatch());
+        assertEquals(2, transport.pending().getFirst().count());
+        // A loaded edge without credit is in nobody's way.
+        Edge other = Samples.edge(2, 1);
+        transport.grant(0, other, Samples.ENGINE, Samples.zeros(10));
+        transport.send(Samples.id(other, 0), Samples.ENGINE, Samples.zeros(10));
+        Ear.next(ears.get(1).landed);
+        assertNull(ears.get(3).landed.peek());
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(1000));
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(1000));
+        assertEquals(1, Ear.next(ears.get(3).landed).id().microbatch());
+        assertEquals(2, Ear.next(ears.get(3).landed).id().microbatch());
+    }
+
+    @Test
+    void shouldGiveEverythingBackWhenTheEpochGrows() throws InterruptedException {
+        Edge held = Samples.edge(0, 1);
+        Edge granted = Samples.edge(2, 3);
+        Tensor message = Samples.random(1, 100);
+        Tensor buffer = Samples.zeros(100);
+        transport.send(Samples.id(held, 0), Samples.ENGINE, message);
+        transport.grant(0, granted, Samples.ENGINE, buffer);
+        transport.epoch(1);
+        assertSame(message, Ear.next(ears.get(0).returned));
+        assertSame(buffer, Ear.next(ears.get(3).returned));
+        transport.send(Samples.id(held, 0), Samples.ENGINE, message);
+        assertSame(message, Ear.next(ears.get(0).returned), "of the epoch before");
+        transport.send(new MessageId(1, 5, held, 0), Samples.ENGINE, message);
+        transport.grant(1, held, Samples.ENGINE, buffer);
+        assertEquals(1, Ear.next(ears.get(1).landed).id().epoch());
+        assertThrows(IllegalArgumentException.class, () -> transport.epoch(0));
+        assertThrows(IllegalArgumentException.class, () -> transport.grant(2, held, Samples.ENGINE, buffer));
+    }
+
+    @Test
+    void shouldCountAndDropWhateverAStrangerWrites() throws InterruptedException {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Edge edge = Samples.edge(0, 1);
+        Tensor source = Samples.random(1, 500);
+        Tensor target = Samples.zeros(500);
+        transport.grant(0, edge, Samples.ENGINE, target);
+        long frames = 0;
+        try (Aeron stranger = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory.toString()));
+                Publication publication = stranger.addPublication("aeron:ipc", OWN_STREAM_ID)) {
+            for (int round = 0; round < 200; round++) {
+                UnsafeBuffer bytes;
+                if (random.nextBoolean()) {
+                    bytes = Samples.buffer(random.nextInt(300));
+                    bytes.putBytes(0, randomBytes(random, bytes.capacity()));
+                } else {
+                    bytes = Samples.fragment(Samples.id(edge, 0), source, 0, 2000);
+                    int at = random.nextInt(bytes.capacity());
+                    bytes.putByte(at, (byte) (bytes.getByte(at) ^ 1 << random.nextInt(8)));
+                }
+                offer(publication, bytes);
+                frames++;
+            }
+            // And well-formed ones that must not be believed.
+            offer(publication, Samples.fragment(new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
+            offer(publication, Samples.fragment(Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
+            frames += 2;
+        }
+        transport.send(Samples.id(edge, 7), Samples.ENGINE, source);
+        assertEquals(7, Ear.next(ears.get(1).landed).id().microbatch(), "seed " + seed);
+        assertArrayEquals(Samples.bytes(source), Samples.bytes(target), "seed " + seed);
+        assertInstanceOf(TransportFault.MessageFault.class, Ear.next(ears.get(2).faults));
+        TransportCounters counters = transport.counters();
+        assertEquals(frames, counters.droppedFrames(), "seed " + seed + ": " + counters);
+        assertEquals(1, counters.dropped().get(DropReason.UNKNOWN_RANK));
+        assertEquals(1, counters.dropped().get(DropReason.NO_BUFFER));
+        assertTrue(counters.dropped().get(DropReason.BAD_CHECKSUM) > 0, "seed " + seed);
+        assertTrue(counters.dropped().get(DropReason.BAD_MAGIC) > 0, "seed " + seed);
+    }
+
+    private static byte[] randomBytes(Random random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private static void offer(Publication publication, UnsafeBuffer bytes) {
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (publication.offer(bytes, 0, bytes.capacity()) < 0) {
+            assertTrue(deadline - System.nanoTime() > 0, "the stream took nothing for 30 seconds");
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldSayThatATensorCouldNotBeRead() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        Tensor broken = Samples.zeros(100);
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
+        transport.send(Samples.id(edge, 0), Samples.failing("copyToHost"), broken);
+        assertSame(broken, Ear.next(ears.get(0).returned));
+        assertInstanceOf(TransportFault.SendFault.class, Ear.next(ears.get(0).faults));
+        transport.send(Samples.id(edge, 1), Samples.ENGINE, Samples.zeros(100));
+        assertEquals(1, Ear.next(ears.get(1).landed).id().microbatch());
+    }
+
+    @Test
+    void shouldReturnEveryTensorWhenItCloses() throws InterruptedException {
+        Tensor message = Samples.zeros(100);
+        Tensor buffer = Samples.zeros(100);
+        transport.send(Samples.id(Samples.edge(0, 1), 0), Samples.ENGINE, message);
+        transport.grant(0, Samples.edge(2, 3), Samples.ENGINE, buffer);
+        transport.close();
+        assertSame(message, Ear.next(ears.get(0).returned));
+        assertSame(buffer, Ear.next(ears.get(3).returned));
+        assertThrows(IllegalStateException.class,
+                () -> transport.send(Samples.id(Samples.edge(0, 1), 0), Samples.ENGINE, message));
+        assertEquals(List.of(), transport.pending());
+        transport.close();
+    }
+
+    @Test
+    void shouldRefuseWhatItCannotCarry() {
+        Tensor five = Samples.zeros(1, 1, 1, 1, 1);
+        Edge edge = Samples.edge(0, 1);
+        assertThrows(IllegalArgumentException.class, () -> transport.grant(0, edge, Samples.ENGINE, five));
+        assertThrows(IllegalArgumentException.class, () -> transport.register(WORLD_SIZE, new Ear()));
+        assertThrows(IllegalArgumentException.class,
+                () -> transport.send(Samples.id(Samples.edge(0, 9), 0), Samples.ENGINE, Samples.zeros(1)));
+    }
+}

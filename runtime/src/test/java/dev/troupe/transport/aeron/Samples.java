@@ -1,0 +1,92 @@
+package dev.troupe.transport.aeron;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.util.Random;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.MessageKind;
+
+/** Tensors, edges and frames for the tests of this package. */
+final class Samples {
+    static final Engine ENGINE = new ReferenceEngine(DataType.FLOAT32);
+
+    private Samples() {
+    }
+
+    static Edge edge(int fromRank, int toRank) {
+        return new Edge(fromRank, toRank, toRank, MessageKind.ACTIVATION);
+    }
+
+    static MessageId id(Edge edge, int microbatch) {
+        return new MessageId(0, 5, edge, microbatch);
+    }
+
+    /** An INT32 tensor, so that every bit counts, of random elements. */
+    static Tensor random(long seed, int... sizes) {
+        Tensor tensor = zeros(sizes);
+        byte[] bytes = new byte[(int) tensor.byteCount()];
+        new Random(seed).nextBytes(bytes);
+        ENGINE.copyFromHost(MemorySegment.ofArray(bytes), tensor, 0);
+        return tensor;
+    }
+
+    static Tensor zeros(int... sizes) {
+        return ENGINE.allocate(DataType.INT32, Shape.of(sizes));
+    }
+
+    static byte[] bytes(Tensor tensor) {
+        byte[] bytes = new byte[(int) tensor.byteCount()];
+        ENGINE.copyToHost(tensor, 0, MemorySegment.ofArray(bytes));
+        return bytes;
+    }
+
+    static UnsafeBuffer buffer(int bytes) {
+        return new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
+    }
+
+    /** One fragment as a sender writes it, in a buffer of exactly its length. */
+    static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
+        UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
+        new FrameWriter().fragment(buffer, 0, id, ENGINE, tensor, offset, length);
+        return buffer;
+    }
+
+    static UnsafeBuffer credit(int epoch, Edge edge, int count) {
+        UnsafeBuffer buffer = buffer(FrameWriter.CREDIT_BYTES);
+        new FrameWriter().credit(buffer, 0, epoch, edge, count);
+        return buffer;
+    }
+
+    /** Makes the checksum right again after a test has changed a field, as a hostile sender would. */
+    static UnsafeBuffer resealed(UnsafeBuffer frame) {
+        int start = FrameWriter.CHECKSUM_START;
+        frame.putInt(4, new Window().checksum(frame, start, frame.capacity() - start));
+        return frame;
+    }
+
+    /** The reference engine, but one of its methods throws. */
+    static Engine failing(String method) {
+        return (Engine) Proxy.newProxyInstance(Samples.class.getClassLoader(), new Class<?>[]{Engine.class},
+                (proxy, called, arguments) -> {
+                    if (called.getName().equals(method)) {
+                        throw new IllegalStateException("device lost");
+                    }
+                    try {
+                        return called.invoke(ENGINE, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}

@@ -1,0 +1,122 @@
+package dev.troupe.transport.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.PendingTransfer;
+
+@Tag("plan")
+class SendLedgerTest {
+    private final SendLedger ledger = new SendLedger(2, rank -> rank / 2);
+    private final Edge near = Samples.edge(0, 1);
+    private final Edge nearToo = Samples.edge(1, 0);
+    private final Edge far = Samples.edge(0, 2);
+    private final Tensor tensor = Samples.zeros(48);
+
+    private SendLedger.Outgoing message(int epoch, Edge edge, int microbatch) {
+        return new SendLedger.Outgoing(new MessageId(epoch, 0, edge, microbatch), Samples.ENGINE, tensor, 0);
+    }
+
+    private SendLedger.Outgoing send(int epoch, Edge edge, int microbatch) {
+        SendLedger.Outgoing message = message(epoch, edge, microbatch);
+        assertTrue(ledger.send(message));
+        return message;
+    }
+
+    @Test
+    void shouldHoldMessagesInOrderUntilThereIsCredit() {
+        SendLedger.Outgoing first = send(0, near, 0);
+        SendLedger.Outgoing second = send(0, near, 1);
+        assertNull(ledger.next(0));
+        assertNull(ledger.credit(near, 0, 1));
+        assertSame(first, ledger.next(0));
+        ledger.finish(0);
+        assertNull(ledger.next(0), "one credit, one message");
+        assertNull(ledger.credit(near, 0, 2));
+        assertSame(second, ledger.next(0));
+        ledger.finish(0);
+        SendLedger.Outgoing third = send(0, near, 2);
+        assertSame(third, ledger.next(0), "a credit may come before its message");
+    }
+
+    @Test
+    void shouldNotLetOneEdgeHoldUpAnother() {
+        send(0, near, 0);
+        SendLedger.Outgoing other = send(0, nearToo, 0);
+        SendLedger.Outgoing distant = send(0, far, 0);
+        assertNull(ledger.credit(nearToo, 0, 1));
+        assertNull(ledger.credit(far, 0, 1));
+        assertSame(other, ledger.next(0));
+        assertSame(distant, ledger.next(1));
+    }
+
+    @Test
+    void shouldLetEdgesTakeTurns() {
+        SendLedger.Outgoing one = send(0, near, 0);
+        SendLedger.Outgoing two = send(0, nearToo, 0);
+        ledger.credit(near, 0, 1);
+        ledger.credit(nearToo, 0, 1);
+        assertSame(one, ledger.next(0));
+        ledger.passTurn(0);
+        assertSame(two, ledger.next(0));
+        ledger.passTurn(0);
+        assertSame(one, ledger.next(0));
+    }
+
+    @Test
+    void shouldGiveBackWhatIsOfAnEarlierEpoch() {
+        send(0, near, 0);
+        send(0, near, 1);
+        ledger.credit(near, 0, 1);
+        List<Integer> returned = new ArrayList<>();
+        ledger.epoch(1, message -> returned.add(message.id.microbatch()));
+        assertEquals(List.of(0, 1), returned);
+        assertNull(ledger.next(0));
+        assertFalse(ledger.send(message(0, near, 2)));
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+    }
+
+    @Test
+    void shouldKeepCreditsOfAnEpochThatHasNotBegunHere() {
+        send(0, near, 0);
+        assertNull(ledger.credit(near, 1, 1));
+        assertNull(ledger.next(0), "a credit of another epoch is none");
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+        ledger.epoch(1, message -> {
+        });
+        SendLedger.Outgoing message = send(1, near, 0);
+        assertSame(message, ledger.next(0));
+    }
+
+    @Test
+    void shouldRefuseCreditsBeyondAllMeasure() {
+        assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS));
+        assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1));
+    }
+
+    @Test
+    void shouldSayWhatWaitsForWhatTheLongestFirst() {
+        ledger.send(new SendLedger.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, 30));
+        ledger.send(new SendLedger.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, 40));
+        var receives = new ReceiveLedger(2, rank -> rank / 2, null);
+        receives.grant(0, nearToo, new ReceiveLedger.Buffer(Samples.ENGINE, tensor, 10));
+        List<PendingTransfer> pending = Diagnosis.of(ledger, receives, 50);
+        assertEquals(List.of(PendingTransfer.State.BUFFER_NOT_FILLED, PendingTransfer.State.SEND_WITHOUT_CREDIT),
+                pending.stream().map(PendingTransfer::state).toList());
+        assertEquals(List.of(40L, 20L), pending.stream().map(entry -> entry.waiting().toNanos()).toList());
+        assertEquals(2, pending.getLast().count());
+    }
+}

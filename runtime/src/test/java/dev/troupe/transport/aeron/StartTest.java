@@ -1,0 +1,165 @@
+package dev.troupe.transport.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
+
+@Tag("real")
+@Timeout(120)
+class StartTest {
+    @TempDir
+    Path folder;
+
+    private static TransportSettings in(Path directory) {
+        return new TransportSettings(Optional.of(directory), 1 << 20, Duration.ofMillis(300));
+    }
+
+    private static String refusal(NodeMap nodes, TransportSettings settings) {
+        return assertThrows(TransportException.class, () -> AeronTransport.start(nodes, settings)).getMessage();
+    }
+
+    @Test
+    void shouldRefuseADirectoryInUse() {
+        Path directory = folder.resolve("driver");
+        try (AeronTransport first = AeronTransport.start(NodeMap.single(1), in(directory))) {
+            String sentence = refusal(NodeMap.single(1), in(directory));
+            assertTrue(sentence.contains("transport.directory " + directory + " is in use"), sentence);
+            first.register(0, new Ear());
+            assertEquals(List.of(), first.pending(), "the first one goes on");
+            assertTrue(Files.exists(directory));
+        }
+        assertFalse(Files.exists(directory));
+    }
+
+    @Test
+    void shouldNotTouchADirectoryOfOthers() throws IOException {
+        Path precious = Files.writeString(folder.resolve("thesis.txt"), "years of work");
+        assertTrue(refusal(NodeMap.single(1), in(folder)).contains("thesis.txt"));
+        assertTrue(refusal(NodeMap.single(1), in(precious)).contains("is a file"));
+        assertEquals("years of work", Files.readString(precious));
+    }
+
+    @Test
+    void shouldReplaceWhatAKilledRunHasLeft() throws IOException {
+        Path directory = Files.createDirectories(folder.resolve("driver/publications")).getParent();
+        Files.write(directory.resolve("cnc.dat"), new byte[100]);
+        AeronTransport.start(NodeMap.single(1), in(directory)).close();
+        assertFalse(Files.exists(directory));
+    }
+
+    @Test
+    void shouldSayHowMuchRoomIsMissing() {
+        TransportException refused = assertThrows(TransportException.class,
+                () -> DriverDirectory.choose(Optional.of(folder.resolve("driver")), 1L << 60));
+        assertTrue(refused.getMessage().contains("transport needs 1099511627776 MiB in " + folder),
+                refused.getMessage());
+        assertTrue(refused.getMessage().contains("transport.term-length"), refused.getMessage());
+    }
+
+    @Test
+    void shouldNeedThreeTermsForEachStream() {
+        TransportSettings settings = TransportSettings.defaults();
+        long one = Driver.neededBytes(NodeMap.single(8), settings);
+        long two = Driver.neededBytes(new NodeMap(0, List.of(0, 1), List.of("a", "b")), settings);
+        assertEquals(3, (one - (16L << 20)) / settings.termLength());
+        assertEquals(9, (two - (16L << 20)) / settings.termLength());
+    }
+
+    @Test
+    void shouldLeaveNothingWhenAStartFailsHalfway() throws IOException {
+        Path directory = folder.resolve("driver");
+        try (DatagramSocket taken = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+            var nodes = new NodeMap(0, List.of(0, 1), List.of(udp(taken.getLocalPort()), udp(1)));
+            String sentence = refusal(nodes, in(directory));
+            assertTrue(sentence.contains("port"), sentence);
+        }
+        assertFalse(Files.exists(directory));
+        assertTrue(Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().startsWith("troupe-")));
+    }
+
+    @Test
+    void shouldPrintNothing() {
+        PrintStream standardError = System.err;
+        var printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            Path directory = folder.resolve("driver");
+            try (AeronTransport transport = AeronTransport.start(NodeMap.single(1), in(directory))) {
+                refusal(NodeMap.single(1), in(directory));
+                assertEquals(0, transport.counters().droppedFrames());
+            }
+        } finally {
+            System.setErr(standardError);
+        }
+        assertEquals("", printed.toString(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void shouldCarryMessagesBetweenTwoNodesOverUdp() throws Exception {
+        List<String> channels = List.of(udp(freePort()), udp(freePort()));
+        List<Integer> nodeOfRank = List.of(0, 1);
+        Edge edge = Samples.edge(0, 1);
+        var here = new Ear();
+        var there = new Ear();
+        try (AeronTransport one = AeronTransport.start(new NodeMap(0, nodeOfRank, channels), in(folder.resolve("0")))) {
+            one.register(0, here);
+            Tensor back = Samples.zeros(5);
+            one.grant(0, Samples.edge(1, 0), Samples.ENGINE, back);
+            TransportFault fault = Ear.next(here.faults);
+            assertInstanceOf(TransportFault.LinkFault.class, fault);
+            assertTrue(fault.sentence().contains("node 1"), fault.sentence());
+            try (AeronTransport two = AeronTransport.start(new NodeMap(1, nodeOfRank, channels),
+                    in(folder.resolve("1")))) {
+                two.register(1, there);
+                Tensor source = Samples.random(3, 300_000);
+                Tensor target = Samples.zeros(300_000);
+                one.send(Samples.id(edge, 0), Samples.ENGINE, source);
+                two.grant(0, edge, Samples.ENGINE, target);
+                two.send(Samples.id(Samples.edge(1, 0), 0), Samples.ENGINE, Samples.random(9, 5));
+                Ear.next(there.landed);
+                assertArrayEquals(Samples.bytes(source), Samples.bytes(target));
+                Ear.next(here.landed);
+                assertThrows(IllegalArgumentException.class,
+                        () -> two.grant(0, Samples.edge(1, 0), Samples.ENGINE, back));
+            }
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static String udp(int port) {
+        return "aeron:udp?endpoint=127.0.0.1:" + port;
+    }
+}
