@@ -5,8 +5,8 @@ import java.util.Objects;
 /**
  * The sequences that each step trains on. S is the sequence length and B the global batch size; step k and sequence
  * i = 0 .. B-1 give an offset o, with inputs {@code [o, o+S)} and targets {@code [o+1, o+S+1)}. The offset is a function of
- * (seed, k, i) alone, so it does not matter how the batch is divided into microbatches or over ranks. Any thread may call it;
- * nothing is allocated.
+ * (seed, k, i) alone, so it does not matter how the batch is divided into microbatches or over ranks. Any thread may
+ * call it; nothing is allocated.
  */
 public final class Batches {
     // Odd constants of the golden ratio and of MurmurHash3, so that neighbouring steps and sequences share no bits.
@@ -86,8 +86,8 @@ public final class Batches {
     }
 
     /**
-     * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b its size;
-     * token t of the sequence in row r is element {@code r S + t}.
+     * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
+     * its size; token t of the sequence in row r is element {@code r S + t}.
      *
      * @param microbatch
      *            its index in the global batch

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The tokens of a text or token file. Bytes and {@code .bin} files stay where they lie, mapped into memory; what a tokenizer
- * makes of a text takes two bytes a token. Any number of threads may read it; none may once it is closed.
+ * The tokens of a text or token file. Bytes and {@code .bin} files stay where they lie, mapped into memory; what a
+ * tokenizer makes of a text takes two bytes a token. Any number of threads may read it; none may once it is closed.
  */
 public final class Corpus implements AutoCloseable {
     private static final String TOKEN_FILE_SUFFIX = ".bin";

@@ -11,9 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /**
- * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, so that memory stays bounded.
- * Pieces end before white space that follows a letter, digit or mark, where GPT-2's pattern ends a word too: the tokens are
- * those of the whole text.
+ * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, so that memory stays
+ * bounded. Pieces end before white space that follows a letter, digit or mark, where GPT-2's pattern ends a word too:
+ * the tokens are those of the whole text.
  */
 final class TextTokens {
     private static final Sizes SIZES = new Sizes(1 << 20, 1 << 20, 1 << 24);

@@ -8,7 +8,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer {
     /** One more than the largest id. */
     int vocabularySize();
 
-    /** The ids of a text, which fits in memory. Special tokens are not recognised: their spelling is text like any other. */
+    /**
+     * The ids of a text, which fits in memory. Special tokens are not recognised: their spelling is text like any
+     * other.
+     */
     int[] encode(String text);
 
     /** The text of some ids. What is no whole character, or an id that there is not, becomes U+FFFD. */

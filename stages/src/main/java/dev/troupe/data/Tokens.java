@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * A sequence of token ids, or a part of one. Ids take one byte or two each, where they lie: in a mapped file or in memory. Any
- * number of threads may read it, until the {@link Corpus} it belongs to is closed.
+ * A sequence of token ids, or a part of one. Ids take one byte or two each, where they lie: in a mapped file or in
+ * memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
  */
 public final class Tokens {
     private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED

@@ -1,8 +1,8 @@
 package dev.troupe.data;
 
 /**
- * The microbatches that the held-out loss is measured on: always the same ones, window after window from the beginning of the
- * validation part. Any thread may call it; nothing is allocated.
+ * The microbatches that the held-out loss is measured on: always the same ones, window after window from the beginning
+ * of the validation part. Any thread may call it; nothing is allocated.
  */
 public final class ValidationBatches {
     private final Batches batches;
@@ -13,8 +13,8 @@ public final class ValidationBatches {
      * Microbatches of a validation part.
      *
      * @param mostMicrobatches
-     *            how many to use, unless the part has fewer whole ones; at least one is used, which repeats windows where the
-     *            part has fewer than a microbatch of them
+     *            how many to use, unless the part has fewer whole ones; at least one is used, which repeats windows
+     *            where the part has fewer than a microbatch of them
      * @throws DataException
      *             where there is not one sequence and the token after it
      */

@@ -20,10 +20,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * A directory with a GPT-2 model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or beside
- * {@code model.safetensors.index.json} and the files it names. Names may bear the prefix {@code transformer.}; tensors that
- * the model does not need (attention masks, a tied head's own copy) are ignored. Any number of threads may read it; none may
- * once it is closed.
+ * A directory with a GPT-2 model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
+ * beside {@code model.safetensors.index.json} and the files it names. Names may bear the prefix {@code transformer.};
+ * tensors that the model does not need (attention masks, a tied head's own copy) are ignored. Any number of threads may
+ * read it; none may once it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     private static final String CONFIG = "config.json";
@@ -45,8 +45,8 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Opens a directory and checks it whole: the configuration is one that is computed here, the files are sound, and every
-     * tensor that the configuration asks for is there in its shape. The caller closes it.
+     * Opens a directory and checks it whole: the configuration is one that is computed here, the files are sound, and
+     * every tensor that the configuration asks for is there in its shape. The caller closes it.
      *
      * @throws WeightException
      *             where any of that is not so
@@ -164,9 +164,9 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Writes a model as GPT-2 was published: names without {@code transformer.}, no {@code lm_head.weight} where the head is
-     * tied. Both files are on the disk under temporary names before either takes its place. {@code config.json} goes first
-     * and comes back last, so that a directory that has one is whole.
+     * Writes a model as GPT-2 was published: names without {@code transformer.}, no {@code lm_head.weight} where the
+     * head is tied. Both files are on the disk under temporary names before either takes its place. {@code config.json}
+     * goes first and comes back last, so that a directory that has one is whole.
      *
      * @param directory
      *            made if it is not there; a model that it holds is replaced, other files stay

@@ -21,8 +21,8 @@ import java.util.random.RandomGeneratorFactory;
  * projections that end in the residual stream 0.02 / sqrt(2 layers) (Radford et al. 2019, section 2.3; 0.02 is the
  * {@code initializer_range} of the published models, for positions too).
  *
- * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages begins
- * with the same model; float32 values are the float64 ones, rounded. Any thread may read.
+ * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages
+ * begins with the same model; float32 values are the float64 ones, rounded. Any thread may read.
  */
 public final class InitialWeights implements WeightSource {
     private static final double DEVIATION = 0.02;

@@ -17,9 +17,9 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * A {@code config.json} of {@code GPT2LMHeadModel}. What would change the arithmetic and is not computed here is refused.
- * Dropout is not: the published configurations ask for 0.1, which is a way to train and no part of the model, and training
- * here is without it.
+ * A {@code config.json} of {@code GPT2LMHeadModel}. What would change the arithmetic and is not computed here is
+ * refused. Dropout is not: the published configurations ask for 0.1, which is a way to train and no part of the model,
+ * and training here is without it.
  */
 final class ModelConfigFile {
     private static final Set<String> TANH_GELU = Set.of("gelu_new", "gelu_pytorch_tanh");

@@ -5,8 +5,8 @@ import dev.troupe.engine.Shape;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A tensor to be written to a file. The values are asked for one tensor at a time, so that a model need not stand in host
- * memory twice.
+ * A tensor to be written to a file. The values are asked for one tensor at a time, so that a model need not stand in
+ * host memory twice.
  *
  * @param name
  *            the key in the file

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /**
- * A safetensors file, mapped into memory and checked whole when it is opened; it may be larger than 2 GiB. Any number of
- * threads may read it; none may once it is closed. {@link SafeTensorsWriter} writes such files.
+ * A safetensors file, mapped into memory and checked whole when it is opened; it may be larger than 2 GiB. Any number
+ * of threads may read it; none may once it is closed. {@link SafeTensorsWriter} writes such files.
  */
 public final class SafeTensors implements AutoCloseable {
     private static final long LONGEST_HEADER = 100_000_000;
@@ -122,8 +122,8 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into each
-     * other; I32 and I64 into {@code INT32}, where they fit.
+     * Writes the values of one tensor, converted where it is stored in another type. Floating-point types convert into
+     * each other; I32 and I64 into {@code INT32}, where they fit.
      *
      * @param target
      *            exactly as many bytes as shape and type need; written little-endian

@@ -23,9 +23,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The JSON header of a safetensors file, read and held against the bytes that follow it. Source: the format's description at
- * huggingface.co/docs/safetensors: keys are unique, the data is indexed entirely, and tensors neither overlap nor leave
- * holes.
+ * The JSON header of a safetensors file, read and held against the bytes that follow it. Source: the format's
+ * description at huggingface.co/docs/safetensors: keys are unique, the data is indexed entirely, and tensors neither
+ * overlap nor leave holes.
  *
  * @param tensors
  *            by name, in the order of their data

@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Writes safetensors files. The same tensors give the same bytes, whatever order they come in: widest elements first, then by
- * name, with the metadata sorted by key.
+ * Writes safetensors files. The same tensors give the same bytes, whatever order they come in: widest elements first,
+ * then by name, with the metadata sorted by key.
  */
 public final class SafeTensorsWriter {
     private static final JsonMapper JSON = new JsonMapper();
@@ -37,8 +37,8 @@ public final class SafeTensorsWriter {
     }
 
     /**
-     * Writes a file whole or not at all: under a temporary name in the same directory, forced to the disk, then renamed over
-     * {@code file}.
+     * Writes a file whole or not at all: under a temporary name in the same directory, forced to the disk, then renamed
+     * over {@code file}.
      *
      * @param metadata
      *            the texts of {@code __metadata__}

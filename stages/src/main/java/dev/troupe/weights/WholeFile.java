@@ -8,8 +8,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file that appears whole or not at all. What is written goes to a temporary name beside it; {@link #commit} renames it;
- * closing without a commit leaves no trace.
+ * A file that appears whole or not at all. What is written goes to a temporary name beside it; {@link #commit} renames
+ * it; closing without a commit leaves no trace.
  */
 final class WholeFile implements AutoCloseable {
     private final Path target;

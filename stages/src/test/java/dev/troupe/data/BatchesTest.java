@@ -23,7 +23,8 @@ class BatchesTest {
             Batches batches = new Batches(corpus.tokens(), Order.SEQUENTIAL, 0, 16, 8);
             int[] inputs = new int[2 * 16];
             int[] targets = new int[2 * 16];
-            // Step 5, microbatch 3 of 2 ends with sequence 7: tokens 752 to 768, as another reader of the file gives them.
+            // Step 5, microbatch 3 of 2 ends with sequence 7: tokens 752 to 768, as another reader of the file gives
+            // them.
             batches.fillMicrobatch(5, 3, 2, inputs, targets);
             assertArrayEquals(new int[]{16, 17, 20, 21, 23, 24, 26, 27, 29, 30, 31, 34, 35, 36, 41, 44},
                     Arrays.copyOfRange(inputs, 16, 32));
@@ -128,7 +129,8 @@ class BatchesTest {
     void shouldRefuseAPartThatIsTooShort() {
         assertEquals(
                 "counting has 100 tokens, of which data.validation-fraction = 0.05 leaves 95 for training and 5 for"
-                        + " validation, but one sequence of 5 needs 6 in either; change the fraction (0 for none) or use more text",
+                        + " validation, but one sequence of 5 needs 6 in either; change the fraction (0 for none) or"
+                        + " use more text",
                 assertThrows(DataException.class, () -> Split.of(counting(100), 0.05, 5)).getMessage());
         assertThrows(DataException.class, () -> Split.of(counting(100), 0.95, 5));
         assertThrows(DataException.class, () -> Split.of(counting(5), 0, 5));

@@ -153,8 +153,8 @@ class HuggingFaceModelTest {
         Path nowhere = directory.resolve("nowhere");
         assertEquals(nowhere + " does not exist: give a directory with config.json and model.safetensors",
                 assertThrows(WeightException.class, () -> HuggingFaceModel.open(nowhere)).getMessage());
-        String remedy = ": give a directory with config.json and model.safetensors (weights in another format must be saved"
-                + " as safetensors first)";
+        String remedy = ": give a directory with config.json and model.safetensors (weights in another format must"
+                + " be saved as safetensors first)";
         assertEquals(directory + " has no file config.json" + remedy, refusal());
         copyConfig(UnaryOperator.identity());
         assertEquals(directory + " has no file model.safetensors" + remedy, refusal());
@@ -166,19 +166,19 @@ class HuggingFaceModelTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "\"gpt2\" | \"llama\" | model_type must be \"gpt2\", but found \"\"llama\"\"",
-            "\"gelu_new\" | \"relu\" | activation_function must be one of [gelu_new, gelu_pytorch_tanh], as nothing else is"
-                    + " computed here, but found \"\"relu\"\"",
+            "\"gelu_new\" | \"relu\" | activation_function must be one of [gelu_new, gelu_pytorch_tanh], as nothing"
+                    + " else is computed here, but found \"\"relu\"\"",
             "\"n_layer\": 4 | \"n_layer\": 0 | n_layer must be a whole number of at least 1, but found \"0\"",
             "\"n_embd\": 32 | \"n_embd\": 3.5 | n_embd must be a whole number of at least 1, but found \"3.5\"",
             "\"vocab_size\": 64 | \"v\": 64 | vocab_size must be a whole number of at least 1, but is missing",
             "\"n_ctx\": 16 | \"n_ctx\": 8 | n_ctx must be n_positions = 16, but found \"8\"",
             "\"n_ctx\": 16 | \"n_inner\": 64 | n_inner must be null or 4 x n_embd = 128, but found \"64\"",
-            "\"n_ctx\": 16 | \"scale_attn_weights\": false | scale_attn_weights must be true, as nothing else is computed"
-                    + " here, but found \"false\"",
-            "\"n_ctx\": 16 | \"scale_attn_by_inverse_layer_idx\": true | scale_attn_by_inverse_layer_idx must be false, as"
-                    + " nothing else is computed here, but found \"true\"",
-            "\"tie_word_embeddings\": true | \"tie_word_embeddings\": 1 | tie_word_embeddings must be true or false, but"
-                    + " found \"1\"",
+            "\"n_ctx\": 16 | \"scale_attn_weights\": false | scale_attn_weights must be true, as nothing else is"
+                    + " computed here, but found \"false\"",
+            "\"n_ctx\": 16 | \"scale_attn_by_inverse_layer_idx\": true | scale_attn_by_inverse_layer_idx must be"
+                    + " false, as nothing else is computed here, but found \"true\"",
+            "\"tie_word_embeddings\": true | \"tie_word_embeddings\": 1 | tie_word_embeddings must be true or false,"
+                    + " but found \"1\"",
             "1e-05 | -1 | layer_norm_epsilon must be a number above 0, but found \"-1\""})
     void shouldRefuseWhatIsNotComputed(String sound, String changed, String sentence) throws Exception {
         copyConfig(text -> {

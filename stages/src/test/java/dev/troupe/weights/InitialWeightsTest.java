@@ -73,8 +73,8 @@ class InitialWeightsTest {
     void shouldRefuseWhatTheModelDoesNotHave() {
         InitialWeights weights = new InitialWeights(MODEL, 1);
         assertEquals(
-                "initial weights: tensor \"lm_head.weight\" of shape [257 x 64] was asked for, but the model has no such"
-                        + " tensor",
+                "initial weights: tensor \"lm_head.weight\" of shape [257 x 64] was asked for, but the model has no"
+                        + " such tensor",
                 assertThrows(WeightException.class,
                         () -> doubles(weights, "lm_head.weight", Shape.of(257, 64))).getMessage());
         assertEquals("initial weights: tensor \"wte.weight\" of shape [64 x 257] was asked for, but the model has it as"

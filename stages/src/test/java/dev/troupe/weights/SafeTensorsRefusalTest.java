@@ -44,8 +44,8 @@ class SafeTensorsRefusalTest {
                 Arguments.of(" " + SOUND, 8,
                         ": the header of a safetensors file must begin with '{', but found byte 0x20" + AGAIN),
                 Arguments.of("{\"x\":", 0,
-                        ": the header must be JSON with unique keys, but found: Unexpected end-of-input within/between Object"
-                                + " entries" + AGAIN),
+                        ": the header must be JSON with unique keys, but found: Unexpected end-of-input"
+                                + " within/between Object entries" + AGAIN),
                 Arguments.of("{\"x\":1}}", 0, ": tensor \"x\" must be described by an object, but found \"1\"" + AGAIN),
                 Arguments.of("{} {}", 0, ": the header must be one JSON object, but more follows it" + AGAIN),
                 Arguments.of(
@@ -58,8 +58,8 @@ class SafeTensorsRefusalTest {
                 Arguments.of("{\"__metadata__\":[]}", 0,
                         ": __metadata__ must be an object of texts, but found \"[]\"" + AGAIN),
                 tensor(describe("F31", "[2]", "[0,8]"), 8,
-                        "must have one of the dtypes [BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, F16, BF16, I32, U32, F32, F64,"
-                                + " I64, U64], but found \"F31\"; save it again as one of those"),
+                        "must have one of the dtypes [BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, F16, BF16, I32, U32,"
+                                + " F32, F64, I64, U64], but found \"F31\"; save it again as one of those"),
                 tensor("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"stride\":1}", 8,
                         "must have dtype, shape and data_offsets and nothing else, but found \"stride\"" + AGAIN),
                 tensor(describe("F32", "[-2]", "[0,8]"), 8,
@@ -80,19 +80,19 @@ class SafeTensorsRefusalTest {
                 tensor(describe("F32", "[2]", "[8,0]"), 8,
                         "must begin before it ends, but its data_offsets are [8, 0]" + AGAIN),
                 tensor(describe("F32", "[2]", "[0,8]"), 7,
-                        "ends at byte 8 of the data, but the file holds only 7 bytes of data: it is truncated or its offsets"
-                                + " are wrong" + AGAIN),
+                        "ends at byte 8 of the data, but the file holds only 7 bytes of data: it is truncated or its"
+                                + " offsets are wrong" + AGAIN),
                 tensor(describe("F32", "[3]", "[0,8]"), 8,
                         "of shape [3] and dtype F32 must have 12 bytes, but its data_offsets span 8" + AGAIN),
                 tensor(describe("F32", "[2]", "[4,12]"), 12,
-                        "must begin at byte 0 of the data, where the one before it ends, but begins at 4: there is a hole"
-                                + " between them" + AGAIN),
+                        "must begin at byte 0 of the data, where the one before it ends, but begins at 4: there is a"
+                                + " hole between them" + AGAIN),
                 Arguments.of(
                         "{\"w\":" + describe("F32", "[2]", "[0,8]") + ",\"x\":" + describe("F32", "[2]", "[4,12]")
                                 + "}",
                         12,
-                        ": tensor \"x\" must begin at byte 8 of the data, where the one before it ends, but begins at 4: the"
-                                + " two overlap" + AGAIN),
+                        ": tensor \"x\" must begin at byte 8 of the data, where the one before it ends, but begins"
+                                + " at 4: the two overlap" + AGAIN),
                 Arguments.of(SOUND, 9,
                         ": the tensors use 8 bytes of data, but the file holds 9: the rest belongs to no tensor"
                                 + AGAIN));
