@@ -14,7 +14,7 @@ class TextTokensTest {
     private static final Gpt2Tokenizer GPT2 = new Gpt2Tokenizer();
     private static final String[] PARTS = {"the", "It's", " ", "  ", "\n", "\n\n", "\r\n", "\t", "12", "é", "漢字", "🎭",
             ".",
-            "--", "\u00a0", "\u2003", "\u3000", "don't", "_", "x"};
+            "--", "\u00a0", "\u2003", "\u3000", "don't", "_", "x", "      ", " \n \n"};
 
     @Test
     void shouldGiveTheTokensOfTheWholeTextPieceByPiece() {
