@@ -1,0 +1,144 @@
+package dev.troupe.engine.nd4j;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.bytedeco.javacpp.Pointer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.nd4j.linalg.factory.Nd4j;
+
+/** What is this engine's own: its threads, its memory, and that engines side by side do not disturb each other. */
+@Tag("parity")
+class Nd4jEngineTest {
+    private static final EngineSettings ONE_THREAD = new EngineSettings(DataType.FLOAT32, 1);
+    private static final EngineSettings TWO_THREADS = new EngineSettings(DataType.FLOAT32, 2);
+    private static final long MEBIBYTE = 1 << 20;
+
+    private final EngineProvider provider = new Nd4jEngineProvider();
+
+    @Test
+    void shouldBeFoundByServiceLoader() {
+        EngineProvider found = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+                .filter(candidate -> candidate.kind().equals("nd4j")).findFirst().orElseThrow();
+        assertInstanceOf(Nd4jEngineProvider.class, found);
+        assertEquals(Optional.empty(), found.obstacle(ONE_THREAD));
+        assertTrue(found.description().startsWith("ND4J 1.0.0-M2.1"), found.description());
+    }
+
+    @Test
+    void shouldComputeWithAsManyThreadsAsAsked() {
+        for (EngineSettings settings : new EngineSettings[]{ONE_THREAD, TWO_THREADS, ONE_THREAD}) {
+            try (Engine engine = provider.open(settings)) {
+                assertEquals("nd4j", engine.kind());
+                assertEquals(Math.min(settings.threads(), Nd4j.getEnvironment().maxThreads()), Nd4j.getEnvironment()
+                        .maxMasterThreads());
+                assertEquals(settings.threads(), Nd4j.factory().blas().getMaxThreads());
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAnotherNumberOfThreadsWhileAnEngineIsOpen() {
+        try (Engine first = provider.open(ONE_THREAD); Engine second = provider.open(ONE_THREAD)) {
+            assertEquals(first.kind(), second.kind());
+            String sentence = provider.obstacle(TWO_THREADS).orElseThrow();
+            assertTrue(sentence.contains("an open engine set it to 1, so 2 cannot be had"), sentence);
+            assertEquals(sentence, assertThrows(IllegalStateException.class, () -> provider.open(TWO_THREADS))
+                    .getMessage());
+        }
+        assertEquals(Optional.empty(), provider.obstacle(TWO_THREADS));
+    }
+
+    @Test
+    void shouldHoldTheSameMemoryAfterAThousandSteps() {
+        try (Engine engine = provider.open(ONE_THREAD); MiniStep step = new MiniStep(engine, 1)) {
+            runSteps(step, 200);
+            long allocatedBytes = engine.allocatedBytes();
+            long nativeBytes = nativeBytes();
+            long physicalBytes = physicalBytes();
+            runSteps(step, 1000);
+            assertEquals(allocatedBytes, engine.allocatedBytes());
+            assertTrue(nativeBytes() <= nativeBytes + MEBIBYTE, "native bytes of ND4J were " + nativeBytes
+                    + " and are " + nativeBytes());
+            // One float a row lost in each step would be 0.6 MB a thousand steps; what the heap took is not counted.
+            assertTrue(physicalBytes() <= physicalBytes + 24 * MEBIBYTE, "physical bytes were " + physicalBytes
+                    + " and are " + physicalBytes());
+        }
+    }
+
+    @Test
+    void shouldGiveTheSameBytesBesideAnotherEngineAsAlone() throws ExecutionException, InterruptedException,
+            TimeoutException {
+        byte[][] aloneFirst = trained(1);
+        byte[][] aloneSecond = trained(2);
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            for (int round = 0; round < 5; round++) {
+                CompletableFuture<byte[][]> first = CompletableFuture.supplyAsync(() -> trained(1), threads);
+                CompletableFuture<byte[][]> second = CompletableFuture.supplyAsync(() -> trained(2), threads);
+                assertArrayEquals(aloneFirst, first.get(60, TimeUnit.SECONDS));
+                assertArrayEquals(aloneSecond, second.get(60, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseATensorThatIsClosedOrAnothers() {
+        try (Engine engine = provider.open(ONE_THREAD); Engine other = provider.open(ONE_THREAD)) {
+            Tensor own = engine.allocate(DataType.FLOAT32, Shape.of(3));
+            Tensor foreign = other.allocate(DataType.FLOAT32, Shape.of(3));
+            assertThrows(IllegalArgumentException.class, () -> engine.add(own, own, foreign));
+            own.close();
+            assertThrows(IllegalStateException.class, () -> engine.fill(own, 1));
+        }
+    }
+
+    private byte[][] trained(long seed) {
+        try (Engine engine = provider.open(ONE_THREAD); MiniStep step = new MiniStep(engine, seed)) {
+            runSteps(step, 20);
+            return step.weights();
+        }
+    }
+
+    private static void runSteps(MiniStep step, int count) {
+        for (int i = 0; i < count; i++) {
+            double loss = step.run();
+            assertTrue(Double.isFinite(loss), "the loss of step " + i + " is " + loss);
+        }
+    }
+
+    /** What JavaCPP counts: every buffer and pointer that is not given back. */
+    private static long nativeBytes() {
+        collectGarbage();
+        return Pointer.totalBytes();
+    }
+
+    private static long physicalBytes() {
+        collectGarbage();
+        return Pointer.physicalBytes();
+    }
+
+    /** So that what only waits for the garbage collector does not count. */
+    private static void collectGarbage() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+    }
+}
