@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -69,8 +68,7 @@ class AeronTransportTest {
     void stop() {
         transport.close();
         assertFalse(Files.exists(directory), "close must leave no file");
-        Set<Thread> threads = Thread.getAllStackTraces().keySet();
-        assertTrue(threads.stream().noneMatch(thread -> thread.getName().startsWith("troupe-")), threads::toString);
+        assertEquals(List.of(), Samples.transportThreads(), "close must leave no thread");
     }
 
     @Test

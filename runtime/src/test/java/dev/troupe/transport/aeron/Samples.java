@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Random;
 
 import org.agrona.concurrent.UnsafeBuffer;
@@ -73,6 +74,12 @@ final class Samples {
         int start = FrameWriter.CHECKSUM_START;
         frame.putInt(4, new Window().checksum(frame, start, frame.capacity() - start));
         return frame;
+    }
+
+    /** The names of the transport's threads that live now; that of a media driver and its helpers included. */
+    static List<String> transportThreads() {
+        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .filter(name -> name.startsWith("troupe-transport") || name.startsWith("troupe-media-driver")).toList();
     }
 
     /** The reference engine, but one of its methods throws. */
