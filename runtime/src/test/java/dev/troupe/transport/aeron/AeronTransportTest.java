@@ -18,6 +18,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -249,6 +252,46 @@ class AeronTransportTest {
         assertInstanceOf(TransportFault.SendFault.class, Ear.next(ears.get(0).faults));
         transport.send(Samples.id(edge, 1), Samples.ENGINE, Samples.zeros(100));
         assertEquals(1, Ear.next(ears.get(1).landed).id().microbatch());
+    }
+
+    @Test
+    void shouldGoOnWhenAListenerThrows() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        transport.register(0, new Ear() {
+            @Override
+            public void onSent(MessageId id, Tensor tensor) {
+                throw new IllegalStateException("a rank that is not well");
+            }
+        });
+        for (int microbatch = 0; microbatch < 2; microbatch++) {
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(10));
+            transport.send(Samples.id(edge, microbatch), Samples.ENGINE, Samples.zeros(10));
+            assertEquals(microbatch, Ear.next(ears.get(1).landed).id().microbatch());
+        }
+    }
+
+    @Test
+    void shouldSayWhereItsThreadStandsAndCloseAllTheSame() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        var entered = new CountDownLatch(1);
+        var leave = new CompletableFuture<Void>();
+        transport.register(0, new Ear() {
+            @Override
+            public void onSent(MessageId id, Tensor tensor) {
+                entered.countDown();
+                leave.join();
+            }
+        });
+        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(10));
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, Samples.zeros(10));
+        assertTrue(entered.await(30, TimeUnit.SECONDS));
+        String sentence = assertThrows(IllegalStateException.class, transport::pending).getMessage();
+        assertTrue(sentence.contains("did not answer") && sentence.contains("park"), sentence);
+        long begun = System.nanoTime();
+        transport.close();
+        assertTrue(System.nanoTime() - begun < Duration.ofSeconds(20).toNanos(), "close must be bounded");
+        leave.complete(null);
+        Samples.awaitNoTransportThread();
     }
 
     @Test

@@ -13,7 +13,7 @@ import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 
 /** A listener that keeps what it hears until a test asks. */
-final class Ear implements TransportListener {
+class Ear implements TransportListener {
     private static final long PATIENCE_SECONDS = 30;
 
     final BlockingQueue<Heard> landed = new LinkedBlockingQueue<>();

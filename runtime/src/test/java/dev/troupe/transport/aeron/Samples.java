@@ -1,9 +1,12 @@
 package dev.troupe.transport.aeron;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 
@@ -80,6 +83,15 @@ final class Samples {
     static List<String> transportThreads() {
         return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
                 .filter(name -> name.startsWith("troupe-transport") || name.startsWith("troupe-media-driver")).toList();
+    }
+
+    /** Waits until the last of them has ended. */
+    static void awaitNoTransportThread() {
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (!transportThreads().isEmpty()) {
+            assertTrue(deadline - System.nanoTime() > 0, () -> "still alive: " + transportThreads());
+            Thread.onSpinWait();
+        }
     }
 
     /** The reference engine, but one of its methods throws. */
