@@ -29,6 +29,7 @@ class TidyTest {
             "schedules", List.of("dev.troupe.schedule"),
             "engines/api", List.of("dev.troupe.engine"),
             "engines/reference", List.of("dev.troupe.engine"),
+            "engines/emulated", List.of("dev.troupe.engine"),
             "engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco"),
             "stages", List.of("dev.troupe.engine", "dev.troupe.model", "dev.troupe.weights", "dev.troupe.data"),
             "cluster-config", List.of("dev.troupe.config", "com.typesafe"),

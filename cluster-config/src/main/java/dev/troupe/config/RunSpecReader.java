@@ -120,7 +120,14 @@ public final class RunSpecReader {
 
     private EngineSpec engine() {
         return new EngineSpec(values.text("engine.kind", NOT_EMPTY, "auto or the name of an engine"),
-                values.integer("engine.threads", 0, MOST_THREADS));
+                values.integer("engine.threads", 0, MOST_THREADS),
+                new EmulatedSpec(emulated("forward"), emulated("backward-input"), emulated("backward-weight"),
+                        emulated("update"),
+                        values.decimal("engine.emulated.device-flops", Values.Range.NOT_NEGATIVE)));
+    }
+
+    private List<Duration> emulated(String work) {
+        return values.durations("engine.emulated." + work, Duration.ZERO, Duration.ofHours(1));
     }
 
     private TrainingSpec training(EngineSpec engine) {

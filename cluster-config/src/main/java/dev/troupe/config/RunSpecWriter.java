@@ -3,6 +3,7 @@ package dev.troupe.config;
 import com.typesafe.config.ConfigUtil;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalInt;
 
 /** Writes a run as HOCON, in the order of the defaults. */
@@ -24,6 +25,7 @@ final class RunSpecWriter {
             writer.section("engine", () -> {
                 writer.word("kind", run.engine().kind());
                 writer.plain("threads", run.engine().threads());
+                writer.section("emulated", () -> writer.emulated(run.engine().emulated()));
             });
             writer.section("transport", () -> writer.transport(run.transport()));
         });
@@ -94,6 +96,18 @@ final class RunSpecWriter {
         plain("virtual-stages", parallel.virtualStages());
         word("schedule", parallel.schedule());
         word("layout", parallel.layout());
+    }
+
+    private void emulated(EmulatedSpec emulated) {
+        durations("forward", emulated.forward());
+        durations("backward-input", emulated.backwardInput());
+        durations("backward-weight", emulated.backwardWeight());
+        durations("update", emulated.update());
+        plain("device-flops", emulated.deviceFlops());
+    }
+
+    private void durations(String key, List<Duration> durations) {
+        plain(key, durations.stream().map(RunSpecWriter::duration).toList());
     }
 
     private void transport(TransportSpec transport) {

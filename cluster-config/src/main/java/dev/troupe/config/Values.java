@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -169,7 +170,31 @@ final class Values {
     }
 
     Duration duration(String key, Duration minimum, Duration maximum) {
-        ConfigValue value = value(key);
+        Duration duration = duration(value(key), minimum, maximum);
+        if (duration != null) {
+            return duration;
+        }
+        report(key, "a duration with its unit " + range(minimum, maximum) + ", such as 60s", "");
+        return defaults.getDuration(path(key));
+    }
+
+    /** Returns the durations of a list, or the one that stands alone. */
+    List<Duration> durations(String key, Duration minimum, Duration maximum) {
+        List<ConfigValue> elements = value(key) instanceof ConfigList list ? list : List.of(value(key));
+        List<Duration> durations = new ArrayList<>();
+        elements.forEach(element -> durations.add(duration(element, minimum, maximum)));
+        if (!durations.isEmpty() && !durations.contains(null)) {
+            return durations;
+        }
+        report(key,
+                "a duration with its unit " + range(minimum, maximum)
+                        + ", or a list of them, such as 2ms or [2ms, 3ms]",
+                "");
+        return List.of(defaults.getDuration(path(key)));
+    }
+
+    /** Returns null where the value is no duration in the range. */
+    private static Duration duration(ConfigValue value, Duration minimum, Duration maximum) {
         try {
             // HOCON takes a bare number for milliseconds, which is hardly ever what somebody meant.
             if (value.valueType() == ConfigValueType.STRING && !NUMBER.matcher(text(value)).matches()) {
@@ -179,11 +204,9 @@ final class Values {
                 }
             }
         } catch (com.typesafe.config.ConfigException noDuration) {
-            // Reported below, as every other wrong duration.
+            // The caller reports it, as every other wrong duration.
         }
-        report(key, "a duration with its unit from " + minimum.toMillis() + "ms to " + maximum.toHours()
-                + "h, such as 60s", "");
-        return defaults.getDuration(path(key));
+        return null;
     }
 
     /** Reports that a value is wrong in its place. */
@@ -257,6 +280,10 @@ final class Values {
             case NUMBER, BOOLEAN -> value.render();
             case OBJECT, LIST, NULL -> null;
         };
+    }
+
+    private static String range(Duration minimum, Duration maximum) {
+        return "from " + minimum.toMillis() + "ms to " + maximum.toHours() + "h";
     }
 
     private static String range(int minimum, int maximum) {

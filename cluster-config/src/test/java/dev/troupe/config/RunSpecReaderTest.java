@@ -30,8 +30,12 @@ class RunSpecReaderTest {
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
             "training.learning-rate.warmup-steps=1", "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
-            "engine.kind=reference", "engine.threads=2", "transport.credits=4", "transport.term-length=4MiB",
+            "engine.kind=reference", "engine.threads=2", "engine.emulated.forward=[1ms, 2500ns]",
+            "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
+            "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "transport.timeout=1500ms", "transport.directory=/dev/shm/other");
+
+    private static final List<Duration> TWO_MS = List.of(Duration.ofMillis(2));
 
     @TempDir
     private Path folder;
@@ -43,7 +47,8 @@ class RunSpecReaderTest {
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
-                new ParallelSpec(4, 1, 1, 1, "1f1b", "uniform"), new EngineSpec("auto", 0),
+                new ParallelSpec(4, 1, 1, 1, "1f1b", "uniform"),
+                new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()));
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
@@ -58,7 +63,10 @@ class RunSpecReaderTest {
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64, 0.5, 2, 3,
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 6)),
-                new ParallelSpec(3, 1, 1, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2),
+                new ParallelSpec(3, 1, 1, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2,
+                        new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
+                                List.of(Duration.ofMillis(3)),
+                                List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
                 new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))));
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
     }

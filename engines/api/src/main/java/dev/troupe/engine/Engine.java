@@ -23,6 +23,23 @@ public interface Engine extends AutoCloseable {
     /** The type of weights, gradients and activations. */
     DataType floatType();
 
+    /**
+     * Whether tensors hold values and kernels compute them. An engine that does not keeps time instead: it takes as long
+     * over each work as {@link EngineSettings#costs} says, nothing need be loaded into it, and what is read from it means
+     * nothing.
+     */
+    default boolean computes() {
+        return true;
+    }
+
+    /** The stage begins a work; the kernels until {@link #workEnds} belong to it. */
+    default void workStarts(int stage, Work work) {
+    }
+
+    /** The work that was begun ends. An engine that keeps time returns when its time has come. */
+    default void workEnds() {
+    }
+
     /** A tensor filled with zeros. The caller closes it. */
     Tensor allocate(DataType dataType, Shape shape);
 

@@ -1,0 +1,13 @@
+package dev.troupe.engine;
+
+/** What a stage does with its engine at a time, for engines that keep time instead of computing. */
+public enum Work {
+    /** The forward of one microbatch. */
+    FORWARD,
+    /** The backward of one microbatch for the input. */
+    BACKWARD_INPUT,
+    /** The backward of one microbatch for the weights. */
+    BACKWARD_WEIGHT,
+    /** The weight update at the end of a step. */
+    UPDATE
+}

@@ -1,0 +1,176 @@
+package dev.troupe.engine.emulated;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.Work;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Keeps time instead of computing: from {@link #workStarts} to {@link #workEnds} passes what the settings say, whatever is
+ * called in between. Every loss, sum and norm is 0.
+ */
+public final class EmulatedEngine implements Engine {
+    private final EngineSettings settings;
+    private final AtomicLong allocatedBytes = new AtomicLong();
+    // Sleeps learn from the thread they are on; the stages of a rank have a thread each.
+    private final ThreadLocal<ExactSleep> sleeps = ThreadLocal.withInitial(ExactSleep::new);
+    private long deadlineNanos;
+
+    EmulatedEngine(EngineSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public boolean computes() {
+        return false;
+    }
+
+    @Override
+    public void workStarts(int stage, Work work) {
+        deadlineNanos = System.nanoTime() + settings.costs().nanos(stage, work);
+    }
+
+    @Override
+    public void workEnds() {
+        sleeps.get().until(deadlineNanos);
+    }
+
+    @Override
+    public String kind() {
+        return EmulatedEngineProvider.KIND;
+    }
+
+    @Override
+    public DataType floatType() {
+        return settings.floatType();
+    }
+
+    @Override
+    public Tensor allocate(DataType dataType, Shape shape) {
+        return new EmulatedTensor(dataType, shape, allocatedBytes);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return allocatedBytes.get();
+    }
+
+    @Override
+    public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        target.fill((byte) 0); // a real engine would write these bytes too
+    }
+
+    @Override
+    public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+    }
+
+    @Override
+    public void fill(Tensor tensor, double value) {
+    }
+
+    @Override
+    public void copy(Tensor source, Tensor target) {
+    }
+
+    @Override
+    public void add(Tensor left, Tensor right, Tensor sum) {
+    }
+
+    @Override
+    public void scale(Tensor tensor, double factor) {
+    }
+
+    @Override
+    public double sum(Tensor tensor) {
+        return 0;
+    }
+
+    @Override
+    public double squaredSum(Tensor tensor) {
+        return 0;
+    }
+
+    @Override
+    public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate) {
+    }
+
+    @Override
+    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+    }
+
+    @Override
+    public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
+    }
+
+    @Override
+    public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+    }
+
+    @Override
+    public void biasBackward(Tensor dy, Tensor dBias) {
+    }
+
+    @Override
+    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
+            Tensor reciprocalDeviation) {
+    }
+
+    @Override
+    public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate) {
+    }
+
+    @Override
+    public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+            Tensor dBeta) {
+    }
+
+    @Override
+    public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
+    }
+
+    @Override
+    public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
+            Tensor dPositionTable) {
+    }
+
+    @Override
+    public Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+        return Shape.of(microbatchSize, heads, sequenceLength);
+    }
+
+    @Override
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+    }
+
+    @Override
+    public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Tensor dQkv) {
+    }
+
+    @Override
+    public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+    }
+
+    @Override
+    public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
+    }
+
+    @Override
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+    }
+
+    @Override
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+    }
+
+    @Override
+    public void close() {
+    }
+}

@@ -1,0 +1,38 @@
+package dev.troupe.engine.emulated;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import java.util.Optional;
+
+/** Opens engines that keep time instead of computing. */
+public final class EmulatedEngineProvider implements EngineProvider {
+    /** The value of {@code engine.kind} that picks this engine. */
+    public static final String KIND = "emulated";
+
+    @Override
+    public String kind() {
+        return KIND;
+    }
+
+    /** Below every engine that computes: {@code auto} takes it last. */
+    @Override
+    public int preference() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public String description() {
+        return "emulated: no arithmetic, each action takes the time it is told; losses mean nothing";
+    }
+
+    @Override
+    public Optional<String> obstacle(EngineSettings settings) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Engine open(EngineSettings settings) {
+        return new EmulatedEngine(settings);
+    }
+}
