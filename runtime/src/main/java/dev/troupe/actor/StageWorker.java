@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.Work;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
@@ -78,10 +79,10 @@ final class StageWorker implements AutoCloseable {
             }
             case FULL_BACKWARD -> {
                 backwardInput(action);
-                stage.backwardWeight(microbatch);
+                backwardWeight(microbatch);
             }
             case BACKWARD_INPUT -> backwardInput(action);
-            case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
+            case BACKWARD_WEIGHT -> backwardWeight(microbatch);
             case SEND_F, RECV_F, SEND_B, RECV_B -> throw new IllegalStateException(action + " is not for a stage");
         }
         return TaskResult.NOTHING;
@@ -97,10 +98,12 @@ final class StageWorker implements AutoCloseable {
                 case HELD_OUT -> node.heldOut().orElseThrow().fill(microbatch, tokens, targets);
             }
         }
+        engine.workStarts(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> stage.forward(microbatch, input, tokens, targets);
             case HELD_OUT -> stage.forwardOnly(microbatch, input, tokens, targets);
         };
+        engine.workEnds();
         if (stage.hasHead()) {
             return new TaskResult(List.of(new MicrobatchLoss(microbatch, stage.loss(microbatch))), List.of());
         }
@@ -110,10 +113,18 @@ final class StageWorker implements AutoCloseable {
 
     private void backwardInput(Action action) {
         Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B));
+        engine.workStarts(stage.index(), Work.BACKWARD_INPUT);
         Tensor inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
+        engine.workEnds();
         if (!stage.hasEmbedding()) {
             handOver(action.as(Kind.SEND_B), inputGradient);
         }
+    }
+
+    private void backwardWeight(int microbatch) {
+        engine.workStarts(stage.index(), Work.BACKWARD_WEIGHT);
+        stage.backwardWeight(microbatch);
+        engine.workEnds();
     }
 
     /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
@@ -164,8 +175,10 @@ final class StageWorker implements AutoCloseable {
     }
 
     private TaskResult update(WeightUpdate update) {
+        engine.workStarts(stage.index(), Work.UPDATE);
         stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         stage.zeroGradients();
+        engine.workEnds();
         return TaskResult.NOTHING;
     }
 

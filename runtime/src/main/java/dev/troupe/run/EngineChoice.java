@@ -5,6 +5,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.WorkCosts;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -54,6 +55,11 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
             throw new RequestException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
         }
         return new EngineChoice(provider, settings);
+    }
+
+    /** The same choice, with times for an engine that keeps time instead of computing. */
+    public EngineChoice withCosts(WorkCosts costs) {
+        return new EngineChoice(provider, new EngineSettings(settings.floatType(), settings.threads(), costs));
     }
 
     /** Opens the engine of one rank. */

@@ -54,7 +54,7 @@ public final class PreparedRun implements AutoCloseable {
             if (!request.continuesInPlace()) {
                 RunDirectory.requireFree(request.output());
             }
-            this.engine = EngineChoice.of(spec.engine(), floatType(spec.training()), spec.parallel().pipeline(),
+            EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()), spec.parallel().pipeline(),
                     EngineChoice.installed());
             this.start = StartingPoint.of(spec, request.resume());
             start.files().ifPresent(files::add);
@@ -76,6 +76,8 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().pipeline(),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
+            this.engine = choice.withCosts(
+                    new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
         } catch (RuntimeException refused) {
             close();
             throw refused;

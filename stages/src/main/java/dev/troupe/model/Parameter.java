@@ -54,6 +54,9 @@ final class Parameter implements AutoCloseable {
 
     /** Fills a tensor with what the source has under this name. */
     static void load(Engine engine, WeightSource source, String name, Tensor target) {
+        if (!engine.computes()) {
+            return; // its tensors hold no values
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment values = arena.allocate(target.byteCount(), target.dataType().elementBytes());
             source.read(name, target.shape(), target.dataType(), values);
