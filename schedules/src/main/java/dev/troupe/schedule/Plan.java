@@ -1,6 +1,7 @@
 package dev.troupe.schedule;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What every rank does in one step, in order: the schedule for given numbers of ranks, stages and microbatches.
@@ -12,9 +13,11 @@ import java.util.List;
  * @param microbatchCount number of microbatches in the step, M
  * @param placement which rank holds a stage
  * @param rows the actions of each rank, in the order in which it does them
+ * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
+ *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
-        List<List<Action>> rows) {
+        List<List<Action>> rows, Set<Place> overlaps) implements PlanRows {
 
     public Plan {
         if (rankCount < 1 || rows.size() != rankCount) {
@@ -30,6 +33,41 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                     "Plan \"" + name + "\" needs 1 microbatch or more, but has " + microbatchCount + ".");
         }
         rows = rows.stream().map(List::copyOf).toList();
+        overlaps = Set.copyOf(overlaps);
+        for (Place place : overlaps) {
+            requirePair(name, rows, place);
+        }
+    }
+
+    /** A plan in which no forward and backward make a pair. */
+    public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
+            List<List<Action>> rows) {
+        this(name, rankCount, stageCount, microbatchCount, placement, rows, Set.of());
+    }
+
+    private static void requirePair(String name, List<List<Action>> rows, Place place) {
+        List<Action> row = rows.get(place.rank());
+        Action forward = row.get(place.position());
+        Action backward = place.position() + 1 < row.size() ? row.get(place.position() + 1) : null;
+        if (forward.kind() != Kind.FORWARD || backward == null || !backward.kind().makesInputGradient()
+                || forward.microbatch() == backward.microbatch()) {
+            throw new PlanException("Plan \"" + name + "\", rank " + place.rank() + ", position " + place.position()
+                    + ": a pair that overlaps is a forward and the B or I of another microbatch, as in "
+                    + "(0F3;3B1)OVERLAP_F_B, but it is " + forward + " and "
+                    + (backward == null ? "nothing" : backward) + ".");
+        }
+    }
+
+    @Override
+    public int length(int rank) {
+        return rows.get(rank).size();
+    }
+
+    @Override
+    public long packed(int rank, int position) {
+        Action action = rows.get(rank).get(position);
+        boolean pair = !overlaps.isEmpty() && overlaps.contains(new Place(rank, position));
+        return PackedAction.pack(action.stage(), action.kind(), action.microbatch(), pair);
     }
 
     /** The number of stages on each rank, V. */
@@ -37,7 +75,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return stageCount / rankCount; // exact, see the constructor
     }
 
-    /** The rank that holds a stage. */
+    @Override
     public int rankOf(int stage) {
         return placement.rankOf(stage, rankCount);
     }
@@ -68,12 +106,25 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return peer >= 0 && peer < stageCount && rankOf(peer) != rankOf(message.stage());
     }
 
-    /** The same plan with other rows. */
+    /** The same plan with other rows and no pairs. */
     public Plan withRows(List<List<Action>> others) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, placement, others);
+        return withRows(others, Set.of());
     }
 
-    /** One line a rank, the texts of its actions parted by commas; no header; every line ends in a line feed. */
+    /** The same plan with other rows and these pairs in them. */
+    public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
+        return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs);
+    }
+
+    /** The same plan with each pair taken apart: first its forward, then its backward, each on its own. */
+    public Plan withoutOverlaps() {
+        return withRows(rows);
+    }
+
+    /**
+     * One line a rank, the texts of its actions parted by commas, pairs as {@code (0F3;3B1)OVERLAP_F_B}; no header; every
+     * line ends in a line feed.
+     */
     public String toCsv() {
         return PlanCsv.write(this);
     }
@@ -85,16 +136,24 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
      * @throws PlanException if a cell is no action or a line is empty, with line and cell; if the sizes do not fit
      */
     public static Plan fromCsv(String name, Placement placement, int stageCount, int microbatchCount, String csv) {
-        List<List<Action>> rows = PlanCsv.read(name, csv);
-        return new Plan(name, rows.size(), stageCount, microbatchCount, placement, rows);
+        PlanCsv.Rows read = PlanCsv.read(name, csv);
+        return new Plan(name, read.rows().size(), stageCount, microbatchCount, placement, read.rows(), read.overlaps());
     }
 
     /** As the other {@code fromCsv}, with the largest stage and microbatch in the text as the sizes of the plan. */
     public static Plan fromCsv(String name, Placement placement, String csv) {
-        List<List<Action>> rows = PlanCsv.read(name, csv);
-        int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
-        int microbatchCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::microbatch).max().orElse(0);
-        return new Plan(name, rows.size(), stageCount, microbatchCount, placement, rows);
+        return PlanCsv.read(name, csv).plan(name, placement);
+    }
+
+    /**
+     * As the other {@code fromCsv}, with the placement that the rows themselves show: LOOP or V, by which rank computes
+     * which stage.
+     *
+     * @throws PlanException if it is neither; the message names a stage that stands elsewhere
+     */
+    public static Plan fromCsv(String name, String csv) {
+        PlanCsv.Rows read = PlanCsv.read(name, csv);
+        return read.plan(name, read.placement(name));
     }
 
     /** The size and the grid of the plan, for a person to read. */

@@ -1,35 +1,98 @@
 package dev.troupe.schedule;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** The CSV form of a plan, as PyTorch reads and writes it. */
 final class PlanCsv {
+    private static final String PAIR_END = ")OVERLAP_F_B";
+
     private PlanCsv() {
     }
 
     static String write(Plan plan) {
-        return plan.rows().stream().map(PlanCsv::line).collect(Collectors.joining());
+        return IntStream.range(0, plan.rankCount()).mapToObj(rank -> line(plan, rank)).collect(Collectors.joining());
     }
 
-    private static String line(List<Action> row) {
-        return row.stream().map(Action::toString).collect(Collectors.joining(",", "", "\n"));
+    private static String line(Plan plan, int rank) {
+        List<Action> row = plan.rows().get(rank);
+        List<String> cells = new ArrayList<>();
+        for (int position = 0; position < row.size(); position++) {
+            if (plan.overlaps().contains(new Place(rank, position))) {
+                cells.add("(" + row.get(position) + ";" + row.get(++position) + PAIR_END);
+            } else {
+                cells.add(row.get(position).toString());
+            }
+        }
+        return String.join(",", cells) + "\n";
     }
 
-    static List<List<Action>> read(String name, String csv) {
+    /** What stands in the text: the actions, and where the pairs begin. */
+    record Rows(List<List<Action>> rows, Set<Place> overlaps) {
+
+        /** The plan, with the largest stage and microbatch as its sizes. */
+        Plan plan(String name, Placement placement) {
+            int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
+            int microbatchCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::microbatch).max().orElse(0);
+            return new Plan(name, rows.size(), stageCount, microbatchCount, placement, rows, overlaps);
+        }
+
+        /** The placement that these rows show; LOOP where every placement is the same. */
+        Placement placement(String name) {
+            TreeMap<Integer, Integer> ranks = new TreeMap<>();
+            for (int rank = 0; rank < rows.size(); rank++) {
+                for (Action action : rows.get(rank)) {
+                    Integer other = ranks.putIfAbsent(action.stage(), rank);
+                    if (other != null && other != rank) {
+                        throw new PlanException("Plan \"" + name + "\", line " + (rank + 1) + ": " + action
+                                + " stands on rank " + rank + ", but rank " + other + " works on stage "
+                                + action.stage() + " too: one rank holds a stage.");
+                    }
+                }
+            }
+            for (Placement placement : Placement.values()) {
+                if (misplaced(placement, ranks) < 0) {
+                    return placement;
+                }
+            }
+            int loop = misplaced(Placement.LOOP, ranks);
+            int v = misplaced(Placement.V, ranks);
+            throw new PlanException("Plan \"" + name + "\" places its stages neither as LOOP (which has stage " + loop
+                    + " on rank " + Placement.LOOP.rankOf(loop, rows.size()) + ", not on " + ranks.get(loop)
+                    + ") nor as V (which has stage " + v + " on rank " + Placement.V.rankOf(v, rows.size())
+                    + ", not on " + ranks.get(v) + "): move the stages to the ranks of one of them.");
+        }
+
+        /** The first stage that a placement would have elsewhere; -1 if there is none. */
+        private int misplaced(Placement placement, TreeMap<Integer, Integer> ranks) {
+            for (var entry : ranks.entrySet()) {
+                if (placement.rankOf(entry.getKey(), rows.size()) != entry.getValue()) {
+                    return entry.getKey();
+                }
+            }
+            return -1;
+        }
+    }
+
+    static Rows read(String name, String csv) {
         List<String> lines = csv.stripTrailing().lines().toList();
         if (lines.isEmpty()) {
             throw new PlanException("Plan \"" + name + "\" is empty: write one line for each rank.");
         }
         List<List<Action>> rows = new ArrayList<>();
-        for (int i = 0; i < lines.size(); i++) {
-            rows.add(readLine(name, i + 1, lines.get(i)));
+        Set<Place> overlaps = new HashSet<>();
+        for (int rank = 0; rank < lines.size(); rank++) {
+            rows.add(readLine(name, rank, lines.get(rank), overlaps));
         }
-        return rows;
+        return new Rows(rows, overlaps);
     }
 
-    private static List<Action> readLine(String name, int lineNumber, String line) {
+    private static List<Action> readLine(String name, int rank, String line, Set<Place> overlaps) {
         List<Action> row = new ArrayList<>();
         String[] cells = line.split(",", -1);
         for (int i = 0; i < cells.length; i++) {
@@ -37,16 +100,33 @@ final class PlanCsv {
                 continue;
             }
             try {
-                row.add(Action.parse(cells[i]));
+                String cell = cells[i].strip();
+                if (cell.startsWith("(")) {
+                    overlaps.add(new Place(rank, row.size()));
+                    row.addAll(readPair(cell));
+                } else {
+                    row.add(Action.parse(cell));
+                }
             } catch (PlanException e) {
                 throw new PlanException(
-                        "Plan \"" + name + "\", line " + lineNumber + ", cell " + (i + 1) + ": " + e.getMessage());
+                        "Plan \"" + name + "\", line " + (rank + 1) + ", cell " + (i + 1) + ": " + e.getMessage());
             }
         }
         if (row.isEmpty()) {
-            throw new PlanException("Plan \"" + name + "\", line " + lineNumber
+            throw new PlanException("Plan \"" + name + "\", line " + (rank + 1)
                     + ": there is no action for this rank; every line is a rank, so take out empty lines.");
         }
         return row;
+    }
+
+    private static List<Action> readPair(String cell) {
+        String[] parts = cell.endsWith(PAIR_END)
+                ? cell.substring(1, cell.length() - PAIR_END.length()).split(";", -1)
+                : new String[0];
+        if (parts.length != 2) {
+            throw new PlanException("\"" + cell + "\" is no pair: write a forward and a backward, as in "
+                    + "(0F3;3B1)OVERLAP_F_B.");
+        }
+        return List.of(Action.parse(parts[0]), Action.parse(parts[1]));
     }
 }

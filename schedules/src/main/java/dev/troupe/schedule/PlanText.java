@@ -4,7 +4,8 @@ import java.util.List;
 
 /**
  * A plan drawn for the terminal: a line a rank, a column a position (not a time). Marked places stand in brackets, with
- * an arrow and a caption under them. Plans wider than the line are drawn in blocks, one under the other.
+ * an arrow and a caption under them; a pair that overlaps stands in parentheses. Plans wider than the line are drawn in
+ * blocks, one under the other.
  *
  * <pre>
  * by hand: 2 ranks, 2 stages, 2 microbatches
@@ -93,7 +94,9 @@ public final class PlanText {
     private String cell(int rank, int position) {
         List<Action> row = plan.rows().get(rank);
         if (position < row.size()) {
-            return row.get(position).toString();
+            String opening = plan.overlaps().contains(new Place(rank, position)) ? "(" : "";
+            String closing = plan.overlaps().contains(new Place(rank, position - 1)) ? ")" : "";
+            return opening + row.get(position) + closing;
         }
         return isMarked(rank, position) ? "?" : "";
     }

@@ -3,11 +3,8 @@ package dev.troupe.schedule.builder;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanException;
 
 /**
  * Interleaved 1F1B: every rank holds V stages, a lap of P apart, and microbatches go through them in rounds. The bubble
@@ -34,83 +31,32 @@ public record InterleavedOneForwardOneBackward() implements Schedule {
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        requireEvenRounds(pipeline, microbatches);
-        List<List<Action>> rows = new ArrayList<>();
+        Rounds rounds = Rounds.of(name(), pipeline, virtualStages, microbatches);
+        List<Row> rows = new ArrayList<>();
         for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(new Row(rank, pipeline, virtualStages, microbatches).actions());
+            rows.add(row(rank, rounds));
         }
-        return new Plan(name(), pipeline, pipeline * virtualStages, microbatches, Placement.LOOP, rows);
+        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
     }
 
-    private void requireEvenRounds(int pipeline, int microbatches) {
-        if (hasEvenRounds(pipeline, microbatches)) {
-            return;
+    private static Row row(int rank, Rounds rounds) {
+        Row row = new Row(rounds.microbatches());
+        int forwards = 0;
+        int backwards = 0;
+        // 1. Warm-up: forwards through all but the last local stage, and two for every rank that follows.
+        int warmUp = rounds.warmUp(rank, 2);
+        while (forwards < warmUp) {
+            row.forward(rounds.forwardStage(rank, forwards++));
         }
-        int fewer = microbatches - 1;
-        while (!hasEvenRounds(pipeline, fewer)) {
-            fewer--;
+        // 2. Steady: one forward, one backward.
+        while (forwards < rounds.perRank()) {
+            row.forward(rounds.forwardStage(rank, forwards++));
+            row.backward(rounds.backwardStage(rank, backwards++));
         }
-        int more = microbatches + 1;
-        while (!hasEvenRounds(pipeline, more)) {
-            more++;
+        // 3. Cool-down: the backwards that are left.
+        while (backwards < rounds.perRank()) {
+            row.backward(rounds.backwardStage(rank, backwards++));
         }
-        int rounds = rounds(pipeline, microbatches);
-        throw new PlanException(name() + " takes " + microbatches + " microbatches through " + pipeline + " ranks in "
-                + rounds + " rounds, but " + microbatches + " does not divide by " + rounds + ": take " + fewer + " or "
-                + more + " microbatches.");
-    }
-
-    private static boolean hasEvenRounds(int pipeline, int microbatches) {
-        return microbatches % rounds(pipeline, microbatches) == 0;
-    }
-
-    private static int rounds(int pipeline, int microbatches) {
-        return Math.max(1, microbatches / pipeline); // rounded down: a round is never shorter than the pipeline
-    }
-
-    /** The row of one rank: the k-th forward and the k-th backward are functions of k, and phases only mix them. */
-    private record Row(int rank, int pipeline, int virtualStages, int microbatches) {
-
-        List<Action> actions() {
-            List<Action> row = new ArrayList<>();
-            int total = virtualStages * microbatches;
-            int forwards = 0;
-            int backwards = 0;
-            // 1. Warm-up: forwards through all but the last local stage, and two for every rank that follows.
-            long wanted = (long) (virtualStages - 1) * perRound() + 2L * (pipeline - 1 - rank);
-            int warmUp = (int) Math.min(wanted, total);
-            while (forwards < warmUp) {
-                row.add(forward(forwards++));
-            }
-            // 2. Steady: one forward, one backward.
-            while (forwards < total) {
-                row.add(forward(forwards++));
-                row.add(backward(backwards++));
-            }
-            // 3. Cool-down: the backwards that are left.
-            while (backwards < total) {
-                row.add(backward(backwards++));
-            }
-            return row;
-        }
-
-        private Action forward(int k) {
-            int localStage = k / perRound() % virtualStages; // rounded down
-            return new Action(localStage * pipeline + rank, Kind.FORWARD, microbatch(k));
-        }
-
-        private Action backward(int k) {
-            int localStage = virtualStages - 1 - k / perRound() % virtualStages; // rounded down
-            return new Action(localStage * pipeline + rank, Kind.FULL_BACKWARD, microbatch(k));
-        }
-
-        private int microbatch(int k) {
-            int round = k / (perRound() * virtualStages); // rounded down
-            return round * perRound() + k % perRound();
-        }
-
-        private int perRound() {
-            return microbatches / rounds(pipeline, microbatches); // exact, see requireEvenRounds
-        }
+        return row;
     }
 }

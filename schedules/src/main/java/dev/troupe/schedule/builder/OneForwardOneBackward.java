@@ -1,12 +1,10 @@
 package dev.troupe.schedule.builder;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanRows;
 
 /**
  * 1F1B: as soon as a microbatch can go back it does, so that rank r keeps the activations of min(M, P-r) microbatches
@@ -31,33 +29,50 @@ public record OneForwardOneBackward() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        Sizes.requireOneStageARank(name(), virtualStages);
-        List<List<Action>> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, pipeline, microbatches));
-        }
-        return new Plan(name(), pipeline, pipeline, microbatches, Placement.LOOP, rows);
+        return rows(pipeline, virtualStages, microbatches).toPlan(Placement.LOOP);
     }
 
-    private static List<Action> row(int rank, int pipeline, int microbatches) {
-        List<Action> row = new ArrayList<>();
-        int forwards = 0;
-        int backwards = 0;
-        // 1. Warm-up: forwards until the first microbatch could be back.
-        int warmUp = Math.min(microbatches, pipeline - rank);
-        while (forwards < warmUp) {
-            row.add(new Action(rank, Kind.FORWARD, forwards++));
+    @Override
+    public PlanRows rows(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Sizes.requireOneStageARank(name(), virtualStages);
+        return new Rows(name(), pipeline, microbatches);
+    }
+
+    /** The rule as a function of the place, so that no row need be held. */
+    private record Rows(String name, int rankCount, int microbatchCount) implements PlanRows {
+        @Override
+        public int stageCount() {
+            return rankCount;
         }
-        // 2. Steady: one backward, one forward.
-        while (forwards < microbatches) {
-            row.add(new Action(rank, Kind.FULL_BACKWARD, backwards++));
-            row.add(new Action(rank, Kind.FORWARD, forwards++));
+
+        @Override
+        public int rankOf(int stage) {
+            return stage;
         }
-        // 3. Cool-down: the backwards that are left.
-        while (backwards < microbatches) {
-            row.add(new Action(rank, Kind.FULL_BACKWARD, backwards++));
+
+        @Override
+        public int length(int rank) {
+            return 2 * microbatchCount;
         }
-        return row;
+
+        @Override
+        public long packed(int rank, int position) {
+            // 1. Warm-up: forwards until the first microbatch could be back.
+            int warmUp = Math.min(microbatchCount, rankCount - rank);
+            if (position < warmUp) {
+                return PackedAction.pack(rank, Kind.FORWARD, position);
+            }
+            // 2. Steady: one backward, one forward.
+            int turn = (position - warmUp) / 2; // rounded down: two actions a turn
+            boolean backward = (position - warmUp) % 2 == 0;
+            if (warmUp + turn < microbatchCount) {
+                return backward
+                        ? PackedAction.pack(rank, Kind.FULL_BACKWARD, turn)
+                        : PackedAction.pack(rank, Kind.FORWARD, warmUp + turn);
+            }
+            // 3. Cool-down: the backwards that are left.
+            return PackedAction.pack(rank, Kind.FULL_BACKWARD, position - microbatchCount);
+        }
     }
 }

@@ -1,10 +1,10 @@
 package dev.troupe.schedule.builder;
 
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanRows;
 
 /** A rule that says when each microbatch is worked on, for any number of ranks and microbatches it is defined for. */
-public sealed interface Schedule
-        permits GPipe, OneForwardOneBackward, InterleavedOneForwardOneBackward, ForwardOnly {
+public interface Schedule {
 
     /** The name of the schedule in configurations and on the command line. */
     String name();
@@ -19,4 +19,12 @@ public sealed interface Schedule
      *         which would do
      */
     Plan plan(int pipeline, int virtualStages, int microbatches);
+
+    /**
+     * The rows of the plan, for sizes whose plan would not fit into memory. A schedule that can work out any action by
+     * its place does so here; all others make the plan.
+     */
+    default PlanRows rows(int pipeline, int virtualStages, int microbatches) {
+        return plan(pipeline, virtualStages, microbatches);
+    }
 }

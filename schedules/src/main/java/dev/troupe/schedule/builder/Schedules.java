@@ -1,29 +1,31 @@
 package dev.troupe.schedule.builder;
 
+import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 import dev.troupe.schedule.PlanException;
 
-/** The schedules one can train with, by name. */
+/** The schedules one can train with, by name; a new one is entered here. */
 public final class Schedules {
-    private static final List<Schedule> ALL = List.of(new GPipe(), new OneForwardOneBackward(),
-            new InterleavedOneForwardOneBackward());
+    private static final List<Schedule> ALL = List.of(new GPipe(), new OneForwardOneBackward(), new LoopedBfs(),
+            new InterleavedOneForwardOneBackward(), new ZeroBubbleH1(), new ZeroBubbleH2(),
+            new InterleavedZeroBubble(), new ZeroBubbleV(), new VHalf(), new VMin(), new DualPipeV());
 
     private Schedules() {
     }
 
-    /** The names that {@link #named} knows, in the order in which the schedules were invented. */
+    /** The names that {@link #named} knows, relatives side by side. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
     }
 
     /**
-     * The schedule of this name.
+     * The schedule of this name, or the plan in this file.
      *
-     * @throws PlanException if there is none; the message names the nearest and lists all
+     * @param name one of {@link #names}, or a path: what ends in {@code .csv} or has a slash in it
+     * @throws PlanException if there is none of this name; the message names the nearest and lists all
      */
     public static Schedule named(String name) {
         for (Schedule schedule : ALL) {
@@ -31,9 +33,12 @@ public final class Schedules {
                 return schedule;
             }
         }
+        if (name.toLowerCase(Locale.ROOT).endsWith(".csv") || name.contains("/") || name.contains("\\")) {
+            return new PlanFile(Path.of(name));
+        }
         String nearest = names().stream().min(Comparator.comparingInt(known -> distance(name, known))).orElseThrow();
         throw new PlanException("There is no schedule \"" + name + "\": did you mean \"" + nearest + "\"? There are "
-                + names().stream().collect(Collectors.joining(", ")) + ".");
+                + String.join(", ", names()) + ", and paths of CSV files.");
     }
 
     /** How many letters must be put in, taken out or changed to make one word the other (Levenshtein), case aside. */

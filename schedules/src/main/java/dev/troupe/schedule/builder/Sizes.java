@@ -19,6 +19,14 @@ final class Sizes {
         }
     }
 
+    static void requireTwoStagesARank(String name, int virtualStages) {
+        if (virtualStages != 2) {
+            throw new PlanException(name + " holds two stages on each rank, there and back, but was asked for "
+                    + virtualStages + " virtual stage" + (virtualStages == 1 ? "" : "s")
+                    + ": set virtual stages to 2.");
+        }
+    }
+
     static void requireOneStageARank(String name, int virtualStages) {
         if (virtualStages > 1) {
             throw new PlanException(name + " holds one stage on each rank, but was asked for " + virtualStages

@@ -69,7 +69,7 @@ final class DryRun {
 
     private boolean advance(int rank) {
         int before = positions[rank];
-        while (!isFinished(rank) && obstacle(current(rank)) == null) {
+        while (!isFinished(rank) && obstacle(rank) == null) {
             perform(current(rank));
             positions[rank]++;
         }
@@ -81,6 +81,13 @@ final class DryRun {
     }
 
     /** What the walk of a rank waits for: the action that must come first; null if it can go on. */
+    private Action obstacle(int rank) {
+        Action own = obstacle(current(rank));
+        boolean pair = own == null && plan.overlaps().contains(new Place(rank, positions[rank]));
+        // A pair begins only when its backward can, too.
+        return pair ? obstacle(plan.rows().get(rank).get(positions[rank] + 1)) : own;
+    }
+
     private Action obstacle(Action action) {
         return switch (action.kind()) {
             case FORWARD -> action.stage() == 0
@@ -174,12 +181,12 @@ final class DryRun {
 
     private int rankWaitedFor(int rank) {
         Action action = current(rank);
-        return lacksCredit(action) ? rank : plan.rankOf(obstacle(action).stage());
+        return lacksCredit(action) ? rank : plan.rankOf(obstacle(rank).stage());
     }
 
     private String waitOf(int rank) {
         Action action = current(rank);
-        Action missing = obstacle(action);
+        Action missing = obstacle(rank);
         if (lacksCredit(action)) {
             return missing + ", which gets no credit";
         }

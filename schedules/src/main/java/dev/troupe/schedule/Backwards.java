@@ -1,0 +1,70 @@
+package dev.troupe.schedule;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Passes over the backwards of a plan. B is I and W together: where the two stand side by side they may become one
+ * action, which saves the cost of one; where they are one they may become two, which lets a later hand move the W.
+ *
+ * <pre>
+ * merge   0F0 0I0 0W0 0I1 0F1 0W1   =>   0F0 0B0 0I1 0F1 0W1
+ * split   0F0 0B0 0F1               =>   0F0 0I0 0W0 0F1
+ * </pre>
+ *
+ * <p>They are for plans that only compute: lower them afterwards.
+ */
+public final class Backwards {
+    private Backwards() {
+    }
+
+    /** The plan with each I and the W of the same stage and microbatch right behind it made one B. */
+    public static Plan merge(Plan plan) {
+        return rewrite(plan, (row, position) -> {
+            Action input = row.get(position);
+            boolean merges = input.kind() == Kind.BACKWARD_INPUT && position + 1 < row.size()
+                    && row.get(position + 1).equals(input.as(Kind.BACKWARD_WEIGHT));
+            return merges ? new Step(2, List.of(input.as(Kind.FULL_BACKWARD))) : new Step(1, List.of(input));
+        });
+    }
+
+    /** The plan with each B made an I and a W right behind it; of a pair the I stays in the pair. */
+    public static Plan split(Plan plan) {
+        return rewrite(plan, (row, position) -> {
+            Action whole = row.get(position);
+            return new Step(1, whole.kind() == Kind.FULL_BACKWARD
+                    ? List.of(whole.as(Kind.BACKWARD_INPUT), whole.as(Kind.BACKWARD_WEIGHT))
+                    : List.of(whole));
+        });
+    }
+
+    /** How many actions of the old row a pass has read, and what it writes for them. */
+    private record Step(int read, List<Action> written) {
+    }
+
+    private interface Pass {
+        Step at(List<Action> row, int position);
+    }
+
+    private static Plan rewrite(Plan plan, Pass pass) {
+        List<List<Action>> rows = new ArrayList<>();
+        Set<Place> overlaps = new HashSet<>();
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            List<Action> old = plan.rows().get(rank);
+            List<Action> row = new ArrayList<>();
+            int position = 0;
+            while (position < old.size()) {
+                if (plan.overlaps().contains(new Place(rank, position))) {
+                    overlaps.add(new Place(rank, row.size()));
+                }
+                Step step = pass.at(old, position);
+                row.addAll(step.written());
+                position += step.read();
+            }
+            rows.add(row);
+        }
+        return plan.withRows(rows, overlaps);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.schedule;
+
+import java.util.List;
+
+/**
+ * An {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next action of its
+ * row. Equal actions have equal numbers but for the pair. A stage has 27 bits, a microbatch 31.
+ */
+public final class PackedAction {
+    private static final List<Kind> KINDS = List.of(Kind.values());
+    private static final int STAGE_SHIFT = 36;
+    private static final int KIND_SHIFT = 32;
+    private static final long PAIR = 1L << 31;
+    private static final long MICROBATCH_MASK = PAIR - 1;
+
+    private PackedAction() {
+    }
+
+    /** The number of an action that stands alone. */
+    public static long pack(int stage, Kind kind, int microbatch) {
+        return pack(stage, kind, microbatch, false);
+    }
+
+    /** The number of an action; {@code pair} where it overlaps with the next one of its row. */
+    public static long pack(int stage, Kind kind, int microbatch, boolean pair) {
+        return (long) stage << STAGE_SHIFT | (long) kind.ordinal() << KIND_SHIFT | (pair ? PAIR : 0) | microbatch;
+    }
+
+    /** The stage of a packed action. */
+    public static int stage(long packed) {
+        return (int) (packed >>> STAGE_SHIFT);
+    }
+
+    /** The kind of a packed action. */
+    public static Kind kind(long packed) {
+        return KINDS.get((int) (packed >>> KIND_SHIFT) & 15);
+    }
+
+    /** The microbatch of a packed action. */
+    public static int microbatch(long packed) {
+        return (int) (packed & MICROBATCH_MASK);
+    }
+
+    /** Whether a packed action makes a pair with the next one of its row. */
+    public static boolean isPair(long packed) {
+        return (packed & PAIR) != 0;
+    }
+
+    /** The action as an object. */
+    public static Action unpack(long packed) {
+        return new Action(stage(packed), kind(packed), microbatch(packed));
+    }
+}

@@ -1,0 +1,101 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+
+/**
+ * DualPipeV: two stages a rank, there and back, and in the steady phase the forward of one with the backward of the other
+ * as a pair, so that a device that can do both at once hides the messages of each behind the computing of the other.
+ *
+ * <pre>
+ * P = 2, M = 4 (stages 0 and 3 on rank 0, 1 and 2 on rank 1; parentheses are pairs)
+ * rank 0   0F0 0F1 0F2 3F0 3I0 3W0 3F1 (0F3;3B1) (3F2;0B0) 3B2 (3F3;0B1) 3B3 0I2 0W2 0I3 0W3
+ * rank 1   1F0 2F0 1F1 2F1 1F2 2B0 (2F2;1B0) (1F3;2B1) (2F3;1B1) 2B2 1B2 2I3 1I3 2W3 1W3
+ * </pre>
+ *
+ * <p>It needs 2P microbatches. Where a pair is one action that takes as long as its two halves, the bubble is (P-1)/(3M);
+ * {@link Plan#withoutOverlaps} gives a rank that computes one thing at a time a shorter step.
+ *
+ * <p>Source: the DualPipe repository of DeepSeek, {@code dualpipev.py}, after Qi et al.'s cut in half of DualPipe
+ * (DeepSeek-V3 Technical Report, 2024, section 3.2.1); the order of PyTorch's DualPipeV.
+ */
+public record DualPipeV() implements Schedule {
+    @Override
+    public String name() {
+        return "dualpipev";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Sizes.requireTwoStagesARank(name(), virtualStages);
+        if (microbatches / 2 < pipeline) { // rounded down: an odd one out does not help
+            throw new PlanException(name() + " needs two microbatches for each rank, but " + pipeline
+                    + " ranks were given " + microbatches + ": take " + 2L * pipeline + " or more, or take zbv.");
+        }
+        List<Row> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            rows.add(row(rank, pipeline, microbatches));
+        }
+        return Row.plan(name(), virtualStages, microbatches, Placement.V, rows);
+    }
+
+    private static Row row(int rank, int pipeline, int microbatches) {
+        int there = rank;
+        int back = 2 * pipeline - 1 - rank;
+        int ranksAfter = pipeline - 1 - rank;
+        Row row = new Row(microbatches);
+        WeightQueue owed = new WeightQueue(row);
+        // 1. Forwards there, two for every rank that follows.
+        for (int i = 0; i < 2 * ranksAfter; i++) {
+            row.forward(there);
+        }
+        // 2. Forwards there and back.
+        for (int i = 0; i <= rank; i++) {
+            row.forward(there).forward(back);
+        }
+        // 3. Backward and forward of the way back, I and W apart to pass the gradient on early.
+        for (int i = 0; i < ranksAfter; i++) {
+            owed.backwardInput(back);
+            owed.backwardWeight();
+            row.forward(back);
+        }
+        // 4. Main: pairs, forward there over backward back, then forward back over backward there.
+        for (int i = 0; i < microbatches - 2 * pipeline + rank + 1; i++) {
+            if (i == 0 && ranksAfter == 0) {
+                row.forward(there).backward(back); // apart, so that the gradient of the last rank leaves sooner
+            } else {
+                row.forwardOverBackward(there, back);
+            }
+            row.forwardOverBackward(back, there);
+        }
+        // 5. Backwards back, and the last forwards as pairs.
+        for (int i = 0; i < ranksAfter; i++) {
+            row.backward(back).forwardOverBackward(back, there);
+        }
+        // 6. Backwards back and there; from the middle on in two, W later.
+        int backwards = rank + 1;
+        for (int i = 0; i < 2 * backwards; i++) {
+            int stage = i % 2 == 0 ? back : there;
+            if (i < backwards) {
+                row.backward(stage);
+            } else {
+                owed.backwardInput(stage);
+            }
+        }
+        // 7. W that are owed, and the last backwards there.
+        for (int i = 0; i < ranksAfter; i++) {
+            owed.backwardWeight();
+            owed.backwardInput(there);
+        }
+        // 8. The W that are still owed.
+        for (int i = 0; i <= rank; i++) {
+            owed.backwardWeight();
+        }
+        return row;
+    }
+}

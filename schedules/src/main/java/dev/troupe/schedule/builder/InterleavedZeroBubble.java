@@ -1,0 +1,68 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * Interleaved zero bubble (ZB1P): interleaved 1F1B with the backward in two. The warm-up is shorter, since a gradient
+ * passes through a rank in I alone; rank r puts its W off by r microbatches, so that they fill the bubble at the end and
+ * every rank holds the same.
+ *
+ * <pre>
+ * P = 2, V = 2, M = 2 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
+ * rank 0   0F0 0F1 2F0 2F1     2I0 2W0 2I1 2W1 0I0 0W0 0I1 0W1
+ * rank 1       1F0 1F1 3F0 3I0 3F1 3I1 3W0 1I0 3W1 1I1 1W0 1W1
+ * </pre>
+ *
+ * <p>M must divide into rounds as for interleaved 1F1B. With V = 1 this is ZB-H1 but for the place of W in a turn.
+ *
+ * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023 (ZB-1P with the stages of interleaved 1F1B); the order of
+ * PyTorch's InterleavedZeroBubble.
+ */
+public record InterleavedZeroBubble() implements Schedule {
+    @Override
+    public String name() {
+        return "interleaved-zero-bubble";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Rounds rounds = Rounds.of(name(), pipeline, virtualStages, microbatches);
+        List<Row> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            rows.add(row(rank, rounds));
+        }
+        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+    }
+
+    private static Row row(int rank, Rounds rounds) {
+        Row row = new Row(rounds.microbatches());
+        WeightQueue owed = new WeightQueue(row);
+        int forwards = 0;
+        int backwards = 0;
+        // 1. Warm-up: forwards through all but the last local stage, and one for every rank that follows.
+        int warmUp = rounds.warmUp(rank, 1);
+        while (forwards < warmUp) {
+            row.forward(rounds.forwardStage(rank, forwards++));
+        }
+        // 2. Steady: one forward, one I, and the oldest W once more than r are owed. Cool-down: the same without forwards.
+        while (backwards < rounds.perRank()) {
+            if (forwards < rounds.perRank()) {
+                row.forward(rounds.forwardStage(rank, forwards++));
+            }
+            owed.backwardInput(rounds.backwardStage(rank, backwards++));
+            if (owed.size() > rank) {
+                owed.backwardWeight();
+            }
+        }
+        // 3. The W that are still owed.
+        while (owed.size() > 0) {
+            owed.backwardWeight();
+        }
+        return row;
+    }
+}

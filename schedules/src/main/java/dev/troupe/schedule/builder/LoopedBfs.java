@@ -1,0 +1,57 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * Looped breadth first: every rank takes all microbatches through its first stage, then all through the next; then back
+ * the same way. The bubble is that of GPipe divided by V; activations of all M V stay until their backward.
+ *
+ * <pre>
+ * P = 2, V = 2, M = 2 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
+ * rank 0   0F0 0F1 2F0 2F1         2B1---- 2B0---- 0B1---- 0B0----
+ * rank 1       1F0 1F1 3F0 3F1 3B1---- 3B0---- 1B1---- 1B0----
+ * </pre>
+ *
+ * <p>Source: Lamy-Poirier, Breadth-First Pipeline Parallelism, 2023, section 3. Backwards take the microbatches in
+ * reverse, so that what was made last is freed first, as in PyTorch.
+ */
+public record LoopedBfs() implements Schedule {
+    @Override
+    public String name() {
+        return "looped-bfs";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        int stageCount = pipeline * virtualStages;
+        List<List<Action>> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            rows.add(row(Placement.LOOP.stagesOf(rank, pipeline, stageCount), microbatches));
+        }
+        return new Plan(name(), pipeline, stageCount, microbatches, Placement.LOOP, rows);
+    }
+
+    private static List<Action> row(List<Integer> stages, int microbatches) {
+        List<Action> row = new ArrayList<>();
+        // 1. All forwards, stage by stage.
+        for (int stage : stages) {
+            for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+                row.add(new Action(stage, Kind.FORWARD, microbatch));
+            }
+        }
+        // 2. All backwards, the other way round.
+        for (int stage : stages.reversed()) {
+            for (int microbatch = microbatches - 1; microbatch >= 0; microbatch--) {
+                row.add(new Action(stage, Kind.FULL_BACKWARD, microbatch));
+            }
+        }
+        return row;
+    }
+}

@@ -1,0 +1,57 @@
+package dev.troupe.schedule.builder;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+
+/**
+ * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it for computing only.
+ * Which stages a rank holds is read off the file; it must be LOOP or V.
+ *
+ * @param path the file; its text is read when a plan is asked for
+ */
+public record PlanFile(Path path) implements Schedule {
+    @Override
+    public String name() {
+        return path.toString();
+    }
+
+    /**
+     * The plan in the file, whatever its sizes.
+     *
+     * @throws PlanException if the file cannot be read, or is no plan; the message says where
+     */
+    public Plan plan() {
+        try {
+            return Plan.fromCsv(name(), Files.readString(path, StandardCharsets.UTF_8));
+        } catch (NoSuchFileException e) {
+            throw new PlanException("There is no plan file \"" + path + "\": give the path of a CSV file, or one of "
+                    + String.join(", ", Schedules.names()) + ".");
+        } catch (IOException e) {
+            throw new PlanException("The plan file \"" + path + "\" cannot be read as UTF-8 text: " + e.getMessage()
+                    + ".");
+        }
+    }
+
+    /** The plan in the file, which must have these sizes. */
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Plan plan = plan();
+        if (plan.rankCount() != pipeline || plan.virtualStages() != virtualStages
+                || plan.microbatchCount() != microbatches) {
+            throw new PlanException("The plan file \"" + path + "\" is for " + sizes(plan.rankCount(),
+                    plan.virtualStages(), plan.microbatchCount()) + ", but was asked for "
+                    + sizes(pipeline, virtualStages, microbatches) + ": ask for what the file has.");
+        }
+        return plan;
+    }
+
+    private static String sizes(int pipeline, int virtualStages, int microbatches) {
+        return "P = " + pipeline + ", V = " + virtualStages + ", M = " + microbatches;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.troupe.schedule.builder;
+
+import dev.troupe.schedule.PlanException;
+
+/**
+ * How the interleaved schedules take microbatches through the V stages of a rank, which lie a lap of P apart: M make
+ * max(1, M / P) rounds of the same size, and each round goes through all stages of the rank before the next one does.
+ *
+ * @param pipeline number of ranks, P
+ * @param virtualStages stages on each rank, V
+ * @param microbatches microbatches in the step, M
+ */
+record Rounds(int pipeline, int virtualStages, int microbatches) {
+
+    /** Refuses microbatches that do not divide by the rounds, and says which numbers do. */
+    static Rounds of(String name, int pipeline, int virtualStages, int microbatches) {
+        if (!areEven(pipeline, microbatches)) {
+            int fewer = microbatches - 1;
+            while (!areEven(pipeline, fewer)) {
+                fewer--;
+            }
+            int more = microbatches + 1;
+            while (!areEven(pipeline, more)) {
+                more++;
+            }
+            int rounds = count(pipeline, microbatches);
+            throw new PlanException(name + " takes " + microbatches + " microbatches through " + pipeline + " ranks in "
+                    + rounds + " rounds, but " + microbatches + " does not divide by " + rounds + ": take " + fewer
+                    + " or " + more + " microbatches.");
+        }
+        return new Rounds(pipeline, virtualStages, microbatches);
+    }
+
+    private static boolean areEven(int pipeline, int microbatches) {
+        return microbatches % count(pipeline, microbatches) == 0;
+    }
+
+    private static int count(int pipeline, int microbatches) {
+        return Math.max(1, microbatches / pipeline); // rounded down: a round is never shorter than the pipeline
+    }
+
+    /** Forwards of a rank, and as many backwards. */
+    int perRank() {
+        return virtualStages * microbatches;
+    }
+
+    /** Forwards before the first backward, when each of the ranks that follow asks for so many more. */
+    int warmUp(int rank, int perRankThatFollows) {
+        long wanted = (long) (virtualStages - 1) * perRound() + (long) perRankThatFollows * (pipeline - 1 - rank);
+        return (int) Math.min(wanted, perRank());
+    }
+
+    /** The stage of the k-th forward of a rank. */
+    int forwardStage(int rank, int k) {
+        int localStage = k / perRound() % virtualStages; // rounded down
+        return localStage * pipeline + rank;
+    }
+
+    /** The stage of the k-th backward of a rank. */
+    int backwardStage(int rank, int k) {
+        int localStage = virtualStages - 1 - k / perRound() % virtualStages; // rounded down
+        return localStage * pipeline + rank;
+    }
+
+    private int perRound() {
+        return microbatches / count(pipeline, microbatches); // exact, see of
+    }
+}

@@ -1,0 +1,86 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * One rank's row in the making. Every method adds the action for the next microbatch of a stage, so that a schedule says
+ * only which stage does what; an action beyond the last microbatch is left out.
+ */
+final class Row {
+    private final int microbatches;
+    private final List<Action> actions = new ArrayList<>();
+    private final List<Integer> pairs = new ArrayList<>();
+    private final Map<Kind, Map<Integer, Integer>> next = new EnumMap<>(Kind.class);
+
+    /** A row of which no action names a microbatch of {@code microbatches} or more. */
+    Row(int microbatches) {
+        this.microbatches = microbatches;
+    }
+
+    /** F of the next microbatch of a stage. */
+    Row forward(int stage) {
+        return add(stage, Kind.FORWARD, take(stage, Kind.FORWARD));
+    }
+
+    /** B of the next microbatch of a stage. */
+    Row backward(int stage) {
+        take(stage, Kind.BACKWARD_WEIGHT);
+        return add(stage, Kind.FULL_BACKWARD, take(stage, Kind.BACKWARD_INPUT));
+    }
+
+    /** I of the next microbatch of a stage. */
+    Row backwardInput(int stage) {
+        return add(stage, Kind.BACKWARD_INPUT, take(stage, Kind.BACKWARD_INPUT));
+    }
+
+    /** W of the next microbatch of a stage. */
+    Row backwardWeight(int stage) {
+        return add(stage, Kind.BACKWARD_WEIGHT, take(stage, Kind.BACKWARD_WEIGHT));
+    }
+
+    /** F of one stage and B of another as a pair that overlaps. */
+    Row forwardOverBackward(int forwardStage, int backwardStage) {
+        pairs.add(actions.size());
+        return forward(forwardStage).backward(backwardStage);
+    }
+
+    /** How many actions of a kind there were for a stage; B counts as I and as W. */
+    int count(int stage, Kind kind) {
+        return next.getOrDefault(kind, Map.of()).getOrDefault(stage, 0);
+    }
+
+    private int take(int stage, Kind kind) {
+        return next.computeIfAbsent(kind, unused -> new HashMap<>()).merge(stage, 1, Integer::sum) - 1;
+    }
+
+    private Row add(int stage, Kind kind, int microbatch) {
+        if (microbatch < microbatches) {
+            actions.add(new Action(stage, kind, microbatch));
+        }
+        return this;
+    }
+
+    /** The plan that these rows make, one for each rank in turn. */
+    static Plan plan(String name, int virtualStages, int microbatches, Placement placement, List<Row> rows) {
+        Set<Place> overlaps = new HashSet<>();
+        for (int rank = 0; rank < rows.size(); rank++) {
+            for (int position : rows.get(rank).pairs) {
+                overlaps.add(new Place(rank, position));
+            }
+        }
+        return new Plan(name, rows.size(), rows.size() * virtualStages, microbatches, placement,
+                rows.stream().map(row -> row.actions).toList(), overlaps);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.troupe.schedule.builder;
+
+import dev.troupe.schedule.Plan;
+
+/**
+ * V-Half: two stages a rank, there and back, at half the activation memory of 1F1B's worst rank and half its bubble.
+ *
+ * <pre>
+ * The life of a microbatch on P = 4 ranks, W left out; forwards go there slowly and come back fast, gradients the same.
+ * rank 0   0F----------------------------7F 7I-------------------------------------0I
+ * rank 1         1F-----------------6F----------7I------------------------------1I
+ * rank 2               2F-------5F--------------------5I-------------------2I
+ * rank 3                     3F-4F--------------------------4I----------3I
+ * </pre>
+ *
+ * <p>Source: Qi et al., Pipeline Parallelism with Controllable Memory, 2024, section 3: the offsets of the repeated
+ * block. The paper leaves the start, the end and the place of W to a search; what was chosen here stands in
+ * {@link RepeatedBlock}.
+ */
+public record VHalf() implements Schedule {
+    @Override
+    public String name() {
+        return "v-half";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Sizes.requireTwoStagesARank(name(), virtualStages);
+        // With an even P the slots would meet those of the next microbatch: half a period between there and back.
+        int wait = pipeline % 2 == 0 ? 3 : 0;
+        return RepeatedBlock.plan(name(), pipeline, microbatches, rank -> new RepeatedBlock.Slots(
+                // 1. Forward there: two units a rank.
+                2 * rank,
+                // 2. Forward back: one unit a rank.
+                3 * pipeline - rank - 2,
+                // 3. Input gradient of the way back: two units a rank.
+                3 * pipeline + wait + 2 * rank - 1,
+                // 4. Input gradient of the way there: one unit a rank.
+                6 * pipeline + wait - rank - 2));
+    }
+}

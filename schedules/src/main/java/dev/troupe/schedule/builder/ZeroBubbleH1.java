@@ -1,0 +1,70 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * ZB-H1: 1F1B with the backward in two. The later a rank is, the longer it puts off its W, so that they fill the bubble
+ * at the end. Every rank keeps the activations of P microbatches, as rank 0 does under 1F1B; the bubble is a third.
+ *
+ * <pre>
+ * P = 3, M = 4
+ * rank 0   F0 F1 F2       I0 W0 F3 I1 W1    I2 W2    I3 W3
+ * rank 1      F0 F1    I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
+ * rank 2         F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
+ * </pre>
+ *
+ * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.1. The paper draws the order and gives its
+ * bubble, (P-1)(F + B - W), but no rule for other sizes; a delay of r microbatches on rank r is the one that holds the
+ * peak at P everywhere, and it is defined for any M.
+ */
+public record ZeroBubbleH1() implements Schedule {
+    @Override
+    public String name() {
+        return "zb-h1";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Sizes.requireOneStageARank(name(), virtualStages);
+        List<Row> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            rows.add(row(rank, pipeline - rank, rank, microbatches));
+        }
+        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+    }
+
+    /**
+     * The row of a rank that has one stage.
+     *
+     * @param stage the stage
+     * @param warmUp forwards before the first backward, if there are so many
+     * @param delay microbatches by which W follows I
+     * @param microbatches microbatches in the step, M
+     */
+    static Row row(int stage, int warmUp, int delay, int microbatches) {
+        Row row = new Row(microbatches);
+        // 1. Warm-up: forwards until the first microbatch could be back.
+        for (int i = 0; i < warmUp; i++) {
+            row.forward(stage);
+        }
+        // 2. Steady: one I, one F, and a W as soon as enough of them are owed. Cool-down is the same without F.
+        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+            row.backwardInput(stage);
+            if (microbatch >= delay) {
+                row.backwardWeight(stage);
+            }
+            row.forward(stage);
+        }
+        // 3. The W that are still owed.
+        while (row.count(stage, Kind.BACKWARD_WEIGHT) < microbatches) {
+            row.backwardWeight(stage);
+        }
+        return row;
+    }
+}

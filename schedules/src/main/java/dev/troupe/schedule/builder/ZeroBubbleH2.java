@@ -1,0 +1,44 @@
+package dev.troupe.schedule.builder;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+
+/**
+ * ZB-H2: forwards fill the bubble at the start as well. Every rank is busy without a gap from its first action to its
+ * last, for the memory of 2P-1 microbatches on each.
+ *
+ * <pre>
+ * P = 2, M = 4
+ * rank 0   F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3
+ * rank 1      F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
+ * </pre>
+ *
+ * <p>The rank that starts last, P-1 forwards late, also ends last: a step that waits for all of them takes P-1 forwards
+ * more than the ideal time. With fewer than 2P-1 microbatches there are not enough forwards, and gaps remain.
+ *
+ * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.2. The paper draws one example. What was chosen
+ * here: 2(P-r)-1 forwards on rank r, since the first gradient is back after so many, and a delay of 2r microbatches for
+ * its W, since that holds the peak at 2P-1 on every rank. The paper skips the barrier of the optimizer, so that the next
+ * step starts where this one ends on each rank; Troupe keeps it, and so keeps those P-1 forwards.
+ */
+public record ZeroBubbleH2() implements Schedule {
+    @Override
+    public String name() {
+        return "zb-h2";
+    }
+
+    @Override
+    public Plan plan(int pipeline, int virtualStages, int microbatches) {
+        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
+        Sizes.requireOneStageARank(name(), virtualStages);
+        List<Row> rows = new ArrayList<>();
+        for (int rank = 0; rank < pipeline; rank++) {
+            // 1. to 3. are those of ZB-H1, with a warm-up and a delay about twice as long.
+            rows.add(ZeroBubbleH1.row(rank, 2 * (pipeline - rank) - 1, 2 * rank, microbatches));
+        }
+        return Row.plan(name(), virtualStages, microbatches, Placement.LOOP, rows);
+    }
+}
