@@ -1,6 +1,9 @@
 package dev.troupe.checkpoint;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
@@ -30,7 +33,12 @@ import java.util.stream.Stream;
  */
 public final class Checkpoint implements WeightSource, AutoCloseable {
     private static final Pattern NAME = Pattern.compile("step-\\d{6,}");
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final Pattern PART = Pattern.compile("rank-\\d{3,}\\.safetensors");
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
     private final Path directory;
     private final Manifest manifest;
@@ -95,15 +103,18 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     private static Manifest readManifest(Path directory) {
         Path file = directory.resolve(CheckpointStore.MANIFEST);
         try {
-            Manifest manifest = JSON.readValue(file.toFile(), Manifest.class);
-            if (manifest.format() != Manifest.FORMAT) {
-                throw new CheckpointException(file + " has format " + manifest.format() + ", but this version reads "
+            JsonNode tree = JSON.readTree(file.toFile());
+            if (!tree.isObject()) {
+                throw damaged(file, "it is no JSON object", null);
+            }
+            JsonNode format = tree.path("format"); // before all else: another format may have other keys
+            if (format.isIntegralNumber() && format.longValue() != Manifest.FORMAT) {
+                throw new CheckpointException(file + " has format " + format + ", but this version reads "
                         + Manifest.FORMAT + ": resume it with the version that wrote it");
             }
-            return manifest;
+            return JSON.treeToValue(tree, Manifest.class);
         } catch (JsonProcessingException failure) {
-            throw new CheckpointException(file + " is damaged (" + failure.getOriginalMessage()
-                    + "): resume from another checkpoint", failure);
+            throw damaged(file, failure.getOriginalMessage(), failure);
         } catch (IOException failure) {
             throw new CheckpointException("cannot read " + file + ": " + failure, failure);
         }
@@ -111,9 +122,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     private void openParts() {
         for (CheckpointPart part : manifest.parts()) {
-            Path file = directory.resolve(part.file());
-            check(file, part);
-            SafeTensors tensors = SafeTensors.open(file);
+            SafeTensors tensors = SafeTensors.open(checked(part));
             files.add(tensors);
             for (String name : tensors.tensors().keySet()) {
                 if (fileOf.putIfAbsent(name, tensors) != null) {
@@ -124,18 +133,28 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         }
     }
 
-    private static void check(Path file, CheckpointPart part) {
+    /** The file of a part, once its name, size and checksum are what they must be. */
+    private Path checked(CheckpointPart part) {
+        if (!PART.matcher(part.file()).matches()) { // a name must not lead out of the directory
+            throw damaged(directory.resolve(CheckpointStore.MANIFEST), "it names a part \"" + part.file()
+                    + "\", but parts have names such as rank-000.safetensors", null);
+        }
+        Path file = directory.resolve(part.file());
         try {
             if (!Files.exists(file)) {
                 throw new CheckpointException(file + " is missing: resume from another checkpoint");
             }
             if (Files.size(file) != part.byteCount() || !Checksum.sha256(file).equals(part.sha256())) {
-                throw new CheckpointException(file + " is damaged (its size or SHA-256 differs from the manifest's):"
-                        + " resume from another checkpoint");
+                throw damaged(file, "its size or SHA-256 differs from the manifest's", null);
             }
+            return file;
         } catch (IOException failure) {
             throw new CheckpointException("cannot read " + file + ": " + failure, failure);
         }
+    }
+
+    private static CheckpointException damaged(Path file, String why, Throwable cause) {
+        return new CheckpointException(file + " is damaged (" + why + "): resume from another checkpoint", cause);
     }
 
     /** The checkpoint's own directory. */

@@ -14,9 +14,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -86,6 +88,7 @@ public final class CheckpointStore {
             Files.writeString(manifest, JSON.writerWithDefaultPrettyPrinter()
                     .writeValueAsString(new Manifest(Manifest.FORMAT, stepsDone, model, parts)));
             force(manifest, StandardOpenOption.WRITE);
+            deleteAllBut(parts, partial);
             force(partial, StandardOpenOption.READ);
             delete(target);
             Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
@@ -110,10 +113,22 @@ public final class CheckpointStore {
         }
     }
 
+    /** A run that broke down while it wrote this very checkpoint, with more ranks, may have left files. */
+    private static void deleteAllBut(List<CheckpointPart> parts, Path partial) throws IOException {
+        Set<String> kept = new HashSet<>(Set.of(MANIFEST));
+        parts.forEach(part -> kept.add(part.file()));
+        try (Stream<Path> files = Files.list(partial)) {
+            for (Path file : files.filter(file -> !kept.contains(file.getFileName().toString())).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
     private static void delete(Path target) throws IOException {
         if (!Files.exists(target)) {
             return;
         }
+        Files.deleteIfExists(target.resolve(MANIFEST)); // first, so that half a checkpoint is never taken for one
         try (Stream<Path> files = Files.list(target)) {
             for (Path file : files.toList()) {
                 Files.delete(file);

@@ -11,4 +11,13 @@ record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(required = true) ModelConfig model, @JsonProperty(required = true) List<CheckpointPart> parts) {
     /** The layout of directory and files that this version writes and reads. */
     static final int FORMAT = 1;
+
+    Manifest {
+        if (stepsDone < 0 || parts.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "steps_done must be at least 0 and parts at least 1, but found " + stepsDone
+                            + " and " + parts.size());
+        }
+        parts = List.copyOf(parts);
+    }
 }

@@ -1,0 +1,263 @@
+package dev.troupe.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.WeightException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CheckpointTest {
+    private static final ModelConfig MODEL = new ModelConfig(3, 8, 2, 4, 17, true, 1e-5);
+    private static final Shape SHAPE = Shape.of(2, 2);
+    private static final String ELSEWHERE = ": resume from another checkpoint";
+
+    @TempDir
+    private Path run;
+    private CheckpointStore store;
+
+    @BeforeEach
+    void openStore() {
+        store = new CheckpointStore(run, MODEL);
+    }
+
+    @Test
+    void shouldReadBackWhatEveryRankWrote() {
+        Path directory = write(100, 2, 1);
+        assertEquals(run.resolve("checkpoints/step-000100"), directory);
+
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(directory, checkpoint.directory());
+            assertEquals(100, checkpoint.stepsDone());
+            assertEquals(MODEL, checkpoint.model());
+            assertArrayEquals(new float[]{1, 2, 3, 4}, values(checkpoint, "weights-0"));
+            assertArrayEquals(new float[]{11, 12, 13, 14}, values(checkpoint, "weights-1"));
+            assertEquals(directory + " has no tensor weights-2: resume with the model and the optimizer that it was"
+                    + " written with",
+                    assertThrows(WeightException.class, () -> values(checkpoint, "weights-2"))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void shouldOpenACheckpointByItsOwnDirectory() {
+        Path older = write(7, 1, 1);
+        write(8, 1, 5);
+        assertTrue(Checkpoint.isAt(older));
+        assertFalse(Checkpoint.isAt(run));
+        try (Checkpoint checkpoint = Checkpoint.open(older)) {
+            assertEquals(7, checkpoint.stepsDone());
+        }
+    }
+
+    @Test
+    void shouldOpenTheNewestByNumberNotByName() {
+        write(999_999, 1, 1);
+        write(1_000_000, 1, 2);
+        write(20, 1, 3);
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(1_000_000, checkpoint.stepsDone());
+        }
+    }
+
+    @Test
+    void shouldPassOverWhatIsNotWholeAndWhatIsNoCheckpoint() throws IOException {
+        write(10, 1, 1);
+        store.writePart(20, 0, tensors(0, 2));
+        Files.createDirectories(run.resolve("checkpoints/step-000030")); // half deleted
+        Files.createDirectories(run.resolve("checkpoints/step-000040.partial"));
+        Files.writeString(run.resolve("checkpoints/step-000040.partial/manifest.json"), "{}");
+        Files.createDirectories(run.resolve("checkpoints/old-step-000050"));
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(10, checkpoint.stepsDone());
+        }
+    }
+
+    @Test
+    void shouldReplaceACheckpointOfTheSameStep() throws IOException {
+        write(10, 3, 1);
+        write(10, 1, 5);
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertArrayEquals(new float[]{5, 6, 7, 8}, values(checkpoint, "weights-0"));
+        }
+        assertEquals(List.of("manifest.json", "rank-000.safetensors"), names(run.resolve("checkpoints/step-000010")));
+        assertEquals(List.of("step-000010"), names(run.resolve("checkpoints")));
+    }
+
+    @Test
+    void shouldNotKeepWhatARunWithMoreRanksLeftBehind() throws IOException {
+        for (int rank = 0; rank < 4; rank++) {
+            store.writePart(10, rank, tensors(rank, 9)); // and then it broke down
+        }
+        write(10, 2, 1);
+        assertEquals(List.of("manifest.json", "rank-000.safetensors", "rank-001.safetensors"),
+                names(run.resolve("checkpoints/step-000010")));
+    }
+
+    @Test
+    void shouldSayThatThereIsNoCheckpoint() {
+        assertEquals("there is no directory " + run.resolve("nowhere") + " to resume from: name the directory of a run,"
+                + " or one of its checkpoints", refusal(run.resolve("nowhere")));
+        assertEquals("no checkpoint was found in " + run + ": expected " + run.resolve("checkpoints") + " to hold"
+                + " directories such as step-000100, each with a manifest.json", refusal(run));
+    }
+
+    @Test
+    void shouldRefuseAMissingOrDamagedPart() throws IOException {
+        Path part = write(10, 2, 1).resolve("rank-001.safetensors");
+        byte[] sound = Files.readAllBytes(part);
+        String damaged = part + " is damaged (its size or SHA-256 differs from the manifest's)" + ELSEWHERE;
+
+        for (int at : new int[]{0, 9, sound.length - 1}) {
+            byte[] flipped = sound.clone();
+            flipped[at] ^= 0x10;
+            Files.write(part, flipped);
+            assertEquals(damaged, refusal(run), "byte " + at + " flipped");
+        }
+        Files.write(part, Arrays.copyOf(sound, sound.length - 1));
+        assertEquals(damaged, refusal(run));
+        Files.write(part, sound);
+        Files.write(part, new byte[]{0}, StandardOpenOption.APPEND);
+        assertEquals(damaged, refusal(run));
+        Files.delete(part);
+        assertEquals(part + " is missing" + ELSEWHERE, refusal(run));
+    }
+
+    @Test
+    void shouldRefuseAManifestThatIsNone() throws IOException {
+        assertDamaged(text -> "", "");
+        assertDamaged(text -> text.substring(0, text.length() / 2), "");
+        assertDamaged(text -> "steps: 10", "");
+        assertDamaged(text -> "[]", "");
+        assertDamaged(text -> "null", "");
+        assertDamaged(text -> text + "x", "");
+    }
+
+    @Test
+    void shouldRefuseAManifestThatLacksSomething() throws IOException {
+        for (String key : List.of("format", "steps_done", "model", "parts", "layers", "tiedEmbeddings", "normEpsilon",
+                "file", "byteCount", "sha256")) {
+            assertDamaged(text -> text.replace('"' + key + '"', "\"other\""), "");
+        }
+        assertDamaged(text -> text.replaceAll("(?s)\"parts\".*\\]", "\"parts\" : null"), "parts");
+        assertDamaged(text -> text.replaceAll("(?s)\"parts\".*\\]", "\"parts\" : []"), "parts at least 1");
+        assertDamaged(text -> text.replaceAll("\"file\" : \"[^\"]*\"", "\"file\" : null"), "file");
+    }
+
+    @Test
+    void shouldRefuseAManifestWithMoreThanItKnows() throws IOException {
+        assertDamaged(text -> text.replaceFirst("\\{", "{ \"slices\" : 2,"), "slices");
+        assertDamaged(text -> text.replace("\"steps_done\" : 10", "\"steps_done\" : 10, \"steps_done\" : 11"),
+                "Duplicate");
+        assertDamaged(text -> text.replace("\"steps_done\" : 10", "\"steps_done\" : -1"), "at least 0");
+        assertDamaged(text -> text.replace("\"heads\" : 2", "\"heads\" : 3"), "does not divide");
+    }
+
+    @Test
+    void shouldNameTheFormatOfAnotherVersion() throws IOException {
+        Path manifest = write(10, 1, 1).resolve("manifest.json");
+        change(manifest, text -> "{ \"format\" : 2, \"everything\" : \"else\" }");
+        assertEquals(manifest + " has format 2, but this version reads 1: resume it with the version that wrote it",
+                refusal(run));
+    }
+
+    @Test
+    void shouldRefuseAPartThatLeavesTheDirectory() throws IOException {
+        Path manifest = write(10, 1, 1).resolve("manifest.json");
+        Path outside = Files.copy(manifest.resolveSibling("rank-000.safetensors"),
+                run.resolve("rank-000.safetensors"));
+        for (String name : List.of("../../rank-000.safetensors", outside.toString(), "./rank-000.safetensors", "")) {
+            change(manifest, text -> text.replaceAll("\"file\" : \"[^\"]*\"", "\"file\" : \"" + name + "\""));
+            assertEquals(manifest + " is damaged (it names a part \"" + name + "\", but parts have names such as"
+                    + " rank-000.safetensors)" + ELSEWHERE, refusal(run));
+        }
+    }
+
+    @Test
+    void shouldRefuseATensorThatIsInTwoParts() {
+        List<CheckpointPart> parts = List.of(store.writePart(10, 0, tensors(0, 1)),
+                store.writePart(10, 1, tensors(0, 1)));
+        Path directory = store.commit(10, parts);
+        assertEquals(directory + " holds weights-0 in two of its files" + ELSEWHERE, refusal(run));
+    }
+
+    @Test
+    void shouldRefuseAPartThatIsNamedTwice() {
+        CheckpointPart part = store.writePart(10, 0, tensors(0, 1));
+        Path directory = store.commit(10, List.of(part, part));
+        assertEquals(directory + " holds weights-0 in two of its files" + ELSEWHERE, refusal(run));
+    }
+
+    @Test
+    void shouldSayWhyACheckpointCannotBeWritten() throws IOException {
+        Files.writeString(run.resolve("checkpoints"), "a file in the way");
+        String sentence = assertThrows(CheckpointException.class, () -> store.writePart(10, 0, tensors(0, 1)))
+                .getMessage();
+        assertTrue(sentence.startsWith("cannot write " + run.resolve("checkpoints")), sentence);
+    }
+
+    private void assertDamaged(UnaryOperator<String> damage, String why) throws IOException {
+        Path manifest = write(10, 2, 1).resolve("manifest.json");
+        change(manifest, damage);
+        String sentence = refusal(run);
+        assertTrue(sentence.startsWith(manifest + " is damaged (") && sentence.endsWith(ELSEWHERE), sentence);
+        assertTrue(sentence.contains(why), sentence);
+    }
+
+    private static void change(Path file, UnaryOperator<String> change) throws IOException {
+        String before = Files.readString(file);
+        String after = change.apply(before);
+        assertFalse(before.equals(after), "the test changed nothing in " + before);
+        Files.writeString(file, after);
+    }
+
+    private Path write(long stepsDone, int ranks, float first) {
+        List<CheckpointPart> parts = new ArrayList<>();
+        for (int rank = 0; rank < ranks; rank++) {
+            parts.add(store.writePart(stepsDone, rank, tensors(rank, first + 10 * rank)));
+        }
+        return store.commit(stepsDone, parts);
+    }
+
+    private static List<NamedTensor> tensors(int rank, float first) {
+        float[] values = {first, first + 1, first + 2, first + 3};
+        return List.of(
+                NamedTensor.of("weights-" + rank, SHAPE, DataType.FLOAT32, MemorySegment.ofArray(values)));
+    }
+
+    private static float[] values(Checkpoint checkpoint, String name) {
+        float[] values = new float[4];
+        checkpoint.read(name, SHAPE, DataType.FLOAT32, MemorySegment.ofArray(values));
+        return MemorySegment.ofArray(values).toArray(ValueLayout.JAVA_FLOAT);
+    }
+
+    private static String refusal(Path directory) {
+        return assertThrows(CheckpointException.class, () -> Checkpoint.open(directory).close()).getMessage();
+    }
+
+    private static List<String> names(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+        }
+    }
+}
