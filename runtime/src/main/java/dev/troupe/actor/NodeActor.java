@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -26,6 +27,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             ranks = List.copyOf(ranks);
         }
     }
+
+    /** Longer than a stage takes for an action; shorter than anybody waits for the end of the actors. */
+    private static final Duration THREAD_END = Duration.ofSeconds(10);
 
     private final NodeContext node;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -55,7 +59,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             RankResources resources;
             try {
                 resources = new RankResources(rank, node);
-            } catch (RuntimeException failure) {
+            } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
                 coordinator.tell(new TrainingCoordinator.RankFailed(rank, Reason.of(failure)));
                 return this;
             }
@@ -63,7 +67,6 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             ActorRef<ScheduleActor.Command> schedule = getContext()
                     .spawn(ScheduleActor.create(resources, coordinator), "rank-" + rank);
             getContext().watch(schedule);
-            coordinator.tell(new TrainingCoordinator.RankHosted(rank, schedule));
         }
         return this;
     }
@@ -76,8 +79,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onPostStop() {
-        node.transport().close();
-        hosted.forEach(RankResources::close);
+        try {
+            node.transport().close();
+        } finally {
+            hosted.forEach(RankResources::shutDown);
+            long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();
+            hosted.forEach(rank -> rank.close(deadlineNanos));
+        }
         return this;
     }
 }

@@ -30,9 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: {@link #open} on the stage's thread; {@link #worker} and {@link #send} after all are open. Closed by the
  * node, after the transport (which reads and writes tensors) and after the threads.
  */
-final class RankResources implements AutoCloseable {
+final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
-    private static final long THREAD_END_MILLIS = 10_000;
 
     private final int rank;
     private final NodeContext node;
@@ -148,15 +147,19 @@ final class RankResources implements AutoCloseable {
         return node.checkpoints().writePart(stepsDone, rank, all);
     }
 
-    @Override
-    public void close() {
+    /** The stages take no more work. */
+    void shutDown() {
         threads.values().forEach(StageThread::shutDown);
-        if (threads.values().stream().allMatch(thread -> thread.awaitEnd(THREAD_END_MILLIS))) {
+    }
+
+    /** After {@link #shutDown}: frees all memory, unless a stage still computes at the deadline. */
+    void close(long deadlineNanos) {
+        if (threads.values().stream().allMatch(thread -> thread.awaitEnd(deadlineNanos))) {
             workers.values().forEach(StageWorker::close);
             engine.close();
         } else {
             // Memory a thread still computes on must not be freed under it; it goes with the process.
-            LOG.warn("rank {} still computes {} ms after it was told to stop", rank, THREAD_END_MILLIS);
+            LOG.warn("rank {} still computes long after it was told to stop", rank);
         }
     }
 }

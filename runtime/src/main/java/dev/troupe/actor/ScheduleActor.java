@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -63,7 +64,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record CheckpointPartWritten(CheckpointPart part) implements Command {
     }
 
-    /** A stage could not do what it was told. */
+    /** A stage could not do what it was told; {@code what} goes on after "failed". */
     record StageFailed(int stage, String what, Throwable cause) implements Command {
     }
 
@@ -85,6 +86,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Pass pass;
     private WeightUpdate update;
+    private boolean isWritingCheckpoint;
     private long moves;
 
     private ScheduleActor(ActorContext<Command> context, RankResources rank,
@@ -93,10 +95,15 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.rank = rank;
         this.machine = rank.machine();
         this.coordinator = coordinator;
+        // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
+        coordinator.tell(new TrainingCoordinator.RankHosted(rank.rank(), context.getSelf()));
         rank.listen(context.getSelf());
         for (int stage : rank.stages()) {
-            stages.put(stage, context.spawn(StageActor.create(stage, rank, context.getSelf()), "stage-" + stage));
             loading.add(stage);
+            ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, rank, context.getSelf()),
+                    "stage-" + stage);
+            stages.put(stage, actor);
+            context.watch(actor);
         }
     }
 
@@ -114,7 +121,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(TaskEnded.class, this::onTaskEnded)
                 .onMessage(CheckpointPartWritten.class, this::onCheckpointPartWritten)
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
-                .onMessage(TransportFailed.class, this::onTransportFailed).build();
+                .onMessage(TransportFailed.class, this::onTransportFailed)
+                .onSignal(ChildFailed.class, this::onChildFailed).build();
     }
 
     private Behavior<Command> onStageReady(StageReady ready) {
@@ -148,13 +156,12 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> take(RankEvent event) {
         moves++;
-        List<RankCommand> commands;
         try {
-            commands = machine.on(event);
-        } catch (IllegalStateException broken) {
-            return fail(broken.getMessage());
+            machine.on(event).forEach(this::carryOut);
+        } catch (RuntimeException broken) {
+            getContext().getLog().debug("rank {} broke down", rank.rank(), broken);
+            return fail(Reason.of(broken));
         }
-        commands.forEach(this::carryOut);
         return this;
     }
 
@@ -175,29 +182,39 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+        isWritingCheckpoint = true;
         stages.get(rank.stages().getFirst()).tell(new StageActor.WriteCheckpoint(write.stepsDone()));
         return this;
     }
 
     private Behavior<Command> onCheckpointPartWritten(CheckpointPartWritten written) {
         moves++;
+        isWritingCheckpoint = false;
         tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(rank.rank(), written.part()));
         return this;
     }
 
     private Behavior<Command> onTellStatus(TellStatus ask) {
-        ask.replyTo().tell(new TrainingCoordinator.StatusTold(
-                new RankStatus(rank.rank(), moves, machine.awaitsMessage(), machine.situation())));
+        boolean isWorking = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
+        ask.replyTo().tell(
+                new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), moves, isWorking, situation())));
         return this;
+    }
+
+    private String situation() {
+        if (!loading.isEmpty()) {
+            return "loading the weights of stages " + loading;
+        }
+        return isWritingCheckpoint ? "writing its part of a checkpoint" : machine.situation();
     }
 
     private Behavior<Command> onStageFailed(StageFailed failed) {
         getContext().getLog().debug("stage {} failed", failed.stage(), failed.cause());
-        return fail("stage " + failed.stage() + " failed " + doing(failed.what()) + ": " + Reason.of(failed.cause()));
+        return fail("stage " + failed.stage() + " failed " + failed.what() + ": " + Reason.of(failed.cause()));
     }
 
-    private static String doing(String what) {
-        return what.startsWith("loading") || what.startsWith("writing") ? what : "in " + what;
+    private Behavior<Command> onChildFailed(ChildFailed failed) {
+        return fail("the actor of " + failed.getRef().path().name() + " failed: " + Reason.of(failed.getCause()));
     }
 
     private Behavior<Command> onTransportFailed(TransportFailed failed) {

@@ -59,13 +59,13 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     private Behavior<Command> onRun(Run run) {
         TaskOrder order = run.order();
-        run(order.task() + " in step " + order.pass().step(),
+        run("in " + order.task() + " in step " + order.pass().step(),
                 () -> new ScheduleActor.TaskEnded(order.task(), rank.worker(stage).run(order)));
         return this;
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
-        run("writing the checkpoint after step " + write.stepsDone(),
+        run("writing the checkpoint after " + write.stepsDone() + " steps",
                 () -> new ScheduleActor.CheckpointPartWritten(rank.writeCheckpoint(write.stepsDone())));
         return this;
     }

@@ -29,10 +29,10 @@ final class StageThread {
         executor.shutdown();
     }
 
-    /** Waits until the thread has ended after {@link #shutDown}; false where it still computes after so long. */
-    boolean awaitEnd(long timeoutMillis) {
+    /** Waits until the thread has ended after {@link #shutDown}; false where it still computes at that time. */
+    boolean awaitEnd(long deadlineNanos) {
         try {
-            return executor.awaitTermination(timeoutMillis, TimeUnit.MILLISECONDS);
+            return executor.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             return false;

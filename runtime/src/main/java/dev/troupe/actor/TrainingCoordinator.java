@@ -1,6 +1,5 @@
 package dev.troupe.actor;
 
-import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorCommand;
@@ -62,6 +61,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop() implements Command {
     }
 
+    private record NodeEnded(String name) implements Command {
+    }
+
     private record Tick() implements Command {
     }
 
@@ -88,6 +90,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private static final int TICKS_PER_TIMEOUT = 20;
 
     private final Setup setup;
+    private final TimerScheduler<Command> timers;
     private final CoordinatorMachine machine;
     private final StallWatch stallWatch;
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
@@ -97,10 +100,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
         super(context);
         this.setup = setup;
+        this.timers = timers;
         this.machine = new CoordinatorMachine(setup.order());
         this.stallWatch = new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
                 setup.clock().getAsLong());
-        timers.startTimerWithFixedDelay(new Tick(), setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+        startNextTick();
     }
 
     /** Waits for a node, places the ranks on it, and leads them to the end of the run. */
@@ -115,12 +119,22 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
                 .onMessage(RankFailed.class, this::onRankFailed).onMessage(StatusTold.class, this::onStatusTold)
                 .onMessage(Stop.class, _ -> take(new CoordinatorEvent.StopRequested()))
-                .onMessage(Tick.class, _ -> onTick()).build();
+                .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(Tick.class, _ -> onTick()).build();
+    }
+
+    /** One at a time, so that ticks do not pile up where the coordinator is held up. */
+    private void startNextTick() {
+        timers.startSingleTimer(new Tick(), setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
+        getContext().watchWith(joined.node(), new NodeEnded(joined.node().path().name()));
         joined.node().tell(new NodeActor.HostRanks(IntStream.range(0, setup.order().rankCount()).boxed().toList()));
         return this;
+    }
+
+    private Behavior<Command> onNodeEnded(NodeEnded ended) {
+        return end(Optional.of(ended.name() + " ended before the run did; its log says why"));
     }
 
     private Behavior<Command> onRankHosted(RankHosted hosted) {
@@ -133,11 +147,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> take(CoordinatorEvent event) {
-        Behavior<Command> next = this;
-        for (CoordinatorCommand command : machine.on(event)) {
-            next = carryOut(command);
+        try {
+            for (CoordinatorCommand command : machine.on(event)) {
+                Behavior<Command> next = carryOut(command);
+                if (next != this) {
+                    return next; // the run is over
+                }
+            }
+            return this;
+        } catch (RuntimeException failure) { // of the listener, a full disk above all
+            getContext().getLog().debug("the coordinator cannot go on", failure);
+            return end(Optional.of(Reason.of(failure)));
         }
-        return next;
     }
 
     private Behavior<Command> carryOut(CoordinatorCommand command) {
@@ -150,13 +171,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 setup.listener().onHeldOut(stepsDone, loss);
             case CoordinatorCommand.WriteCheckpoint(long stepsDone) ->
                 tellRanks(new ScheduleActor.WriteCheckpoint(stepsDone));
-            case CoordinatorCommand.CommitCheckpoint(long stepsDone, List<CheckpointPart> parts) -> {
-                try {
-                    setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, parts));
-                } catch (CheckpointException failure) {
-                    return end(Optional.of(failure.getMessage()));
-                }
-            }
+            case CoordinatorCommand.CommitCheckpoint(long stepsDone, List<CheckpointPart> parts) ->
+                setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, parts));
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
             }
@@ -197,6 +213,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return end(stall);
         }
         tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
+        startNextTick();
         return this;
     }
 

@@ -49,7 +49,10 @@ public final class CoordinatorMachine {
         switch (event) {
             case CoordinatorEvent.RankReady(int rank) -> answer(rank, Phase.STARTING, event);
             case CoordinatorEvent.PassDone done -> passDone(done);
-            case CoordinatorEvent.Updated(int rank, long step) -> answer(rank, Phase.UPDATING, event);
+            case CoordinatorEvent.Updated(int rank, long step) -> {
+                requireThisStep(step, event);
+                answer(rank, Phase.UPDATING, event);
+            }
             case CoordinatorEvent.CheckpointPartWritten(int rank, CheckpointPart part) -> {
                 answer(rank, Phase.CHECKPOINT, event);
                 parts.add(part);
@@ -80,7 +83,13 @@ public final class CoordinatorMachine {
     }
 
     private void passDone(CoordinatorEvent.PassDone done) {
-        answer(done.rank(), done.pass().kind() == Pass.Kind.TRAINING ? Phase.TRAINING : Phase.HELD_OUT, done);
+        switch (done.pass().kind()) {
+            case TRAINING -> {
+                requireThisStep(done.pass().step(), done);
+                answer(done.rank(), Phase.TRAINING, done);
+            }
+            case HELD_OUT -> answer(done.rank(), Phase.HELD_OUT, done);
+        }
         losses.addAll(done.losses());
         squaredSums.addAll(done.squaredSums());
     }
@@ -90,6 +99,12 @@ public final class CoordinatorMachine {
             throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase);
         }
         answered.set(rank);
+    }
+
+    private void requireThisStep(long step, CoordinatorEvent event) {
+        if (step != stepsDone) {
+            throw new IllegalStateException("the coordinator cannot take " + event + " in step " + stepsDone);
+        }
     }
 
     private void phaseDone(List<CoordinatorCommand> commands) {
@@ -111,6 +126,7 @@ public final class CoordinatorMachine {
             }
             case CHECKPOINT -> {
                 lastCheckpoint = stepsDone;
+                parts.sort(Comparator.comparing(CheckpointPart::file)); // the same manifest whoever answers first
                 commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, parts));
                 parts.clear();
                 nextStep(commands);

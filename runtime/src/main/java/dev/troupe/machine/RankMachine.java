@@ -37,6 +37,8 @@ public final class RankMachine {
     private int liveActivations;
     private StageTask running;
     private final Set<Action> landed = new HashSet<>();
+    // The receives of this pass that are behind: a message that comes again is not taken for one of the next pass.
+    private final Set<Action> received = new HashSet<>();
     private final Set<Integer> tiedLanded = new HashSet<>();
     private final Set<Integer> tiedSent = new HashSet<>();
     private int stagesDone;
@@ -68,8 +70,8 @@ public final class RankMachine {
             case RankEvent.PassStarted(Pass started) -> start(started);
             case RankEvent.Landed(Action receive) -> land(receive);
             case RankEvent.TaskDone(StageTask task) -> taskDone(task);
-            case RankEvent.TiedGradientLanded(int stage) -> tiedLanded.add(stage);
-            case RankEvent.TiedGradientSent(int stage) -> tiedSent.add(stage);
+            case RankEvent.TiedGradientLanded(int stage) -> tied(tiedLanded, stage, "landed");
+            case RankEvent.TiedGradientSent(int stage) -> tied(tiedSent, stage, "was sent");
             case RankEvent.UpdateRequested() -> requestUpdate();
         }
         advance(commands);
@@ -82,13 +84,21 @@ public final class RankMachine {
         row = rows.get(started.kind());
         position = 0;
         liveActivations = 0;
-        stagesDone = 0;
-        phase = Phase.WALKING;
+        received.clear();
+        enter(Phase.WALKING);
     }
 
+    /** A message may come before the pass it belongs to is started here, since its sender may have heard first. */
     private void land(Action receive) {
-        if (!landed.add(receive)) {
+        if (phase != Phase.IDLE && received.contains(receive) || !landed.add(receive)) {
             throw new IllegalStateException("rank " + rank + " received " + receive + " twice");
+        }
+    }
+
+    private void tied(Set<Integer> seen, int stage, String what) {
+        if (!tiedStages.contains(stage) || !seen.add(stage)) {
+            throw new IllegalStateException("rank " + rank + " expected no tied gradient of stage " + stage
+                    + ", but one " + what + " while it is " + situation());
         }
     }
 
@@ -127,6 +137,10 @@ public final class RankMachine {
 
     private boolean walk(List<RankCommand> commands) {
         if (position == row.actions().size()) {
+            if (!landed.isEmpty()) {
+                throw new IllegalStateException(
+                        "rank " + rank + " is at the end of its row" + where() + " and has no use for " + landed);
+            }
             if (pass.kind() == Pass.Kind.TRAINING) {
                 enter(Phase.REDUCING);
             } else {
@@ -141,6 +155,7 @@ public final class RankMachine {
                 if (!landed.remove(action)) {
                     return false;
                 }
+                received.add(action);
                 position++;
             }
             case SEND_F, SEND_B -> {
@@ -224,9 +239,9 @@ public final class RankMachine {
         }
     }
 
-    /** Whether only a message from another rank can move this rank on. */
-    public boolean awaitsMessage() {
-        return running == null && (phase == Phase.WALKING || phase == Phase.REDUCING);
+    /** Whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
+    public boolean isComputing() {
+        return running != null;
     }
 
     /** What the rank is doing or waiting for, in words for an error message. */

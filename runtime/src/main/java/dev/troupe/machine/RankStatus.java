@@ -7,10 +7,10 @@ package dev.troupe.machine;
  *            the rank
  * @param moves
  *            how many events it has taken in; it grows whenever the rank moves
- * @param awaitsMessage
- *            whether only a message from another rank can move it on
+ * @param isWorking
+ *            whether it computes, loads or writes; if not, only a message from elsewhere can move it on
  * @param situation
  *            what it does or waits for, for a person
  */
-public record RankStatus(int rank, long moves, boolean awaitsMessage, String situation) {
+public record RankStatus(int rank, long moves, boolean isWorking, String situation) {
 }

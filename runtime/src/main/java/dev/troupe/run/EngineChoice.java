@@ -38,6 +38,9 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
                 ? spec.threads()
                 : Math.max(1, Runtime.getRuntime().availableProcessors() / ranksHere); // rounded down
         EngineSettings settings = new EngineSettings(floatType, threads);
+        if (installed.isEmpty()) {
+            throw new RequestException("no engine is installed: put an engine's module on the class path");
+        }
         if (spec.kind().equals(EngineSpec.AUTO)) {
             return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
                     .map(provider -> new EngineChoice(provider, settings))

@@ -2,6 +2,7 @@ package dev.troupe.run;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -67,10 +68,10 @@ public final class RunDirectory implements AutoCloseable {
      *             where another run has it, or it cannot be written to
      */
     public static RunDirectory open(Path path) {
-        FileChannel channel = null;
         try {
             Files.createDirectories(path);
-            channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE);
             FileLock lock = tryLock(channel);
             if (lock == null) {
                 channel.close();
@@ -127,7 +128,7 @@ public final class RunDirectory implements AutoCloseable {
             Files.deleteIfExists(path.resolve(LOCK));
             channel.close();
         } catch (IOException failure) {
-            throw new java.io.UncheckedIOException(failure);
+            throw new UncheckedIOException(failure);
         }
     }
 }

@@ -3,7 +3,10 @@ package dev.troupe.run;
 import dev.troupe.machine.StepResult;
 import java.nio.file.Path;
 
-/** Hears how a run goes. Every method is called on the coordinator's thread, one call at a time. */
+/**
+ * Hears how a run goes. Every method is called on the coordinator's thread, one call at a time. An exception ends the run,
+ * and its words are the reason.
+ */
 public interface RunListener {
     /** All ranks have their weights; the first step begins. */
     void onStarted();

@@ -39,16 +39,24 @@ public record TrainingPlan(Partition partition, StageSettings stageSettings, Cer
      *            microbatches of a pass over held-out data, at least 1
      * @throws dev.troupe.schedule.PlanException
      *             where the schedule is not defined for these numbers
-     * @throws IllegalArgumentException
+     * @throws RequestException
      *             where the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelConfig model, StageSettings settings, String layout, Schedule schedule,
             int pipeline, int virtualStages, int heldOutMicrobatches, int creditsPerEdge) {
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, heldOutMicrobatches);
-        return new TrainingPlan(Partition.of(model, compute.stageCount(), layout), settings,
+        return new TrainingPlan(partition(model, compute.stageCount(), layout), settings,
                 PlanValidator.certify(Lowering.lower(compute), Purpose.TRAINING, creditsPerEdge),
                 PlanValidator.certify(Lowering.lower(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
+    }
+
+    private static Partition partition(ModelConfig model, int stageCount, String layout) {
+        try {
+            return Partition.of(model, stageCount, layout);
+        } catch (IllegalArgumentException refused) {
+            throw new RequestException("parallel.layout: " + refused.getMessage(), refused);
+        }
     }
 
     public ModelConfig model() {

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
@@ -41,6 +42,9 @@ public final class TrainingRun {
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,
                 run.spec().transport().timeout(), System::nanoTime, listener, outcome);
         this.system = ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors"));
+        // Whatever ends the actors, nobody waits for an outcome for ever.
+        system.getWhenTerminated().whenComplete((_, _) -> outcome.complete(new RunOutcome(run.stepsDone(),
+                Optional.of("the actors ended before the run did; the log says why"))));
     }
 
     /**
@@ -54,6 +58,7 @@ public final class TrainingRun {
         return new TrainingRun(run, directory, transport, listener);
     }
 
+    /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */
     private static Behavior<TrainingCoordinator.Command> guardian(TrainingCoordinator.Setup setup, NodeContext node) {
         return Behaviors.setup(context -> {
             var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
@@ -62,10 +67,7 @@ public final class TrainingRun {
             return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
                 coordinator.tell(command);
                 return Behaviors.same();
-            }).onSignal(org.apache.pekko.actor.typed.Terminated.class, _ -> {
-                setup.outcome().complete(new RunOutcome(0, Optional.of("the coordinator died; its log says why")));
-                return Behaviors.stopped();
-            }).build();
+            }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build();
         });
     }
 

@@ -1,0 +1,215 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.troupe.model.LayerSquaredSum;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Two ranks; the head, and so the losses, on rank 1; layer 0 on rank 0, layer 1 on rank 1. */
+class CoordinatorMachineTest {
+    private static final CoordinatorEvent STOP = new CoordinatorEvent.StopRequested();
+
+    @Test
+    void shouldLeadAStepFromItsStartToItsCommit() {
+        CoordinatorMachine machine = machine(0, 2, 0, 0, -1);
+
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.RankReady(1)));
+        assertEquals(List.of(0), machine.missing());
+        assertEquals(List.of(start(0)), machine.on(new CoordinatorEvent.RankReady(0)));
+        assertEquals(List.of(), trained(machine, 1, 0, 2));
+        assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1))), trained(machine, 0, 0, 2));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(0, 0)));
+        assertEquals(0, machine.stepsDone());
+        assertEquals(List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5)), start(1)),
+                machine.on(new CoordinatorEvent.Updated(1, 0)));
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldAddLossesInTheOrderOfMicrobatchesWhicheverComesFirst() {
+        List<MicrobatchLoss> losses = List.of(new MicrobatchLoss(0, 1e16), new MicrobatchLoss(1, 1),
+                new MicrobatchLoss(2, -1e16), new MicrobatchLoss(3, 4));
+        CoordinatorMachine machine = ready(0, 1, 0, 0, -1);
+        machine.on(passDone(1, 0, losses.reversed(), 1));
+        machine.on(passDone(0, 0, List.of(), 0));
+        machine.on(new CoordinatorEvent.Updated(0, 0));
+
+        var commit = (CoordinatorCommand.CommitStep) machine.on(new CoordinatorEvent.Updated(1, 0)).getFirst();
+        assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.result().loss());
+    }
+
+    @Test
+    void shouldClipByTheGlobalNorm() {
+        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, 0, 0, -1);
+        CoordinatorMachine machine = new CoordinatorMachine(order);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        machine.on(new CoordinatorEvent.RankReady(1));
+        trained(machine, 0, 0, 2);
+        var update = (CoordinatorCommand.Update) trained(machine, 1, 0, 2).getFirst();
+        assertEquals(2 / (5 + 1e-6), update.update().gradientScale(), 0, "as torch.nn.utils.clip_grad_norm_");
+    }
+
+    @Test
+    void shouldFailInWordsWhereALossOrANormIsNoNumber() {
+        CoordinatorMachine machine = ready(0, 3, 0, 0, -1);
+        trained(machine, 0, 0, 2);
+        assertEquals(List.of(new CoordinatorCommand.Fail("step 0 has a loss of NaN and a gradient norm of 5.0, so"
+                + " training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip")),
+                trained(machine, 1, 0, Double.NaN));
+
+        CoordinatorMachine infinite = ready(0, 3, 0, 0, -1);
+        infinite.on(passDone(0, 0, List.of(), 0, Double.POSITIVE_INFINITY));
+        assertInstanceOf(CoordinatorCommand.Fail.class, trained(infinite, 1, 0, 2).getFirst());
+    }
+
+    @Test
+    void shouldLookAtHeldOutDataThenWriteACheckpointThenGoOn() {
+        CoordinatorMachine machine = ready(0, 4, 2, 2, -1);
+        assertEquals(start(1), step(machine, 0).getLast());
+        Pass heldOut = new Pass(1, Pass.Kind.HELD_OUT);
+        assertEquals(new CoordinatorCommand.StartPass(heldOut), step(machine, 1).getLast());
+        machine.on(new CoordinatorEvent.PassDone(0, heldOut, List.of(), List.of()));
+        assertEquals(List.of(new CoordinatorCommand.ReportHeldOut(2, 3), new CoordinatorCommand.WriteCheckpoint(2)),
+                machine.on(new CoordinatorEvent.PassDone(1, heldOut,
+                        List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(1, part(1))));
+        assertEquals(
+                List.of(new CoordinatorCommand.CommitCheckpoint(2, List.of(part(0), part(1))), start(2)),
+                machine.on(new CoordinatorEvent.CheckpointPartWritten(0, part(0))));
+    }
+
+    @Test
+    void shouldEndWithACheckpointAlsoWhereNoneIsDue() {
+        CoordinatorMachine machine = ready(0, 1, 0, 0, -1);
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(1), step(machine, 0).getLast());
+        assertEquals(new CoordinatorCommand.Finish(1), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldWriteTheCheckpointOfTheLastStepOnce() {
+        CoordinatorMachine machine = ready(0, 2, 0, 2, -1);
+        step(machine, 0);
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(2), step(machine, 1).getLast());
+        assertEquals(new CoordinatorCommand.Finish(2), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldNotWriteTheCheckpointAgainThatItResumedFrom() {
+        CoordinatorMachine machine = machine(5, 5, 0, 0, 5);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        assertEquals(List.of(new CoordinatorCommand.Finish(5)), machine.on(new CoordinatorEvent.RankReady(1)));
+    }
+
+    @Test
+    void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
+        CoordinatorMachine machine = machine(5, 5, 0, 0, -1);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(5)), machine.on(new CoordinatorEvent.RankReady(1)));
+    }
+
+    @Test
+    void shouldStopBeforeItsFirstStepWithACheckpoint() {
+        CoordinatorMachine machine = machine(0, 9, 0, 0, -1);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        assertEquals(List.of(), machine.on(STOP));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(0)), machine.on(new CoordinatorEvent.RankReady(1)));
+        assertEquals(new CoordinatorCommand.Finish(0), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldStopAfterTheStepUnderWay() {
+        CoordinatorMachine machine = ready(0, 9, 0, 0, -1);
+        trained(machine, 0, 0, 2);
+        assertEquals(List.of(), machine.on(STOP));
+        assertEquals(List.of(), machine.on(STOP), "asking twice changes nothing");
+        trained(machine, 1, 0, 2);
+        machine.on(new CoordinatorEvent.Updated(0, 0));
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(1),
+                machine.on(new CoordinatorEvent.Updated(1, 0)).getLast());
+    }
+
+    @Test
+    void shouldStopAfterTheHeldOutDataUnderWay() {
+        CoordinatorMachine machine = ready(0, 9, 1, 0, -1);
+        step(machine, 0);
+        machine.on(STOP);
+        Pass heldOut = new Pass(0, Pass.Kind.HELD_OUT);
+        machine.on(new CoordinatorEvent.PassDone(0, heldOut, List.of(), List.of()));
+        assertEquals(List.of(new CoordinatorCommand.ReportHeldOut(1, 2), new CoordinatorCommand.WriteCheckpoint(1)),
+                machine.on(new CoordinatorEvent.PassDone(1, heldOut, List.of(new MicrobatchLoss(0, 2)), List.of())));
+    }
+
+    @Test
+    void shouldRefuseARankThatAnswersTwiceOrInAnotherPhase() {
+        CoordinatorMachine machine = machine(0, 1, 0, 0, -1);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        assertEquals("the coordinator cannot take RankReady[rank=0] in phase STARTING",
+                assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.RankReady(0)))
+                        .getMessage());
+        assertEquals("the coordinator cannot take Updated[rank=1, step=0] in phase STARTING",
+                assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(1, 0)))
+                        .getMessage());
+    }
+
+    @Test
+    void shouldRefuseAnAnswerToAnotherStep() {
+        CoordinatorMachine machine = ready(3, 9, 0, 0, -1);
+        assertThrows(IllegalStateException.class, () -> trained(machine, 0, 2, 2));
+        trained(machine, 0, 3, 2);
+        trained(machine, 1, 3, 2);
+        assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(0, 2)));
+    }
+
+    private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
+            long savedStep) {
+        return new CoordinatorMachine(
+                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0, heldOutEvery, checkpointEvery, savedStep));
+    }
+
+    private static CoordinatorMachine ready(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
+            long savedStep) {
+        CoordinatorMachine machine = machine(firstStep, stepCount, heldOutEvery, checkpointEvery, savedStep);
+        machine.on(new CoordinatorEvent.RankReady(0));
+        machine.on(new CoordinatorEvent.RankReady(1));
+        return machine;
+    }
+
+    private static List<CoordinatorCommand> step(CoordinatorMachine machine, long step) {
+        trained(machine, 0, step, 2);
+        trained(machine, 1, step, 2);
+        machine.on(new CoordinatorEvent.Updated(0, step));
+        return machine.on(new CoordinatorEvent.Updated(1, step));
+    }
+
+    /** Squared sums 9 and 16, so a norm of 5; one microbatch with this loss. */
+    private static List<CoordinatorCommand> trained(CoordinatorMachine machine, int rank, long step, double loss) {
+        return machine
+                .on(passDone(rank, step, rank == 1 ? List.of(new MicrobatchLoss(0, loss)) : List.of(), rank));
+    }
+
+    private static CoordinatorEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer) {
+        return passDone(rank, step, losses, layer, layer == 0 ? 9 : 16);
+    }
+
+    private static CoordinatorEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer,
+            double squaredSum) {
+        return new CoordinatorEvent.PassDone(rank, new Pass(step, Pass.Kind.TRAINING), losses,
+                List.of(new LayerSquaredSum(layer, squaredSum)));
+    }
+
+    private static List<CoordinatorCommand> checkpoint(CoordinatorMachine machine) {
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(0, part(0)));
+        return machine.on(new CoordinatorEvent.CheckpointPartWritten(1, part(1)));
+    }
+
+    private static CheckpointPart part(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+
+    private static CoordinatorCommand start(long step) {
+        return new CoordinatorCommand.StartPass(new Pass(step, Pass.Kind.TRAINING));
+    }
+}

@@ -1,0 +1,180 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.schedule.Action;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RankMachineTest {
+    private static final Pass TRAINING = new Pass(7, Pass.Kind.TRAINING);
+    private static final Pass HELD_OUT = new Pass(7, Pass.Kind.HELD_OUT);
+
+    @Test
+    void shouldWalkItsRowOneTaskAtATime() {
+        RankMachine rank = middle();
+
+        assertEquals(List.of(), rank.on(new RankEvent.PassStarted(TRAINING)));
+        assertEquals(run("1F0"), rank.on(landed("1RECV_F0")));
+        assertTrue(rank.isComputing());
+        assertEquals(List.of(send("1SEND_F0")), rank.on(done("1F0")));
+        assertFalse(rank.isComputing());
+        assertEquals(run("1B0"), rank.on(landed("1RECV_B0")));
+        assertEquals(List.of(send("1SEND_B0"), new RankCommand.Run(new StageTask.MeasureGradients(1))),
+                rank.on(done("1B0")));
+        assertEquals(List.of(new RankCommand.ReportPassDone(TRAINING)),
+                rank.on(new RankEvent.TaskDone(new StageTask.MeasureGradients(1))));
+        assertEquals(List.of(new RankCommand.Run(new StageTask.Update(1))), rank.on(new RankEvent.UpdateRequested()));
+        assertEquals(List.of(new RankCommand.ReportUpdated(7)),
+                rank.on(new RankEvent.TaskDone(new StageTask.Update(1))));
+    }
+
+    @Test
+    void shouldKeepAMessageThatComesBeforeItsTurn() {
+        RankMachine rank = middle();
+        assertEquals(List.of(), rank.on(landed("1RECV_F0")), "before the pass: its sender may have heard first");
+
+        assertEquals(run("1F0"), rank.on(new RankEvent.PassStarted(TRAINING)));
+        assertEquals(List.of(), rank.on(landed("1RECV_B0")), "while it computes");
+        assertEquals(List.of(send("1SEND_F0"), run("1B0").getFirst()), rank.on(done("1F0")));
+    }
+
+    @Test
+    void shouldGoFromTheRowStraightToTheReportWhereNothingIsTrained() {
+        RankMachine rank = middle();
+        rank.on(new RankEvent.PassStarted(HELD_OUT));
+        rank.on(landed("1RECV_F0"));
+
+        assertEquals(List.of(send("1SEND_F0"), new RankCommand.ReportPassDone(HELD_OUT)), rank.on(done("1F0")));
+        assertEquals(List.of(), rank.on(new RankEvent.PassStarted(TRAINING)), "and be ready for the next pass");
+    }
+
+    @Test
+    void shouldAddATiedGradientOnlyOnceItHasLandedAndItsOwnWasSent() {
+        RankMachine landsFirst = tied();
+        assertEquals(List.of(), landsFirst.on(new RankEvent.TiedGradientLanded(0)));
+        assertEquals(List.of(add()), landsFirst.on(new RankEvent.TiedGradientSent(0)));
+
+        RankMachine sentFirst = tied();
+        assertEquals(List.of(), sentFirst.on(new RankEvent.TiedGradientSent(0)));
+        assertEquals(List.of(add()), sentFirst.on(new RankEvent.TiedGradientLanded(0)));
+        assertEquals(List.of(new RankCommand.Run(new StageTask.MeasureGradients(0))),
+                sentFirst.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0))));
+    }
+
+    @Test
+    void shouldExchangeBothEndsOfOneRankBeforeItAddsEither() {
+        RankMachine rank = new RankMachine(0, row(2, "0F0", "1F0", "1B0", "0B0"), row(1, "0F0", "1F0"), List.of(0, 1),
+                List.of(0, 1));
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        for (String action : List.of("0F0", "1F0", "1B0")) {
+            rank.on(done(action));
+        }
+        assertEquals(List.of(new RankCommand.Run(new StageTask.ExchangeTiedGradient(0))), rank.on(done("0B0")));
+        assertEquals(List.of(new RankCommand.Run(new StageTask.ExchangeTiedGradient(1))),
+                rank.on(new RankEvent.TaskDone(new StageTask.ExchangeTiedGradient(0))));
+    }
+
+    @Test
+    void shouldRefuseAMessageThatComesTwice() {
+        RankMachine waiting = middle();
+        waiting.on(landed("1RECV_B0"));
+        assertRefused("rank 1 received 1RECV_B0 twice", waiting, landed("1RECV_B0"));
+
+        RankMachine behind = middle();
+        behind.on(new RankEvent.PassStarted(TRAINING));
+        behind.on(landed("1RECV_F0"));
+        assertRefused("rank 1 received 1RECV_F0 twice", behind, landed("1RECV_F0"));
+    }
+
+    @Test
+    void shouldRefuseATiedGradientThatComesTwiceOrToAStageWithoutOne() {
+        RankMachine rank = tied();
+        rank.on(new RankEvent.TiedGradientLanded(0));
+        assertRefused("rank 0 expected no tied gradient of stage 0, but one landed while it is waiting for the other"
+                + " end's gradient of the tied embeddings in step 7", rank, new RankEvent.TiedGradientLanded(0));
+        assertRefused("rank 1 expected no tied gradient of stage 1, but one was sent while it is waiting for the"
+                + " coordinator to start a step", middle(), new RankEvent.TiedGradientSent(1));
+    }
+
+    @Test
+    void shouldRefuseToEndARowWithAMessageItHasNoUseFor() {
+        RankMachine rank = middle();
+        rank.on(landed("1RECV_F3"));
+        rank.on(new RankEvent.PassStarted(HELD_OUT));
+        rank.on(landed("1RECV_F0"));
+        assertRefused("rank 1 is at the end of its row in step 7 (held-out data) and has no use for [1RECV_F3]", rank,
+                done("1F0"));
+    }
+
+    @Test
+    void shouldRefuseWhatItsPhaseDoesNotAllow() {
+        assertRefused("rank 1 cannot take a weight update while it is waiting for the coordinator to start a step",
+                middle(), new RankEvent.UpdateRequested());
+        assertRefused("rank 1 cannot take the end of 1F0 while it is waiting for the coordinator to start a step",
+                middle(), done("1F0"));
+
+        RankMachine walking = middle();
+        walking.on(new RankEvent.PassStarted(TRAINING));
+        assertRefused("rank 1 cannot take a new pass while it is waiting for 1RECV_F0 in step 7", walking,
+                new RankEvent.PassStarted(TRAINING));
+        walking.on(landed("1RECV_F0"));
+        assertRefused("rank 1 cannot take the end of 1B0 while it is computing 1F0 in step 7", walking, done("1B0"));
+    }
+
+    @Test
+    void shouldRefuseMoreLiveActivationsThanItsCertificateHas() {
+        RankMachine rank = new RankMachine(0, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"), List.of(0), List.of());
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        assertRefused("rank 0 would hold 2 live activations at 0F1, but its plan is certified for 1", rank,
+                done("0F0"));
+    }
+
+    /** Stage 1 of three. */
+    private static RankMachine middle() {
+        return new RankMachine(1, row(1, "1RECV_F0", "1F0", "1SEND_F0", "1RECV_B0", "1B0", "1SEND_B0"),
+                row(1, "1RECV_F0", "1F0", "1SEND_F0"), List.of(1), List.of());
+    }
+
+    /** Stage 0 with one end of a tied table, at the end of its row, its exchange done. */
+    private static RankMachine tied() {
+        RankMachine rank = new RankMachine(0, row(1, "0F0", "0B0"), row(1, "0F0"), List.of(0), List.of(0));
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        rank.on(done("0F0"));
+        rank.on(done("0B0"));
+        rank.on(new RankEvent.TaskDone(new StageTask.ExchangeTiedGradient(0)));
+        return rank;
+    }
+
+    private static RankRow row(int peakActivations, String... actions) {
+        return new RankRow(Arrays.stream(actions).map(Action::parse).toList(), peakActivations);
+    }
+
+    private static RankEvent landed(String receive) {
+        return new RankEvent.Landed(Action.parse(receive));
+    }
+
+    private static RankEvent done(String action) {
+        return new RankEvent.TaskDone(new StageTask.Compute(Action.parse(action)));
+    }
+
+    private static List<RankCommand> run(String action) {
+        return List.of(new RankCommand.Run(new StageTask.Compute(Action.parse(action))));
+    }
+
+    private static RankCommand send(String send) {
+        return new RankCommand.Send(Action.parse(send));
+    }
+
+    private static RankCommand add() {
+        return new RankCommand.Run(new StageTask.AddTiedGradient(0));
+    }
+
+    private static void assertRefused(String sentence, RankMachine rank, RankEvent event) {
+        assertEquals(sentence, assertThrows(IllegalStateException.class, () -> rank.on(event)).getMessage());
+    }
+}

@@ -1,0 +1,49 @@
+package dev.troupe.machine;
+
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A small run to simulate: P ranks, V stages on each, M microbatches, tied embeddings or not. */
+record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
+    static final int HELD_OUT_MICROBATCHES = 3;
+    private static final int LAYERS = 8;
+
+    /** Every schedule with every P, V and M up to these that it is defined for, tied and not, with these credits. */
+    static List<RunShape> upTo(int pipeline, int microbatches, int credits) {
+        List<RunShape> shapes = new ArrayList<>();
+        for (String schedule : Schedules.names()) {
+            for (int p = 1; p <= pipeline; p++) {
+                for (int v = 1; v <= 2; v++) {
+                    for (int m = 1; m <= microbatches; m++) {
+                        if (isDefined(schedule, p, v, m)) {
+                            shapes.add(new RunShape(schedule, p, v, m, true, credits));
+                            shapes.add(new RunShape(schedule, p, v, m, false, credits));
+                        }
+                    }
+                }
+            }
+        }
+        return shapes;
+    }
+
+    private static boolean isDefined(String schedule, int p, int v, int m) {
+        try {
+            Schedules.named(schedule).plan(p, v, m);
+            return true;
+        } catch (PlanException undefined) {
+            return false;
+        }
+    }
+
+    TrainingPlan plan() {
+        ModelConfig model = new ModelConfig(LAYERS, 4, 1, 4, 8, tied, ModelConfig.NORM_EPSILON);
+        return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
+                Schedules.named(schedule), pipeline, virtualStages, HELD_OUT_MICROBATCHES, credits);
+    }
+}

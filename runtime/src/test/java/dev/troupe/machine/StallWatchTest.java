@@ -1,0 +1,91 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Optional;
+import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Test;
+
+/** Times by hand, in seconds; the timeout is 20 and two ranks are watched. */
+class StallWatchTest {
+    private static final long SECOND = 1_000_000_000L;
+    private static final long STARTED = -5 * SECOND; // a monotonic clock may be negative
+
+    private final StallWatch watch = new StallWatch(2, 20 * SECOND, STARTED);
+
+    @Test
+    void shouldNameEveryRankAndWhatItWaitsForOnceNothingHasMovedForTheTimeout() {
+        everySecond(1, 20, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+            assertEquals(Optional.empty(), watch.stall(at(now)));
+        });
+        tell(0, 4, false, 21);
+        tell(1, 9, false, 21);
+        assertEquals(Optional.empty(), watch.stall(at(21)), "first seen at 1, so 20 seconds, not more");
+        tell(0, 4, false, 22);
+        tell(1, 9, false, 22);
+        assertEquals(Optional.of("no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for"
+                + " rain; rank 1 is waiting for rain"), watch.stall(at(22)));
+    }
+
+    @Test
+    void shouldLetARankComputeAsLongAsItLikes() {
+        everySecond(1, 200, now -> {
+            tell(0, 4, true, now);
+            tell(1, 9, false, now);
+            assertEquals(Optional.empty(), watch.stall(at(now)));
+        });
+    }
+
+    @Test
+    void shouldSeeThatARankMovesBetweenTwoLooks() {
+        everySecond(1, 200, now -> {
+            tell(0, now / 10, false, now);
+            tell(1, 9, false, now);
+            assertEquals(Optional.empty(), watch.stall(at(now)));
+        });
+    }
+
+    @Test
+    void shouldNameARankThatDoesNotAnswer() {
+        everySecond(1, 20, now -> {
+            tell(0, now, false, now);
+            assertEquals(Optional.empty(), watch.stall(at(now)));
+        });
+        tell(0, 21, false, 21);
+        assertEquals(Optional.of("rank 1 has not answered the coordinator for 21.0 seconds"), watch.stall(at(21)));
+    }
+
+    @Test
+    void shouldNotCountTimeInWhichNobodyWatched() {
+        everySecond(1, 10, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+        });
+        assertEquals(Optional.empty(), watch.stall(at(3600)), "the process was stopped for an hour");
+        everySecond(3601, 3605, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+            assertEquals(Optional.empty(), watch.stall(at(now)), "9 seconds, 5 of the hour, and these");
+        });
+        tell(0, 4, false, 3608);
+        tell(1, 9, false, 3608);
+        assertTrue(watch.stall(at(3608)).isPresent(), "but it goes on counting");
+    }
+
+    private static void everySecond(long first, long last, LongConsumer look) {
+        for (long now = first; now <= last; now++) {
+            look.accept(now);
+        }
+    }
+
+    private void tell(int rank, long moves, boolean isWorking, long now) {
+        watch.onStatus(new RankStatus(rank, moves, isWorking, "waiting for rain"), at(now));
+    }
+
+    private static long at(long seconds) {
+        return STARTED + seconds * SECOND;
+    }
+}
