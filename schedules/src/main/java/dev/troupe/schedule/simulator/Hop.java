@@ -1,0 +1,24 @@
+package dev.troupe.schedule.simulator;
+
+/**
+ * The way of a message from one rank to another.
+ *
+ * @param latencyNanos time from the last byte's departure to its arrival
+ * @param bytesPerSecond what an edge carries; messages of one edge go one after the other. Infinite where it takes no time
+ */
+public record Hop(long latencyNanos, double bytesPerSecond) {
+    /** A hop that takes no time. */
+    public static final Hop FREE = new Hop(0, Double.POSITIVE_INFINITY);
+
+    public Hop {
+        if (latencyNanos < 0 || !(bytesPerSecond > 0)) {
+            throw new IllegalArgumentException("a hop needs a latency of 0 or more and a bandwidth above 0, but has "
+                    + latencyNanos + " ns and " + bytesPerSecond + " bytes/s");
+        }
+    }
+
+    /** How long a message occupies its edge; rounded to the nearest nanosecond. */
+    long occupancyNanos(long bytes) {
+        return Math.round(bytes / bytesPerSecond * 1e9);
+    }
+}

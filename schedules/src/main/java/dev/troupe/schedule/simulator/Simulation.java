@@ -1,0 +1,196 @@
+package dev.troupe.schedule.simulator;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.PackedAction;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.PlanRows;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+
+/** When each action of a plan starts and ends under given costs, and what follows from it. Times begin at 0. */
+public final class Simulation {
+    private final PlanRows rows;
+    private final Costs costs;
+    private final boolean explicitMessages;
+    private final long[][] starts;
+    private final long[] busy;
+    private final long makespan;
+
+    Simulation(PlanRows rows, Costs costs, boolean explicitMessages, long[][] starts) {
+        this.rows = rows;
+        this.costs = costs;
+        this.explicitMessages = explicitMessages;
+        this.starts = starts;
+        this.busy = new long[rows.rankCount()];
+        long last = 0;
+        for (int rank = 0; rank < rows.rankCount(); rank++) {
+            for (int position = 0; position < rows.length(rank); position++) {
+                busy[rank] += nanos(rows.packed(rank, position));
+            }
+            last = Math.max(last, lastEndNanos(rank));
+        }
+        this.makespan = last;
+    }
+
+    private long nanos(long packed) {
+        return costs.stages().get(PackedAction.stage(packed)).nanos(PackedAction.kind(packed));
+    }
+
+    /** The plan that was simulated. */
+    public PlanRows rows() {
+        return rows;
+    }
+
+    /** When an action starts; for a receive, when the message is there and the rank goes on. */
+    public long startNanos(int rank, int position) {
+        return starts[rank][position];
+    }
+
+    /** When an action ends. */
+    public long endNanos(int rank, int position) {
+        return starts[rank][position] + nanos(rows.packed(rank, position));
+    }
+
+    /** From the start of the step to the end of the last action. */
+    public long makespanNanos() {
+        return makespan;
+    }
+
+    /** How long a rank computes. */
+    public long busyNanos(int rank) {
+        return busy[rank];
+    }
+
+    /** How long a rank computes nothing while the step lasts. */
+    public long idleNanos(int rank) {
+        return makespan - busy[rank];
+    }
+
+    /** How long a rank computes nothing between the start of its first action and the end of its last. */
+    public long idleWithinSpanNanos(int rank) {
+        return rows.length(rank) == 0 ? 0 : lastEndNanos(rank) - starts[rank][0] - busy[rank];
+    }
+
+    private long lastEndNanos(int rank) {
+        int length = rows.length(rank);
+        return length == 0 ? 0 : endNanos(rank, length - 1);
+    }
+
+    /** Idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
+    public double bubbleOverIdeal() {
+        return (double) totalIdle() / totalBusy();
+    }
+
+    /** Idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    public double bubbleOverTotal() {
+        return (double) totalIdle() / (totalIdle() + totalBusy());
+    }
+
+    private long totalBusy() {
+        long total = 0;
+        for (long ofRank : busy) {
+            total += ofRank;
+        }
+        return total;
+    }
+
+    private long totalIdle() {
+        return makespan * rows.rankCount() - totalBusy();
+    }
+
+    /**
+     * The actions that make the step as long as it is, first to last: each one starts when the one before has ended, or
+     * when its output has arrived. A message that waits for its edge or for a credit counts as on its way.
+     */
+    public List<Place> criticalPath() {
+        // Going back in time, the path meets the actions of any one rank in falling order: one finger a rank is enough.
+        int[] fingers = new int[rows.rankCount()];
+        int rank = 0;
+        for (int each = 0; each < rows.rankCount(); each++) {
+            fingers[each] = rows.length(each);
+            rank = lastEndNanos(each) > lastEndNanos(rank) ? each : rank;
+        }
+        List<Place> path = new ArrayList<>();
+        int position = rows.length(rank) - 1;
+        while (position >= 0) {
+            path.add(new Place(rank, position));
+            fingers[rank] = position;
+            long previousEnd = position == 0 ? 0 : endNanos(rank, position - 1);
+            if (starts[rank][position] == previousEnd) {
+                position--;
+                continue;
+            }
+            Place maker = maker(rank, position, fingers);
+            rank = maker.rank();
+            position = maker.position();
+        }
+        Collections.reverse(path);
+        return path;
+    }
+
+    /** What an action that did not start right behind the one before it has waited for. */
+    private Place maker(int rank, int position, int[] fingers) {
+        long packed = rows.packed(rank, position);
+        Place maker = find(inputMaker(packed), fingers);
+        if (PackedAction.isPair(packed) && !explicitMessages) {
+            Place other = find(inputMaker(rows.packed(rank, position + 1)), fingers);
+            boolean later = maker == null
+                    || other != null
+                            && endNanos(other.rank(), other.position()) > endNanos(maker.rank(), maker.position());
+            maker = later ? other : maker;
+        }
+        return maker;
+    }
+
+    /** The action that makes the input of this one, I for B; -1 if it has none. */
+    private long inputMaker(long packed) {
+        int stage = PackedAction.stage(packed);
+        int microbatch = PackedAction.microbatch(packed);
+        return switch (PackedAction.kind(packed)) {
+            case FORWARD -> stage == 0 ? -1 : PackedAction.pack(stage - 1, Kind.FORWARD, microbatch);
+            case FULL_BACKWARD, BACKWARD_INPUT -> stage == rows.stageCount() - 1
+                    ? -1
+                    : PackedAction.pack(stage + 1, Kind.BACKWARD_INPUT, microbatch);
+            case RECV_F -> PackedAction.pack(stage - 1, Kind.SEND_F, microbatch);
+            case RECV_B -> PackedAction.pack(stage + 1, Kind.SEND_B, microbatch);
+            case BACKWARD_WEIGHT, SEND_F, SEND_B -> -1;
+        };
+    }
+
+    private Place find(long wanted, int[] fingers) {
+        if (wanted < 0) {
+            return null;
+        }
+        int rank = rows.rankOf(PackedAction.stage(wanted));
+        for (int position = fingers[rank] - 1; position >= 0; position--) {
+            long packed = rows.packed(rank, position);
+            boolean sameKind = PackedAction.kind(packed) == PackedAction.kind(wanted)
+                    || PackedAction.kind(wanted) == Kind.BACKWARD_INPUT
+                            && PackedAction.kind(packed) == Kind.FULL_BACKWARD;
+            if (sameKind && PackedAction.stage(packed) == PackedAction.stage(wanted)
+                    && PackedAction.microbatch(packed) == PackedAction.microbatch(wanted)) {
+                return new Place(rank, position);
+            }
+        }
+        throw new IllegalStateException("nothing before its user makes " + PackedAction.unpack(wanted));
+    }
+
+    /** The times as a timeline to draw: what is computed, without sends and receives. For plans that fit into memory. */
+    public Timeline timeline(String title) {
+        List<Span> spans = new ArrayList<>();
+        for (int rank = 0; rank < rows.rankCount(); rank++) {
+            for (int position = 0; position < rows.length(rank); position++) {
+                long packed = rows.packed(rank, position);
+                if (!PackedAction.kind(packed).isMessage()) {
+                    spans.add(new Span(rank, PackedAction.unpack(packed), starts[rank][position],
+                            endNanos(rank, position)));
+                }
+            }
+        }
+        return new Timeline(title, rows.rankCount(), rows.stageCount(), spans);
+    }
+}

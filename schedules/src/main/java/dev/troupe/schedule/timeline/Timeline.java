@@ -1,0 +1,97 @@
+package dev.troupe.schedule.timeline;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+
+/**
+ * A step as it was predicted or measured. Drawings are made of this, so that the two can stand under each other.
+ *
+ * @param title what it is, such as {@code 1f1b, predicted}
+ * @param rankCount number of ranks, P
+ * @param stageCount number of stages, P x V exactly
+ * @param spans what the ranks computed, by rank and then by start; sends and receives may be left out
+ */
+public record Timeline(String title, int rankCount, int stageCount, List<Span> spans) {
+    private static final Comparator<Span> ORDER = Comparator.comparingInt(Span::rank)
+            .thenComparingLong(Span::startNanos);
+
+    public Timeline {
+        for (Span span : spans) {
+            if (span.rank() >= rankCount || span.action().stage() >= stageCount) {
+                throw new IllegalArgumentException(
+                        span.action() + " of rank " + span.rank() + " is not in a timeline of "
+                                + rankCount + " ranks and " + stageCount + " stages");
+            }
+        }
+        spans = spans.stream().sorted(ORDER).toList(); // stable: what takes no time stays in its order
+    }
+
+    /** What one rank did, by start. */
+    public List<Span> spansOf(int rank) {
+        return spans.stream().filter(span -> span.rank() == rank).toList();
+    }
+
+    /** The end of the last action. */
+    public long endNanos() {
+        return spans.stream().mapToLong(Span::endNanos).max().orElse(0);
+    }
+
+    /** How long a rank computed; sends and receives do not count. */
+    public long busyNanos(int rank) {
+        return spans.stream().filter(span -> span.rank() == rank && !span.action().kind().isMessage())
+                .mapToLong(Span::nanos).sum();
+    }
+
+    /** Idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
+    public double bubbleOverIdeal() {
+        long busy = busyNanos();
+        return busy == 0 ? 0 : (double) (endNanos() * rankCount - busy) / busy;
+    }
+
+    /** Idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    public double bubbleOverTotal() {
+        long total = endNanos() * rankCount;
+        return total == 0 ? 0 : (double) (total - busyNanos()) / total;
+    }
+
+    private long busyNanos() {
+        long busy = 0;
+        for (int rank = 0; rank < rankCount; rank++) {
+            busy += busyNanos(rank);
+        }
+        return busy;
+    }
+
+    /** Every tensor that changed ranks, by the start of its user, rank by rank. */
+    public List<Handover> handovers() {
+        Map<Action, Span> makers = new HashMap<>();
+        for (Span span : spans) {
+            Kind kind = span.action().kind();
+            if (kind == Kind.FORWARD) {
+                makers.put(span.action(), span);
+            } else if (kind.makesInputGradient()) {
+                makers.put(span.action().as(Kind.BACKWARD_INPUT), span);
+            }
+        }
+        List<Handover> handovers = new ArrayList<>();
+        for (Span user : spans) {
+            Action action = user.action();
+            Span maker = null;
+            if (action.kind() == Kind.FORWARD && action.stage() > 0) {
+                maker = makers.get(new Action(action.stage() - 1, Kind.FORWARD, action.microbatch()));
+            } else if (action.kind().makesInputGradient()) {
+                maker = makers.get(new Action(action.stage() + 1, Kind.BACKWARD_INPUT, action.microbatch()));
+            }
+            if (maker != null && maker.rank() != user.rank()) {
+                handovers.add(new Handover(maker, user));
+            }
+        }
+        return handovers;
+    }
+}
