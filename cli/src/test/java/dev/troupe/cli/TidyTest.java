@@ -31,6 +31,7 @@ class TidyTest {
             "engines/reference", List.of("dev.troupe.engine"),
             "engines/emulated", List.of("dev.troupe.engine"),
             "engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco"),
+            "engines/cpu", List.of("dev.troupe.engine", "org.bytedeco"),
             "stages", List.of("dev.troupe.engine", "dev.troupe.model", "dev.troupe.weights", "dev.troupe.data"),
             "cluster-config", List.of("dev.troupe.config", "com.typesafe"),
             "runtime", List.of("dev.troupe", "org.apache.pekko", "io.aeron", "org.agrona", "com.typesafe"),

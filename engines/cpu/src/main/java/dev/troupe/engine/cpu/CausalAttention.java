@@ -1,0 +1,128 @@
+package dev.troupe.engine.cpu;
+
+/**
+ * Causal attention of all heads (Vaswani et al. 2017, section 3.2) in tiles of queries and keys, with the softmax of a
+ * row carried on from tile to tile (Milakov and Gimelshein 2018; Dao et al. 2022). Letters: B microbatch size, T
+ * sequence length, H heads, C hidden size, D = C / H size of a head.
+ *
+ * <p>A row of qkv [N x 3C] holds query, key and value; head h has columns h D .. (h+1) D of each. Kept for the backward:
+ * the logarithm of each row's sum of exponentials [B x H x T], from which the probabilities are computed again. Scores
+ * only ever exist for one tile of one head.
+ */
+final class CausalAttention {
+    /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
+    static final int QUERIES = 64;
+    /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
+    static final int KEYS = 512;
+    /** Floats of scratch memory for one thread: two tiles, and two numbers for each query of a tile. */
+    static final int SCRATCH = 2 * QUERIES * KEYS + 2 * QUERIES;
+
+    private final int t;
+    private final int heads;
+    private final int c;
+    private final int d;
+    private final float scale;
+
+    CausalAttention(int t, int heads, int c) {
+        this.t = t;
+        this.heads = heads;
+        this.c = c;
+        this.d = c / heads;
+        this.scale = (float) (1 / Math.sqrt(d));
+    }
+
+    /** One head of one sequence, {@code unit = sequence H + head}: writes its columns of y, and its row of logSums. */
+    void forward(long qkv, long logSums, long y, int unit, long scratch) {
+        long query = qkv + columns(unit, 3);
+        long out = y + columns(unit, 1);
+        for (int row = 0; row < t; row += QUERIES) {
+            int queries = Math.min(QUERIES, t - row);
+            forwardTile(query + 12L * row * c, query + 4L * c, row, queries, logSums + 4L * ((long) unit * t + row),
+                    out + 4L * row * c, scratch);
+        }
+    }
+
+    private void forwardTile(long query, long keys, int row, int queries, long logSums, long y, long scores) {
+        long highest = scores + 8L * QUERIES * KEYS;
+        long sums = highest + 4L * QUERIES;
+        Elementwise.fill(highest, Float.NEGATIVE_INFINITY, queries);
+        Elementwise.fill(sums, 0, queries);
+        int end = row + queries;
+        for (int first = 0; first < end; first += KEYS) {
+            int width = Math.min(KEYS, end - first);
+            long key = keys + 12L * first * c;
+            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, width);
+            for (int i = 0; i < queries; i++) {
+                long line = scores + 4L * i * width;
+                int seen = Math.min(width, row + i + 1 - first);
+                float before = Lanes.get(highest, i);
+                float now = Softmax.highest(line, seen, before);
+                float sum = Softmax.exponentials(line, now, seen, width);
+                if (first > 0) {
+                    float shrink = (float) Math.exp((double) before - now);
+                    sum += shrink * Lanes.get(sums, i);
+                    Elementwise.scale(y + 4L * i * c, shrink, d);
+                }
+                Lanes.set(highest, i, now);
+                Lanes.set(sums, i, sum);
+            }
+            OneDnn.sgemm(false, false, queries, d, width, 1, scores, width, key + 4L * c, 3L * c, first > 0 ? 1 : 0, y,
+                    c);
+        }
+        for (int i = 0; i < queries; i++) {
+            float sum = Lanes.get(sums, i);
+            Elementwise.scale(y + 4L * i * c, 1 / sum, d);
+            Lanes.set(logSums, i, (float) (Lanes.get(highest, i) + Math.log(sum)));
+        }
+    }
+
+    /** One head of one sequence: writes its columns of dQkv. */
+    void backward(long dy, long qkv, long y, long logSums, long dQkv, int unit, long scratch) {
+        long at = columns(unit, 1);
+        long at3 = columns(unit, 3);
+        // From the last queries to the first: they see every key, so that they can overwrite what the others add to.
+        for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
+            int queries = Math.min(QUERIES, t - row);
+            long rowAt = at + 4L * row * c;
+            backwardTile(dy + rowAt, y + rowAt, qkv + at3, dQkv + at3, row, queries,
+                    logSums + 4L * ((long) unit * t + row), scratch);
+        }
+    }
+
+    private void backwardTile(long dy, long y, long qkv, long dQkv, int row, int queries, long logSums, long scores) {
+        long dScores = scores + 4L * QUERIES * KEYS;
+        long means = dScores + 4L * QUERIES * KEYS;
+        for (int i = 0; i < queries; i++) {
+            // The mean of a row's dp weighted by its p, which is dy . y.
+            Lanes.set(means, i, Softmax.dot(dy + 4L * i * c, y + 4L * i * c, d));
+        }
+        long query = qkv + 12L * row * c;
+        int end = row + queries;
+        float beta = end == t ? 0 : 1;
+        for (int first = 0; first < end; first += KEYS) {
+            int width = Math.min(KEYS, end - first);
+            long keyAt = 12L * first * c + 4L * c;
+            long key = qkv + keyAt;
+            long value = key + 4L * c;
+            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, width);
+            OneDnn.sgemm(false, true, queries, width, d, 1, dy, c, value, 3L * c, 0, dScores, width);
+            for (int i = 0; i < queries; i++) {
+                long line = 4L * i * width;
+                Softmax.backward(scores + line, Lanes.get(logSums, i), dScores + line, Lanes.get(means, i), scale,
+                        Math.min(width, row + i + 1 - first), width);
+            }
+            OneDnn.sgemm(false, false, queries, d, width, 1, dScores, width, key, 3L * c, first > 0 ? 1 : 0,
+                    dQkv + 12L * row * c, 3L * c);
+            OneDnn.sgemm(true, false, width, d, queries, 1, dScores, width, query, 3L * c, beta, dQkv + keyAt,
+                    3L * c);
+            OneDnn.sgemm(true, false, width, d, queries, 1, scores, width, dy, c, beta, dQkv + keyAt + 4L * c, 3L * c);
+        }
+    }
+
+    /** Byte offset of a head's columns in the first row of its sequence, of a matrix with so many times C columns. */
+    private long columns(int unit, int widths) {
+        int sequence = unit / heads;
+        int head = unit % heads;
+        return 4 * ((long) sequence * t * widths * c + (long) head * d);
+    }
+}

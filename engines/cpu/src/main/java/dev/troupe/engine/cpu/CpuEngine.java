@@ -1,0 +1,411 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The engine of processors, in float32. Matrix products run in oneDNN, everything else in vector loops over native memory.
+ *
+ * <p>The results of a kernel are the same bytes on every call, beside other engines or alone, and for every number of
+ * threads. They are not the same on processors of other vector widths or instruction sets.
+ *
+ * <p>Thread rule: that of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
+ * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
+ */
+public final class CpuEngine implements Engine {
+    /** Columns that one thread sums up: whole lines of the cache, and enough of them to read memory in order. */
+    private static final int COLUMN_GRAIN = 256;
+    private static final long SCRATCH_ALIGNMENT = 64;
+
+    private final CpuMemory memory = new CpuMemory();
+    private final Crew crew;
+    private final Arena ownMemory = Arena.ofShared();
+    private final MemorySegment scratch;
+    private boolean closed;
+
+    /** An engine with no tensors, and {@code threads - 1} helpers. */
+    CpuEngine(int threads) {
+        crew = new Crew(threads);
+        scratch = ownMemory.allocate(4L * CausalAttention.SCRATCH * threads, SCRATCH_ALIGNMENT);
+    }
+
+    @Override
+    public String kind() {
+        return CpuEngineProvider.KIND;
+    }
+
+    @Override
+    public DataType floatType() {
+        return DataType.FLOAT32;
+    }
+
+    @Override
+    public Tensor allocate(DataType dataType, Shape shape) {
+        return memory.allocate(dataType, shape);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return memory.allocatedBytes();
+    }
+
+    @Override
+    public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        Operands operands = operands("copyToHost");
+        target.copyFrom(operands.range(operands.own("source", source), byteOffset, target.byteSize()));
+    }
+
+    @Override
+    public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+        Operands operands = operands("copyFromHost");
+        operands.range(operands.own("target", target), byteOffset, source.byteSize()).copyFrom(source);
+    }
+
+    @Override
+    public void fill(Tensor tensor, double value) {
+        CpuTensor own = operands("fill").anyShape("tensor", tensor);
+        long at = own.address();
+        crew.share(own.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Elementwise.fill(at + 4 * from, (float) value, count));
+    }
+
+    @Override
+    public void copy(Tensor source, Tensor target) {
+        Operands operands = operands("copy");
+        CpuTensor from = operands.own("source", source);
+        operands.exactly("target", target, from.dataType(), from.shape()).elements().copyFrom(from.elements());
+    }
+
+    @Override
+    public void add(Tensor left, Tensor right, Tensor sum) {
+        Operands operands = operands("add");
+        CpuTensor own = operands.anyShape("left", left);
+        long a = own.address();
+        long b = operands.like("right", right, own).address();
+        long c = operands.like("sum", sum, own).address();
+        crew.share(own.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Elementwise.add(a + 4 * from, b + 4 * from, c + 4 * from, count));
+    }
+
+    @Override
+    public void scale(Tensor tensor, double factor) {
+        CpuTensor own = operands("scale").anyShape("tensor", tensor);
+        long at = own.address();
+        crew.share(own.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Elementwise.scale(at + 4 * from, (float) factor, count));
+    }
+
+    @Override
+    public double sum(Tensor tensor) {
+        CpuTensor own = operands("sum").anyShape("tensor", tensor);
+        return Sums.ofBlocks(crew, own.address(), own.elementCount(), false);
+    }
+
+    @Override
+    public double squaredSum(Tensor tensor) {
+        CpuTensor own = operands("squaredSum").anyShape("tensor", tensor);
+        return Sums.ofBlocks(crew, own.address(), own.elementCount(), true);
+    }
+
+    @Override
+    public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate) {
+        Operands operands = operands("matmul");
+        CpuTensor a = operands.matrix("left", left);
+        int m = a.size(transposeLeft ? 1 : 0);
+        int k = a.size(transposeLeft ? 0 : 1);
+        CpuTensor b = operands.matrix("right", right);
+        int n = b.size(transposeRight ? 0 : 1);
+        if (b.size(transposeRight ? 1 : 0) != k) {
+            throw operands.misfit("right", "must have " + k + (transposeRight ? " columns" : " rows"), right);
+        }
+        CpuTensor c = operands.matrix("product", product, m, n);
+        MatrixProduct.multiply(crew, a.address(), transposeLeft, b.address(), transposeRight, c.address(), m, k, n,
+                accumulate, null);
+    }
+
+    @Override
+    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+        Operands operands = operands("linear");
+        CpuTensor in = operands.matrix("x", x);
+        CpuTensor w = weight(operands, weight, in);
+        int m = w.size(1);
+        long b = operands.vector("bias", bias, m).address();
+        long out = operands.matrix("y", y, in.size(0), m).address();
+        MatrixProduct.multiply(crew, in.address(), false, w.address(), false, out, in.size(0), in.size(1), m, false,
+                (firstRow, rows, firstColumn, columns) -> {
+                    for (int row = firstRow; row < firstRow + rows; row++) {
+                        Bias.add(b + 4L * firstColumn, out + 4 * ((long) row * m + firstColumn), columns);
+                    }
+                });
+    }
+
+    @Override
+    public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
+        Operands operands = operands("linearGelu");
+        CpuTensor in = operands.matrix("x", x);
+        CpuTensor w = weight(operands, weight, in);
+        int n = in.size(0);
+        int m = w.size(1);
+        long b = operands.vector("bias", bias, m).address();
+        long pre = operands.matrix("preActivation", preActivation, n, m).address();
+        long out = operands.matrix("y", y, n, m).address();
+        MatrixProduct.multiply(crew, in.address(), false, w.address(), false, pre, n, in.size(1), m, false,
+                (firstRow, rows, firstColumn, columns) -> {
+                    for (int row = firstRow; row < firstRow + rows; row++) {
+                        long at = 4 * ((long) row * m + firstColumn);
+                        Gelu.forward(b + 4L * firstColumn, pre + at, out + at, columns);
+                    }
+                });
+    }
+
+    @Override
+    public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+        Operands operands = operands("geluBackward");
+        CpuTensor own = operands.anyShape("preActivation", preActivation);
+        long pre = own.address();
+        long dOut = operands.like("dy", dy, own).address();
+        long dIn = operands.like("dx", dx, own).address();
+        crew.share(own.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Gelu.backward(pre + 4 * from, dOut + 4 * from, dIn + 4 * from, count));
+    }
+
+    @Override
+    public void biasBackward(Tensor dy, Tensor dBias) {
+        Operands operands = operands("biasBackward");
+        CpuTensor dOut = operands.matrix("dy", dy);
+        int m = dOut.size(1);
+        long from = dOut.address();
+        long to = operands.vector("dBias", dBias, m).address();
+        crew.share(m, COLUMN_GRAIN, (first, columns, member) -> Bias.backward(from + 4 * first, dOut.size(0), m,
+                to + 4 * first, columns));
+    }
+
+    @Override
+    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
+            Tensor reciprocalDeviation) {
+        Operands operands = operands("layerNorm");
+        CpuTensor in = operands.matrix("x", x);
+        int n = in.size(0);
+        int c = in.size(1);
+        long from = in.address();
+        long g = operands.vector("gamma", gamma, c).address();
+        long b = operands.vector("beta", beta, c).address();
+        long to = operands.like("y", y, in).address();
+        long centre = operands.vector("mean", mean, n).address();
+        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
+        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(from + 4 * row * c, g, b, epsilon,
+                to + 4 * row * c, centre + 4 * row, r + 4 * row, rows, c));
+    }
+
+    @Override
+    public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate) {
+        Operands operands = operands("layerNormBackwardInput");
+        CpuTensor in = operands.matrix("x", x);
+        int n = in.size(0);
+        int c = in.size(1);
+        long from = in.address();
+        long dOut = operands.like("dy", dy, in).address();
+        long g = operands.vector("gamma", gamma, c).address();
+        long centre = operands.vector("mean", mean, n).address();
+        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
+        long dIn = operands.like("dx", dx, in).address();
+        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut + 4 * row * c,
+                from + 4 * row * c, g, centre + 4 * row, r + 4 * row, dIn + 4 * row * c, accumulate, rows, c));
+    }
+
+    @Override
+    public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+            Tensor dBeta) {
+        Operands operands = operands("layerNormBackwardWeight");
+        CpuTensor in = operands.matrix("x", x);
+        int n = in.size(0);
+        int c = in.size(1);
+        long from = in.address();
+        long dOut = operands.like("dy", dy, in).address();
+        long centre = operands.vector("mean", mean, n).address();
+        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
+        long dG = operands.vector("dGamma", dGamma, c).address();
+        long dB = operands.vector("dBeta", dBeta, c).address();
+        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> LayerNorm.backwardWeight(dOut + 4 * first,
+                from + 4 * first, centre, r, n, c, dG + 4 * first, dB + 4 * first, columns));
+    }
+
+    @Override
+    public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
+        Operands operands = operands("embedding");
+        CpuTensor out = operands.matrix("y", y);
+        int c = out.size(1);
+        operands.sequences(out, sequenceLength);
+        CpuTensor ids = operands.ids("tokens", tokens, out.size(0));
+        CpuTensor table = operands.table("tokenTable", tokenTable, 1, c);
+        CpuTensor positions = operands.table("positionTable", positionTable, sequenceLength, c);
+        operands.idsBelow(table.size(0), "tokens", ids);
+        long id = ids.address();
+        long row = table.address();
+        long position = positions.address();
+        long to = out.address();
+        crew.share(out.size(0), rowsOf(c), (from, rows, member) -> Embedding.forward(id, row, position,
+                sequenceLength, to, c, (int) from, rows));
+    }
+
+    @Override
+    public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
+            Tensor dPositionTable) {
+        Operands operands = operands("embeddingBackward");
+        CpuTensor dOut = operands.matrix("dy", dy);
+        int n = dOut.size(0);
+        int c = dOut.size(1);
+        operands.sequences(dOut, sequenceLength);
+        CpuTensor ids = operands.ids("tokens", tokens, n);
+        CpuTensor table = operands.table("dTokenTable", dTokenTable, 1, c);
+        CpuTensor positions = operands.table("dPositionTable", dPositionTable, sequenceLength, c);
+        operands.idsBelow(table.size(0), "tokens", ids);
+        long id = ids.address();
+        long from = dOut.address();
+        long row = table.address();
+        long position = positions.address();
+        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> Embedding.backward(id, from + 4 * first, n,
+                sequenceLength, row + 4 * first, position + 4 * first, c, columns));
+    }
+
+    /** The logarithms of the rows' sums of exponentials, [B x H x T]. */
+    @Override
+    public Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+        return Shape.of(microbatchSize, heads, sequenceLength);
+    }
+
+    @Override
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+        Operands operands = operands("causalAttention");
+        CpuTensor out = operands.matrix("y", y);
+        int units = heads(operands, out, sequenceLength, heads);
+        long in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1)).address();
+        long logSums = state(operands, state, out, sequenceLength, heads);
+        long to = out.address();
+        CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1));
+        crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, to, (int) unit,
+                scratchOf(member)));
+    }
+
+    @Override
+    public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Tensor dQkv) {
+        Operands operands = operands("causalAttentionBackward");
+        CpuTensor dOut = operands.matrix("dy", dy);
+        int units = heads(operands, dOut, sequenceLength, heads);
+        CpuTensor in = operands.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
+        long out = operands.like("y", y, dOut).address();
+        long logSums = state(operands, state, dOut, sequenceLength, heads);
+        long dIn = operands.like("dQkv", dQkv, in).address();
+        CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1));
+        crew.share(units, 1, (unit, count, member) -> attention.backward(dOut.address(), in.address(), out, logSums,
+                dIn, (int) unit, scratchOf(member)));
+    }
+
+    @Override
+    public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+        Operands operands = operands("crossEntropy");
+        CpuTensor in = operands.matrix("logits", logits);
+        int n = in.size(0);
+        int v = in.size(1);
+        CpuTensor ids = operands.ids("targets", targets, n);
+        long loss = operands.vector("rowLoss", rowLoss, n).address();
+        long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
+        operands.idsBelow(v, "targets", ids);
+        long from = in.address();
+        long id = ids.address();
+        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(from + 4 * row * v, id + 4 * row,
+                loss + 4 * row, logSum + 4 * row, rows, v));
+    }
+
+    @Override
+    public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
+        Operands operands = operands("crossEntropyBackward");
+        CpuTensor in = operands.matrix("logits", logits);
+        int n = in.size(0);
+        int v = in.size(1);
+        CpuTensor ids = operands.ids("targets", targets, n);
+        long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
+        long dIn = operands.like("dLogits", dLogits, in).address();
+        operands.idsBelow(v, "targets", ids);
+        long from = in.address();
+        long id = ids.address();
+        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(from + 4 * row * v, id + 4 * row,
+                logSum + 4 * row, (float) scale, dIn + 4 * row * v, rows, v));
+    }
+
+    @Override
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+        Operands operands = operands("adamW");
+        CpuTensor own = operands.anyShape("weights", weights);
+        long w = own.address();
+        long g = operands.like("gradients", gradients, own).address();
+        long first = operands.like("firstMoment", firstMoment, own).address();
+        long second = operands.like("secondMoment", secondMoment, own).address();
+        Optimizers.AdamFactors factors = Optimizers.AdamFactors.of(update);
+        crew.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.adamW(w + 4 * from,
+                g + 4 * from, first + 4 * from, second + 4 * from, factors, count));
+    }
+
+    @Override
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+        Operands operands = operands("sgd");
+        CpuTensor own = operands.anyShape("weights", weights);
+        long w = own.address();
+        long g = operands.like("gradients", gradients, own).address();
+        crew.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
+                g + 4 * from, (float) learningRate, (float) weightDecay, (float) gradientScale, count));
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+        if (!closed) {
+            closed = true;
+            crew.close();
+            ownMemory.close();
+        }
+    }
+
+    private Operands operands(String kernel) {
+        return new Operands(memory, kernel);
+    }
+
+    private long scratchOf(int member) {
+        return scratch.address() + 4L * CausalAttention.SCRATCH * member;
+    }
+
+    /** Rows of so many floats that make a piece of work. */
+    private static int rowsOf(int columns) {
+        return Math.max(1, Elementwise.GRAIN / columns);
+    }
+
+    private static CpuTensor weight(Operands operands, Tensor weight, CpuTensor x) {
+        CpuTensor own = operands.matrix("weight", weight);
+        if (own.size(0) != x.size(1)) {
+            throw operands.misfit("weight", "must have %d rows, the columns of x".formatted(x.size(1)), weight);
+        }
+        return own;
+    }
+
+    /** The number of heads of all sequences together. */
+    private static int heads(Operands operands, CpuTensor y, int sequenceLength, int heads) {
+        int sequences = operands.sequences(y, sequenceLength);
+        if (heads < 1 || y.size(1) % heads != 0) {
+            throw operands.misfit("the hidden size", "must be a multiple of " + heads + " heads", y);
+        }
+        return sequences * heads;
+    }
+
+    private static long state(Operands operands, Tensor state, CpuTensor y, int sequenceLength, int heads) {
+        return operands.exactly("state", state, DataType.FLOAT32,
+                Shape.of(y.size(0) / sequenceLength, heads, sequenceLength)).address();
+    }
+}

@@ -1,0 +1,45 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The tensors of one engine that are allocated and not closed. Any thread may call it. */
+final class CpuMemory {
+    private final Set<CpuTensor> open = ConcurrentHashMap.newKeySet();
+    private final AtomicLong allocatedBytes = new AtomicLong();
+    private volatile boolean closed;
+
+    CpuTensor allocate(DataType dataType, Shape shape) {
+        if (closed) {
+            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
+                    dataType, shape));
+        }
+        if (shape.elementCount() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                    "allocate: the cpu engine holds at most %d elements in a tensor, but %s has %d; share the model out among more ranks"
+                            .formatted(Integer.MAX_VALUE, shape, shape.elementCount()));
+        }
+        CpuTensor tensor = new CpuTensor(this, dataType, shape);
+        open.add(tensor);
+        allocatedBytes.addAndGet(tensor.byteCount());
+        return tensor;
+    }
+
+    void forget(CpuTensor tensor) {
+        open.remove(tensor);
+        allocatedBytes.addAndGet(-tensor.byteCount());
+    }
+
+    long allocatedBytes() {
+        return allocatedBytes.get();
+    }
+
+    void close() {
+        closed = true;
+        List.copyOf(open).forEach(CpuTensor::close);
+    }
+}

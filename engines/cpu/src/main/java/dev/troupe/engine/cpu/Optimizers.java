@@ -1,0 +1,74 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.AdamW;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
+
+/** Optimizer steps in one pass over all that they read and write. */
+final class Optimizers {
+    private Optimizers() {
+    }
+
+    /** An AdamW update whose factors have been worked out in float64 and rounded once. */
+    record AdamFactors(float gradientScale, float firstRate, float beta2, float secondRate, float secondCorrection,
+            float epsilon, float keep, float stepSize) {
+        static AdamFactors of(AdamW update) {
+            double firstCorrection = 1 - Math.pow(update.beta1(), update.step());
+            double secondCorrectionRoot = Math.sqrt(1 - Math.pow(update.beta2(), update.step()));
+            return new AdamFactors((float) update.gradientScale(), (float) (1 - update.beta1()),
+                    (float) update.beta2(), (float) (1 - update.beta2()), (float) (1 / secondCorrectionRoot),
+                    (float) update.epsilon(), (float) (1 - update.learningRate() * update.weightDecay()),
+                    (float) (update.learningRate() / firstCorrection));
+        }
+    }
+
+    static void adamW(long weights, long gradients, long first, long second, AdamFactors factors, int count) {
+        adamW(weights, gradients, first, second, factors.gradientScale, factors.firstRate, factors.beta2,
+                factors.secondRate, factors.secondCorrection, factors.epsilon, factors.keep, factors.stepSize, count);
+    }
+
+    private static void adamW(long weights, long gradients, long first, long second, float gradientScale,
+            float firstRate, float beta2, float secondRate, float secondCorrection, float epsilon, float keep,
+            float stepSize, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector g = Lanes.load(gradients, i).mul(gradientScale);
+            FloatVector m = Lanes.load(first, i);
+            m = g.sub(m).fma(Lanes.all(firstRate), m);
+            FloatVector v = g.mul(g).fma(Lanes.all(secondRate), Lanes.load(second, i).mul(beta2));
+            FloatVector denominator = v.sqrt().fma(Lanes.all(secondCorrection), Lanes.all(epsilon));
+            Lanes.store(m, first, i);
+            Lanes.store(v, second, i);
+            Lanes.store(m.div(denominator).fma(Lanes.all(-stepSize), Lanes.load(weights, i).mul(keep)), weights, i);
+        }
+        if (whole < count) {
+            VectorMask<Float> rest = Lanes.rest(whole, count);
+            FloatVector g = Lanes.load(gradients, whole, rest).mul(gradientScale);
+            FloatVector m = Lanes.load(first, whole, rest);
+            m = g.sub(m).fma(Lanes.all(firstRate), m);
+            FloatVector v = g.mul(g).fma(Lanes.all(secondRate), Lanes.load(second, whole, rest).mul(beta2));
+            FloatVector denominator = v.sqrt().fma(Lanes.all(secondCorrection), Lanes.all(epsilon));
+            FloatVector kept = Lanes.load(weights, whole, rest).mul(keep);
+            Lanes.store(m, first, whole, rest);
+            Lanes.store(v, second, whole, rest);
+            Lanes.store(m.div(denominator).fma(Lanes.all(-stepSize), kept), weights, whole, rest);
+        }
+    }
+
+    /** weights -= learningRate (gradientScale gradients + weightDecay weights). */
+    static void sgd(long weights, long gradients, float learningRate, float weightDecay, float gradientScale,
+            int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector w = Lanes.load(weights, i);
+            FloatVector change = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, i).mul(gradientScale));
+            Lanes.store(change.fma(Lanes.all(-learningRate), w), weights, i);
+        }
+        if (whole < count) {
+            VectorMask<Float> rest = Lanes.rest(whole, count);
+            FloatVector w = Lanes.load(weights, whole, rest);
+            FloatVector change = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, whole, rest).mul(gradientScale));
+            Lanes.store(change.fma(Lanes.all(-learningRate), w), weights, whole, rest);
+        }
+    }
+}

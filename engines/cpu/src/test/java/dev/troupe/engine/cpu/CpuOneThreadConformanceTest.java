@@ -1,0 +1,14 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.conformance.EngineConformance;
+
+/** One thread, or as many as a test asks for. */
+class CpuOneThreadConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, threads));
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the cpu engine. */
+package dev.troupe.engine.cpu;
