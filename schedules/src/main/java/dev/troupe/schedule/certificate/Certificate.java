@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.SequencedMap;
 
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulation;
+import dev.troupe.schedule.simulator.Simulator;
 
 /**
  * What is proven of a plan: it is complete, and it comes to its end with the credits named here whatever the actions
@@ -17,12 +20,20 @@ import dev.troupe.schedule.Plan;
  * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
  *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
  * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
+ * @param messagesInFlight how many messages each edge holds at most at one time, sent and not yet received, whatever the
+ *        actions take; never more than the credits
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
-        SequencedMap<Edge, Integer> messagesPerEdge) {
+        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> messagesInFlight) {
 
     public Certificate {
         peakActivations = List.copyOf(peakActivations);
         messagesPerEdge = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesPerEdge));
+        messagesInFlight = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesInFlight));
+    }
+
+    /** What the plan takes under given costs and the credits named here: its makespan, its critical path, every time. */
+    public Simulation under(Costs costs) {
+        return Simulator.run(plan, costs, creditsPerEdge);
     }
 }

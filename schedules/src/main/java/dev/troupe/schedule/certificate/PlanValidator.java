@@ -1,11 +1,7 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.SequencedMap;
 
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
@@ -46,36 +42,20 @@ public final class PlanValidator {
         new ComputeCheck(index, purpose).run();
         new MessageCheck(index).run();
         DryRun.withCredits(index, creditsPerEdge).run();
-        List<Integer> peaks = lowered.rows().stream().map(row -> peakActivations(row, purpose)).toList();
-        return new Certificate(lowered, purpose, creditsPerEdge, peaks, messagesPerEdge(lowered));
+        InFlight inFlight = new InFlight(index, creditsPerEdge);
+        return new Certificate(lowered, purpose, creditsPerEdge, new Peaks(index, purpose).all(), inFlight.messages(),
+                inFlight.peaks());
     }
 
-    private static int peakActivations(List<Action> row, Purpose purpose) {
-        int live = 0;
-        int peak = 0;
-        for (Action action : row) {
-            if (action.kind() == Kind.FORWARD) {
-                live++;
-                peak = Math.max(peak, live);
-            }
-            boolean frees = switch (purpose) {
-                case TRAINING -> action.kind().freesActivation();
-                case FORWARD_ONLY -> action.kind() == Kind.FORWARD;
-            };
-            live -= frees ? 1 : 0;
-        }
-        return peak;
-    }
-
-    private static SequencedMap<Edge, Integer> messagesPerEdge(Plan plan) {
-        SequencedMap<Edge, Integer> messages = new LinkedHashMap<>();
-        for (List<Action> row : plan.rows()) {
-            for (Action action : row) {
-                if (action.kind() == Kind.SEND_F || action.kind() == Kind.SEND_B) {
-                    messages.merge(Edge.of(plan, action), 1, Integer::sum);
-                }
-            }
-        }
-        return messages;
+    /**
+     * As the other {@code certify}, of a plan that declares what its ranks have room for.
+     *
+     * @param declaredPeaks for each rank, how many activations it may hold at most
+     * @throws PlanException if a rank would hold more, too
+     */
+    public static Certificate certify(Plan lowered, Purpose purpose, int creditsPerEdge, List<Integer> declaredPeaks) {
+        Certificate certificate = certify(lowered, purpose, creditsPerEdge);
+        new Peaks(PlanIndex.of(lowered), purpose).requireAtMost(declaredPeaks);
+        return certificate;
     }
 }

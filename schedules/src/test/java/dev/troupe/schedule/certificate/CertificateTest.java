@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.troupe.schedule.Lowering;
+import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
@@ -25,6 +26,8 @@ import dev.troupe.schedule.builder.GPipe;
 import dev.troupe.schedule.builder.InterleavedOneForwardOneBackward;
 import dev.troupe.schedule.builder.OneForwardOneBackward;
 import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulation;
 
 @Tag("plan")
 class CertificateTest {
@@ -144,6 +147,31 @@ class CertificateTest {
         assertSame(lowered, certificate.plan());
         assertEquals(2, certificate.creditsPerEdge());
         assertThrows(UnsupportedOperationException.class, () -> certificate.messagesPerEdge().clear());
+    }
+
+    @Test
+    void shouldBoundTheMessagesInFlightWhateverTheActionsTake() {
+        Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 5));
+        // Rank 0 can be three microbatches ahead of rank 1, and behind it; rank 1 two of rank 2.
+        assertEquals(List.of(3, 3, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 8)));
+        assertEquals(List.of(2, 2, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 2)));
+        Plan gpipe = Lowering.lower(new GPipe().plan(2, 1, 5));
+        assertEquals(List.of(5, 5), inFlight(PlanValidator.certify(gpipe, Purpose.TRAINING, 8)));
+    }
+
+    private static List<Integer> inFlight(Certificate certificate) {
+        assertEquals(certificate.messagesPerEdge().sequencedKeySet().stream().toList(),
+                certificate.messagesInFlight().sequencedKeySet().stream().toList());
+        return List.copyOf(certificate.messagesInFlight().values());
+    }
+
+    @Test
+    void shouldSayWhatThePlanTakesUnderGivenCosts() {
+        Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(4, 1, 8));
+        Simulation simulation = PlanValidator.certify(lowered, Purpose.TRAINING, 4).under(Costs.units(4));
+        assertEquals(33, simulation.makespanNanos());
+        Place last = simulation.criticalPath().getLast();
+        assertEquals(33, simulation.endNanos(last.rank(), last.position()));
     }
 
     @Test
