@@ -212,8 +212,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (stall.isPresent()) {
             return end(stall);
         }
-        tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
         startNextTick();
+        tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
         return this;
     }
 

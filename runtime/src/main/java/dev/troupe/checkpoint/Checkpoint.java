@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -79,6 +80,19 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     /** Whether a directory is that of a checkpoint, not of a run. */
     public static boolean isAt(Path directory) {
         return Files.exists(directory.resolve(CheckpointStore.MANIFEST));
+    }
+
+    /** The run's directory, absolute, of RUN/checkpoints/step-000100 or of RUN itself. */
+    public static Path runDirectoryOf(Path runOrCheckpoint) {
+        Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
+        Path checkpoints = isAt(absolute) ? absolute.getParent() : null;
+        return checkpoints == null || checkpoints.getParent() == null ? absolute : checkpoints.getParent();
+    }
+
+    /** How many steps lie behind the newest checkpoint of a run's directory; empty where it has none. */
+    public static OptionalLong newestSteps(Path runDirectory) {
+        Optional<Path> newest = newest(runDirectory);
+        return newest.isPresent() ? OptionalLong.of(stepsOf(newest.get())) : OptionalLong.empty();
     }
 
     private static Optional<Path> newest(Path runDirectory) {

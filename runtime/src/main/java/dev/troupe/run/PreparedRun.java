@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.DataSpec;
 import dev.troupe.config.LearningRateSpec;
 import dev.troupe.config.OptimizerSpec;
@@ -23,6 +24,7 @@ import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * A run of which everything was checked that can be checked before it starts. Nothing is written yet.
@@ -62,6 +64,7 @@ public final class PreparedRun implements AutoCloseable {
                 throw new RequestException("the checkpoint lies " + start.stepsDone()
                         + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
             }
+            requireNoLaterCheckpoint();
             Tokens tokens = openCorpus(spec.data());
             Split split = Split.of(tokens, spec.data().validationFraction(), start.sequenceLength());
             this.batches = new Batches(split.training(), order(spec.data()), spec.data().seed(),
@@ -81,6 +84,17 @@ public final class PreparedRun implements AutoCloseable {
         } catch (RuntimeException refused) {
             close();
             throw refused;
+        }
+    }
+
+    /** Whoever resumes from the newest checkpoint must get that of the run that wrote last. */
+    private void requireNoLaterCheckpoint() {
+        OptionalLong newest = Checkpoint.newestSteps(request.output());
+        if (request.continuesInPlace() && newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
+            throw new RequestException(
+                    "the run in " + request.output() + " has a checkpoint after " + newest.getAsLong()
+                            + " steps already, but is to go on from the one after " + start.stepsDone()
+                            + ": choose another directory with --out, or move the later checkpoints away");
         }
     }
 

@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.stream.Stream;
@@ -54,10 +53,8 @@ public final class RunDirectory implements AutoCloseable {
     public static boolean isFree(Path path) {
         try (Stream<Path> entries = Files.list(path)) {
             return entries.findAny().isEmpty();
-        } catch (NotDirectoryException inTheWay) {
-            return false;
         } catch (IOException _) {
-            return !Files.exists(path);
+            return !Files.exists(path); // a file in the way is not free
         }
     }
 

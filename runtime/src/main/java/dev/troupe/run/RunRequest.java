@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -21,9 +22,9 @@ import java.util.OptionalLong;
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
         OptionalLong gradientsOf) {
-    /** Whether the run goes on in the directory it resumes from. */
+    /** Whether the run goes on in the directory it resumes from, be it named itself or by one of its checkpoints. */
     public boolean continuesInPlace() {
-        return resume.isPresent() && resume.get().toAbsolutePath().normalize()
-                .equals(output.toAbsolutePath().normalize());
+        return resume.isPresent()
+                && Checkpoint.runDirectoryOf(resume.get()).equals(output.toAbsolutePath().normalize());
     }
 }

@@ -207,7 +207,11 @@ final class Simulation {
         switch (task) {
             case StageTask.Compute(Action action) -> {
                 truth.computeBegins(rank, action);
-                consume(action.as(action.kind() == Kind.FORWARD ? Kind.RECV_F : Kind.RECV_B));
+                if (action.kind() == Kind.FORWARD) {
+                    consume(action.as(Kind.RECV_F));
+                } else if (action.kind().makesInputGradient()) {
+                    consume(action.as(Kind.RECV_B));
+                }
             }
             case StageTask.ExchangeTiedGradient(int stage) -> {
                 truth.exchange(rank, stage);

@@ -2,6 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.run.TrainingPlan;
@@ -69,23 +70,34 @@ final class Truth {
         List<Action> row = computeRow(rank);
         assertTrue(begun[rank] < row.size(), () -> action + " after the end of the row of rank " + rank);
         assertEquals(row.get(begun[rank]++), action, "the next action of rank " + rank);
-        if (action.kind() == Kind.FORWARD) {
-            assertTrue(action.stage() == 0 || ended.contains(new Action(action.stage() - 1, Kind.FORWARD,
-                    action.microbatch())), () -> action + " before its input is there");
-            live[rank] += pass.kind() == Pass.Kind.TRAINING ? 1 : 0;
-            assertTrue(live[rank] <= plan.row(pass.kind(), rank).peakActivations(),
-                    () -> "rank " + rank + " holds " + live[rank] + " live activations");
-        } else {
-            assertTrue(ended.contains(action.as(Kind.FORWARD)), () -> action + " before its forward");
-            assertTrue(action.stage() == plan.partition().stageCount() - 1 || ended.contains(
-                    new Action(action.stage() + 1, Kind.FULL_BACKWARD, action.microbatch())),
-                    () -> action + " before its gradient is there");
+        switch (action.kind()) {
+            case FORWARD -> {
+                assertTrue(action.stage() == 0 || ended.contains(of(action.stage() - 1, Kind.FORWARD, action)),
+                        () -> action + " before its input is there");
+                live[rank] += pass.kind() == Pass.Kind.TRAINING ? 1 : 0;
+                assertTrue(live[rank] <= plan.row(pass.kind(), rank).peakActivations(),
+                        () -> "rank " + rank + " holds " + live[rank] + " live activations");
+            }
+            case FULL_BACKWARD, BACKWARD_INPUT -> {
+                assertTrue(ended.contains(action.as(Kind.FORWARD)), () -> action + " before its forward");
+                assertTrue(action.stage() == plan.partition().stageCount() - 1
+                        || ended.contains(of(action.stage() + 1, Kind.FULL_BACKWARD, action))
+                        || ended.contains(of(action.stage() + 1, Kind.BACKWARD_INPUT, action)),
+                        () -> action + " before its gradient is there");
+            }
+            case BACKWARD_WEIGHT ->
+                assertTrue(ended.contains(action.as(Kind.BACKWARD_INPUT)), () -> action + " before its other half");
+            case SEND_F, RECV_F, SEND_B, RECV_B -> fail(action + " computes nothing");
         }
+    }
+
+    private static Action of(int stage, Kind kind, Action like) {
+        return new Action(stage, kind, like.microbatch());
     }
 
     void computeEnds(int rank, Action action) {
         assertTrue(ended.add(action), () -> action + " twice in " + pass);
-        if (action.kind() == Kind.FULL_BACKWARD) {
+        if (action.kind() == Kind.FULL_BACKWARD || action.kind() == Kind.BACKWARD_WEIGHT) {
             live[rank]--;
         }
     }

@@ -1,0 +1,251 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.data.Batches;
+import dev.troupe.data.Corpus;
+import dev.troupe.data.Order;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.WeightUpdate;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.weights.InitialWeights;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real ranks and stages of a small model on two ranks; the coordinator is a probe, and one kernel may be the test's. */
+@Tag("actor")
+class NodeActorTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 4, 256, true, ModelConfig.NORM_EPSILON);
+    private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
+
+    @TempDir
+    private Path home;
+    private final ActorTestKit kit = ActorTestKit.create();
+    private final TestProbe<TrainingCoordinator.Command> coordinator = kit
+            .createTestProbe(TrainingCoordinator.Command.class);
+    private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();
+    private final Corpus corpus = Corpus.ofText("a text",
+            "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
+            Tokenizer.named("bytes"));
+    private ActorRef<NodeActor.Command> node;
+
+    @AfterEach
+    void shutDown() {
+        kit.shutdownTestKit();
+        corpus.close();
+    }
+
+    @Test
+    void shouldTrainAStepAndWriteACheckpoint() {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        List<CoordinatorEvent.PassDone> done = List.of(next(CoordinatorEvent.PassDone.class),
+                next(CoordinatorEvent.PassDone.class));
+        assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
+        assertEquals(MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
+
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1))));
+        next(CoordinatorEvent.Updated.class);
+        next(CoordinatorEvent.Updated.class);
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
+        next(CoordinatorEvent.CheckpointPartWritten.class);
+        next(CoordinatorEvent.CheckpointPartWritten.class);
+        assertTrue(Files.exists(home.resolve("checkpoints/step-000001.partial/rank-001.safetensors")));
+    }
+
+    @Test
+    void shouldFreeAllMemoryWhenItStops() {
+        host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
+        assertTrue(engines.stream().allMatch(engine -> engine.allocatedBytes() > 0));
+        kit.stop(node, PATIENCE);
+        assertEquals(2, engines.size());
+        engines.forEach(engine -> assertEquals(0, engine.allocatedBytes()));
+    }
+
+    @Test
+    void shouldSayWhichStageFailedInWhichActionOfWhichStep() {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(
+                () -> with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
+                new InitialWeights(MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
+        assertEquals(new TrainingCoordinator.RankFailed(1,
+                "stage 1 failed in 1F0 in step 6: IllegalStateException: device lost"), failure());
+    }
+
+    @Test
+    void shouldReportAnErrorOfAStageAsAnyOtherFailure() {
+        for (Error error : List.of(new OutOfMemoryError("no room"), new StackOverflowError())) {
+            List<ActorRef<ScheduleActor.Command>> ranks = host(() -> with("crossEntropy", () -> fail(error)),
+                    new InitialWeights(MODEL, 1));
+            ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+            assertTrue(failure().reason().startsWith(
+                    "stage 1 failed in 1F0 in step 0: " + error.getClass().getSimpleName()));
+            kit.stop(node, PATIENCE);
+        }
+    }
+
+    @Test
+    void shouldSayThatAStageCannotLoadItsWeights() {
+        WeightSource broken = (name, _, _, _) -> {
+            throw new WeightException("model.safetensors has no tensor " + name);
+        };
+        spawn(NodeActorTest::reference, broken);
+        String reason = failure().reason();
+        assertTrue(reason.matches("stage \\d failed loading its weights: model.safetensors has no tensor .*"), reason);
+    }
+
+    @Test
+    void shouldSayThatAnEngineCannotBeOpened() {
+        spawn(() -> {
+            throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
+        }, new InitialWeights(MODEL, 1));
+        assertEquals(new TrainingCoordinator.RankFailed(0,
+                "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"), failure());
+    }
+
+    @Test
+    void shouldAnswerWhileItsStageComputes() throws InterruptedException {
+        CountDownLatch computing = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> with("embedding", () -> {
+            computing.countDown();
+            await(mayGoOn);
+        }), new InitialWeights(MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        assertTrue(computing.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+
+        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref()));
+        var status = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
+        assertEquals("computing 0F0 in step 0", status.situation());
+        assertTrue(status.isWorking());
+        ranks.getLast().tell(new ScheduleActor.TellStatus(coordinator.ref()));
+        var other = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
+        assertEquals("waiting for 1RECV_F0 in step 0", other.situation());
+        assertFalse(other.isWorking());
+        mayGoOn.countDown();
+        next(CoordinatorEvent.PassDone.class);
+        next(CoordinatorEvent.PassDone.class);
+    }
+
+    @Test
+    void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
+        ActorRef<ScheduleActor.Command> rank = host(NodeActorTest::reference, new InitialWeights(MODEL, 1)).getFirst();
+        rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        assertEquals(new TrainingCoordinator.RankFailed(0, "IllegalStateException: rank 0 cannot take a weight update"
+                + " while it is waiting for the coordinator to start a step"), failure());
+    }
+
+    /** Spawns a node with two ranks and waits until both have their weights; each announces itself before that. */
+    private List<ActorRef<ScheduleActor.Command>> host(Supplier<Engine> open, WeightSource weights) {
+        spawn(open, weights);
+        Map<Integer, ActorRef<ScheduleActor.Command>> hosted = new TreeMap<>();
+        int ready = 0;
+        while (ready < 2) {
+            switch (coordinator.receiveMessage(PATIENCE)) {
+                case TrainingCoordinator.RankHosted(int rank, var schedule) -> hosted.put(rank, schedule);
+                case TrainingCoordinator.Happened(CoordinatorEvent.RankReady(int rank)) -> {
+                    assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
+                    ready++;
+                }
+                case TrainingCoordinator.Command other -> throw new AssertionError("did not expect " + other);
+            }
+        }
+        return List.copyOf(hosted.values());
+    }
+
+    private void spawn(Supplier<Engine> open, WeightSource weights) {
+        TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
+                Schedules.named("1f1b"), 2, 1, 1, 2);
+        NodeContext context = new NodeContext(plan, new HandOver(), () -> {
+            Engine engine = open.get();
+            engines.add(engine);
+            return engine;
+        }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
+                new CheckpointStore(home, MODEL), Optional.empty());
+        node = kit.spawn(NodeActor.create(context, coordinator.ref()));
+        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node));
+        node.tell(new NodeActor.HostRanks(List.of(0, 1)));
+    }
+
+    private <T extends CoordinatorEvent> T next(Class<T> kind) {
+        return kind.cast(coordinator.expectMessageClass(TrainingCoordinator.Happened.class, PATIENCE).event());
+    }
+
+    private TrainingCoordinator.RankFailed failure() {
+        while (true) {
+            if (coordinator.receiveMessage(PATIENCE) instanceof TrainingCoordinator.RankFailed failed) {
+                return failed;
+            }
+        }
+    }
+
+    private static Engine reference() {
+        return new ReferenceEngine(DataType.FLOAT32);
+    }
+
+    /** The reference engine, but something happens whenever this kernel is called. */
+    private static Engine with(String kernel, Runnable before) {
+        Engine engine = reference();
+        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
+                (_, method, arguments) -> {
+                    if (method.getName().equals(kernel)) {
+                        before.run();
+                    }
+                    try {
+                        return method.invoke(engine, arguments);
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                });
+    }
+
+    private static void fail(RuntimeException failure) {
+        throw failure;
+    }
+
+    private static void fail(Error failure) {
+        throw failure;
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+}

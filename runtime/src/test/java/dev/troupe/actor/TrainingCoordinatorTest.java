@@ -1,0 +1,227 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.machine.Pass;
+import dev.troupe.machine.RankStatus;
+import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StepResult;
+import dev.troupe.machine.WeightUpdate;
+import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The coordinator with a node and two ranks that are probes, and a clock that the test moves. */
+@Tag("actor")
+class TrainingCoordinatorTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TICK = Duration.ofSeconds(1);
+    private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
+
+    @TempDir
+    private Path home;
+    private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
+    private final ManualTime time = ManualTime.get(kit.system());
+    private final AtomicLong nanos = new AtomicLong();
+    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private final TestProbe<NodeActor.Command> node = kit.createTestProbe("node-0", NodeActor.Command.class);
+    private final List<TestProbe<ScheduleActor.Command>> ranks = List.of(
+            kit.createTestProbe(ScheduleActor.Command.class), kit.createTestProbe(ScheduleActor.Command.class));
+    private final Diary diary = new Diary();
+    private CheckpointStore checkpoints;
+    private ActorRef<TrainingCoordinator.Command> coordinator;
+
+    @BeforeEach
+    void placeRanks() {
+        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
+        coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, 0, 0, -1), checkpoints, TIMEOUT, nanos::get, diary, outcome)));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
+        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
+        for (int rank = 0; rank < 2; rank++) {
+            coordinator.tell(new TrainingCoordinator.RankHosted(rank, ranks.get(rank).ref()));
+            happens(new CoordinatorEvent.RankReady(rank));
+        }
+        expectAll(new ScheduleActor.StartPass(FIRST));
+    }
+
+    @AfterEach
+    void shutDown() {
+        kit.shutdownTestKit();
+    }
+
+    @Test
+    void shouldLeadEveryRankThroughAStep() {
+        trainPass(0);
+        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        nanos.set(Duration.ofMillis(1500).toNanos());
+        updated(0);
+        expectAll(new ScheduleActor.StartPass(new Pass(1, Pass.Kind.TRAINING)));
+        assertEquals(List.of("started", "step 0 in 1.5 s"), diary.lines);
+    }
+
+    @Test
+    void shouldStopAfterTheStepUnderWayWithACheckpoint() throws Exception {
+        coordinator.tell(new TrainingCoordinator.Stop());
+        trainPass(0);
+        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        updated(0);
+        expectAll(new ScheduleActor.WriteCheckpoint(1));
+        for (int rank = 0; rank < 2; rank++) {
+            happens(new CoordinatorEvent.CheckpointPartWritten(rank, checkpoints.writePart(1, rank, List.of())));
+        }
+        assertEquals(new RunOutcome(1, Optional.empty()), ended());
+        assertEquals("checkpoint after 1 steps in step-000001", diary.lines.getLast());
+    }
+
+    @Test
+    void shouldEndTheRunWhenARankFails() throws Exception {
+        coordinator.tell(new TrainingCoordinator.RankFailed(1, "stage 1 failed in 1F0 in step 0: no room"));
+        assertEquals(new RunOutcome(0, Optional.of("rank 1: stage 1 failed in 1F0 in step 0: no room")), ended());
+    }
+
+    @Test
+    void shouldEndTheRunWhenItsNodeEnds() throws Exception {
+        node.stop();
+        assertTrue(failure().endsWith(" ended before the run did; its log says why"), failure());
+    }
+
+    @Test
+    void shouldEndTheRunWithTheWordsOfAListenerThatFails() throws Exception {
+        diary.failure = new UncheckedIOException("cannot write the metrics of a step",
+                new IOException("No space left on device"));
+        trainPass(0);
+        updated(0);
+        assertEquals("UncheckedIOException: cannot write the metrics of a step (IOException: No space left on device)",
+                failure());
+    }
+
+    @Test
+    void shouldEndTheRunWithTheSentenceOfACheckpointThatCannotBeWritten() throws Exception {
+        coordinator.tell(new TrainingCoordinator.Stop());
+        trainPass(0);
+        updated(0);
+        for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
+            happens(new CoordinatorEvent.CheckpointPartWritten(rank, new CheckpointPart("rank-00" + rank, 1, "00")));
+        }
+        assertTrue(failure().startsWith("cannot write the checkpoint " + home), failure());
+    }
+
+    @Test
+    void shouldEndARunThatStandsStillAndSayWhatEachRankWaitsFor() throws Exception {
+        for (int tick = 0; tick <= 20; tick++) {
+            assertFalse(outcome.isDone(), "ended after " + tick + " seconds");
+            pass(TICK);
+            answerStatus(0, false, "waiting for 0RECV_B0 in step 0");
+            answerStatus(1, false, "waiting for 1RECV_F0 in step 0");
+        }
+        pass(TICK);
+        assertEquals("no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for 0RECV_B0 in"
+                + " step 0; rank 1 is waiting for 1RECV_F0 in step 0", failure());
+    }
+
+    @Test
+    void shouldWaitAsLongAsARankComputes() {
+        for (int tick = 0; tick < 30; tick++) {
+            pass(TICK);
+            answerStatus(0, true, "computing 0F0 in step 0");
+            answerStatus(1, false, "waiting for 1RECV_F0 in step 0");
+        }
+        assertFalse(outcome.isDone());
+    }
+
+    /** Answers after the question has come, and waits until the coordinator has taken the answer in. */
+    private void answerStatus(int rank, boolean isWorking, String situation) {
+        ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
+        coordinator.tell(new TrainingCoordinator.StatusTold(new RankStatus(rank, 3, isWorking, situation)));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
+        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
+    }
+
+    private void pass(Duration duration) {
+        nanos.addAndGet(duration.toNanos());
+        time.timePasses(duration);
+    }
+
+    private void trainPass(long step) {
+        Pass pass = new Pass(step, Pass.Kind.TRAINING);
+        happens(new CoordinatorEvent.PassDone(0, pass, List.of(), List.of(new LayerSquaredSum(0, 9))));
+        happens(new CoordinatorEvent.PassDone(1, pass, List.of(new MicrobatchLoss(0, 2)),
+                List.of(new LayerSquaredSum(1, 16))));
+    }
+
+    private void updated(long step) {
+        happens(new CoordinatorEvent.Updated(0, step));
+        happens(new CoordinatorEvent.Updated(1, step));
+    }
+
+    private void happens(CoordinatorEvent event) {
+        coordinator.tell(new TrainingCoordinator.Happened(event));
+    }
+
+    private void expectAll(ScheduleActor.Command command) {
+        ranks.forEach(rank -> rank.expectMessage(command));
+    }
+
+    private RunOutcome ended() throws Exception {
+        return outcome.get(10, TimeUnit.SECONDS);
+    }
+
+    private String failure() throws Exception {
+        return ended().failure().orElseThrow();
+    }
+
+    private static final class Diary implements RunListener {
+        private final List<String> lines = new ArrayList<>();
+        private volatile RuntimeException failure;
+
+        @Override
+        public void onStarted() {
+            lines.add("started");
+        }
+
+        @Override
+        public void onStep(StepResult result, double seconds) {
+            if (failure != null) {
+                throw failure;
+            }
+            lines.add("step " + result.step() + " in " + seconds + " s");
+        }
+
+        @Override
+        public void onHeldOut(long stepsDone, double loss) {
+            lines.add("held-out");
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+            lines.add("checkpoint after " + stepsDone + " steps in " + directory.getFileName());
+        }
+    }
+}
