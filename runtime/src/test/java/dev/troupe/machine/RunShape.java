@@ -8,11 +8,15 @@ import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A small run to simulate: P ranks, V stages on each, M microbatches, tied embeddings or not. */
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
     static final int HELD_OUT_MICROBATCHES = 3;
     private static final int LAYERS = 8;
+    /** To certify a plan takes longer than to run it. */
+    private static final Map<RunShape, TrainingPlan> PLANS = new ConcurrentHashMap<>();
 
     /** Every schedule with every P, V and M up to these that it is defined for, tied and not, with these credits. */
     static List<RunShape> upTo(int pipeline, int microbatches, int credits) {
@@ -42,6 +46,10 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     }
 
     TrainingPlan plan() {
+        return PLANS.computeIfAbsent(this, RunShape::makePlan);
+    }
+
+    private TrainingPlan makePlan() {
         ModelConfig model = new ModelConfig(LAYERS, 4, 1, 4, 8, tied, ModelConfig.NORM_EPSILON);
         return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named(schedule), pipeline, virtualStages, HELD_OUT_MICROBATCHES, credits);
