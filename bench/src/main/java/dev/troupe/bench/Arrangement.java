@@ -1,0 +1,35 @@
+package dev.troupe.bench;
+
+import java.util.List;
+
+/**
+ * How a model is laid out over ranks.
+ *
+ * @param ranks
+ *            ranks in the pipeline
+ * @param virtualStages
+ *            stages of each rank
+ * @param schedule
+ *            the name of the schedule
+ */
+public record Arrangement(int ranks, int virtualStages, String schedule) {
+    /** One rank, which has every core; then two and four that share them, under each schedule. */
+    public static final List<Arrangement> ALL = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "gpipe"),
+            new Arrangement(2, 1, "1f1b"), new Arrangement(2, 2, "interleaved-1f1b"), new Arrangement(4, 1, "gpipe"),
+            new Arrangement(4, 1, "1f1b"), new Arrangement(4, 2, "interleaved-1f1b"));
+
+    /** One arrangement for each number of ranks. */
+    public static final List<Arrangement> FEW = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "1f1b"),
+            new Arrangement(4, 1, "1f1b"));
+
+    /** The settings of {@code troupe train -s} that describe it. */
+    public List<String> settings() {
+        return List.of("parallel.pipeline=" + ranks, "parallel.virtual-stages=" + virtualStages,
+                "parallel.schedule=" + schedule);
+    }
+
+    @Override
+    public String toString() {
+        return ranks == 1 ? "1 rank" : ranks + " ranks, " + schedule;
+    }
+}

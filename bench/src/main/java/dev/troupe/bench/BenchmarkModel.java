@@ -1,0 +1,51 @@
+package dev.troupe.bench;
+
+import java.util.List;
+
+/**
+ * A model and a batch to measure with.
+ *
+ * @param name
+ *            such as {@code wide}
+ * @param layers
+ *            blocks
+ * @param hidden
+ *            width
+ * @param heads
+ *            attention heads
+ * @param sequenceLength
+ *            tokens of a sequence
+ * @param vocabularySize
+ *            tokens there are, at least the 256 bytes
+ * @param microbatches
+ *            microbatches of a step
+ * @param microbatchSize
+ *            sequences of a microbatch
+ */
+public record BenchmarkModel(String name, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
+        int microbatches, int microbatchSize) {
+    /** Most of a step is matrix products. */
+    public static final BenchmarkModel WIDE = new BenchmarkModel("wide", 8, 512, 8, 256, 4096, 8, 4);
+    /** Much of a step is everything else. */
+    public static final BenchmarkModel NARROW = new BenchmarkModel("narrow", 8, 128, 4, 128, 256, 16, 2);
+
+    /** Tokens that one step trains on. */
+    public long tokensPerStep() {
+        return (long) microbatches * microbatchSize * sequenceLength;
+    }
+
+    /** The settings of {@code troupe train -s} that describe it. */
+    public List<String> settings() {
+        return List.of("model.layers=" + layers, "model.hidden=" + hidden, "model.heads=" + heads,
+                "model.sequence-length=" + sequenceLength, "model.vocabulary-size=" + vocabularySize,
+                "training.microbatch-size=" + microbatchSize,
+                "training.global-batch-size=" + microbatches * microbatchSize, "training.validate-every=0",
+                "data.validation-fraction=0");
+    }
+
+    @Override
+    public String toString() {
+        return "%s: %d layers, %d wide, %d heads, sequence %d, vocabulary %d, %d microbatches of %d".formatted(name,
+                layers, hidden, heads, sequenceLength, vocabularySize, microbatches, microbatchSize);
+    }
+}

@@ -1,0 +1,159 @@
+package dev.troupe.bench;
+
+import dev.troupe.bench.profile.KernelTimes;
+import dev.troupe.bench.profile.ProfilingEngineProvider;
+import dev.troupe.bench.profile.ThreadTimes;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.machine.StepResult;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.RunRequest;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.run.TransportOf;
+import dev.troupe.transport.Transport;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+
+/**
+ * What a run of {@code troupe train} measured, after its warm-up: the run itself, from configuration to checkpoint, with
+ * everything a user's run has.
+ *
+ * @param stepSeconds
+ *            the time of each step on the clock
+ * @param threads
+ *            processor time of all those steps together
+ * @param kernels
+ *            what kernels cost in all those steps together; empty for an engine that does not measure them
+ */
+record MeasuredRun(List<Double> stepSeconds, ThreadTimes threads, List<KernelTimes.Total> kernels) {
+    private static final int CORPUS_BYTES = 1 << 20;
+    private static final long CORPUS_SEED = 1;
+
+    /** The time of all steps together on the clock. */
+    double totalSeconds() {
+        return stepSeconds.stream().mapToDouble(Double::doubleValue).sum();
+    }
+
+    /**
+     * Trains.
+     *
+     * @param warmupSteps
+     *            steps before the first that counts, at least 1: the first step also fills pools and compiles
+     * @param steps
+     *            steps that count
+     * @param more
+     *            further settings of {@code troupe train -s}
+     * @throws IllegalStateException
+     *             where the run fails, with its reason
+     */
+    static MeasuredRun of(BenchmarkModel model, Arrangement arrangement, int warmupSteps, int steps, List<String> more)
+            throws InterruptedException, IOException {
+        List<String> settings = new ArrayList<>(model.settings());
+        settings.addAll(arrangement.settings());
+        settings.add("training.steps=" + (warmupSteps + steps));
+        settings.addAll(more);
+        RunSpec spec = RunSpecReader.read(Optional.empty(), settings);
+        Path output = Files.createTempDirectory("troupe-bench");
+        try {
+            RunRequest request = new RunRequest(spec, corpus(), output, Optional.empty(), OptionalLong.empty());
+            Watch watch = new Watch(warmupSteps);
+            try (PreparedRun run = new PreparedRun(request);
+                    Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                    RunDirectory directory = RunDirectory.open(output)) {
+                RunOutcome outcome = TrainingRun.start(run, directory, transport, watch).await();
+                outcome.failure().ifPresent(reason -> {
+                    throw new IllegalStateException(model.name() + ", " + arrangement + ": " + reason);
+                });
+            }
+            return watch.measured();
+        } finally {
+            delete(output);
+        }
+    }
+
+    /** Printable bytes: the speed of a step does not depend on what it reads. */
+    private static byte[] corpus() {
+        Random random = new Random(CORPUS_SEED);
+        StringBuilder text = new StringBuilder(CORPUS_BYTES);
+        for (int i = 0; i < CORPUS_BYTES; i++) {
+            text.append((char) random.nextInt(' ', 127));
+        }
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void delete(Path directory) throws IOException {
+        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path emptied, IOException failure) throws IOException {
+                if (failure != null) {
+                    throw failure;
+                }
+                Files.delete(emptied);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    /** Reads the clocks between steps: on the coordinator's thread, before it starts the next step. */
+    private static final class Watch implements RunListener {
+        private final int warmupSteps;
+        private final List<Double> seconds = new ArrayList<>();
+        private ThreadTimes begin;
+        private MeasuredRun measured;
+
+        Watch(int warmupSteps) {
+            this.warmupSteps = warmupSteps;
+        }
+
+        /** On the main thread, when the run is over. */
+        MeasuredRun measured() {
+            return measured;
+        }
+
+        @Override
+        public void onStarted() {
+            // The warm-up begins.
+        }
+
+        @Override
+        public void onStep(StepResult result, double stepSeconds) {
+            if (result.step() == warmupSteps - 1) {
+                ProfilingEngineProvider.times().reset();
+                begin = ThreadTimes.now();
+            } else if (result.step() >= warmupSteps) {
+                seconds.add(stepSeconds);
+                measured = new MeasuredRun(List.copyOf(seconds), ThreadTimes.now().since(begin),
+                        ProfilingEngineProvider.times().totals());
+            }
+        }
+
+        @Override
+        public void onHeldOut(long stepsDone, double loss) {
+            throw new IllegalStateException("a measured run looks at no held-out data");
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+            // The end; it is not timed.
+        }
+    }
+}

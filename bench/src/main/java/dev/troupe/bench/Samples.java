@@ -1,0 +1,44 @@
+package dev.troupe.bench;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Measurements of one thing. Thread rule: one thread. */
+final class Samples {
+    private final List<Double> values = new ArrayList<>();
+
+    void add(double value) {
+        values.add(value);
+    }
+
+    void addAll(List<Double> more) {
+        values.addAll(more);
+    }
+
+    int count() {
+        return values.size();
+    }
+
+    double median() {
+        return quantile(0.5);
+    }
+
+    double least() {
+        return quantile(0);
+    }
+
+    double greatest() {
+        return quantile(1);
+    }
+
+    /** The value below which that share of the samples lies; between two samples the nearer one. */
+    double quantile(double share) {
+        if (values.isEmpty()) {
+            throw new IllegalStateException("nothing was measured");
+        }
+        List<Double> sorted = new ArrayList<>(values);
+        Collections.sort(sorted);
+        return sorted.get((int) Math.round(share * (sorted.size() - 1)));
+    }
+}

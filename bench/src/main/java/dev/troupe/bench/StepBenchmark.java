@@ -1,0 +1,111 @@
+package dev.troupe.bench;
+
+import dev.troupe.bench.profile.ProfilingEngineProvider;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * How many tokens a second does a training step come to, and where does its time go? Prints the tables of
+ * {@code bench/step/README.md}.
+ */
+@Command(name = "bench/step/run", mixinStandardHelpOptions = true, description = {
+        "Measures training steps: tokens per second, the share of matrix products, processor time by thread."})
+public final class StepBenchmark implements Callable<Integer> {
+    /** Which model or models to measure. */
+    enum Models {
+        wide(BenchmarkModel.WIDE), narrow(BenchmarkModel.NARROW), both(BenchmarkModel.WIDE, BenchmarkModel.NARROW);
+
+        private final List<BenchmarkModel> models;
+
+        Models(BenchmarkModel... models) {
+            this.models = List.of(models);
+        }
+    }
+
+    /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
+    private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
+    private static final Arrangement PROFILED_ALONE = new Arrangement(1, 1, "1f1b");
+    private static final Arrangement PROFILED_TOGETHER = new Arrangement(4, 1, "1f1b");
+
+    @Option(names = "--quick", description = "The narrow model only, 1f1b only, once.")
+    private boolean quick;
+
+    @Option(names = "--model", paramLabel = "NAME", description = "wide, narrow or both (default: ${DEFAULT-VALUE}).")
+    private Models models = Models.both;
+
+    @Option(names = "--repeats", paramLabel = "N", description = {
+            "Rounds through all arrangements, one after another (default: ${DEFAULT-VALUE})."})
+    private int repeats = 2;
+
+    @Option(names = "--steps", paramLabel = "N", description = {
+            "Steps that count in each run of the wide model; five times as many of the narrow one (default: ${DEFAULT-VALUE})."})
+    private int steps = 2;
+
+    @Option(names = "--engine", paramLabel = "KIND", description = {
+            "The engine to compute on (default: ${DEFAULT-VALUE})."})
+    private String engine = "nd4j";
+
+    @Option(names = "-s", paramLabel = "key=value", description = "As for troupe train. May be repeated.")
+    private List<String> settings = List.of();
+
+    private final PrintStream output;
+
+    /** Prints to the standard output. */
+    public StepBenchmark() {
+        this(System.out);
+    }
+
+    StepBenchmark(PrintStream output) {
+        this.output = output;
+    }
+
+    /** Measures and exits. */
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new StepBenchmark()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws InterruptedException, IOException {
+        for (BenchmarkModel model : quick ? Models.narrow.models : models.models) {
+            int countedSteps = model.equals(BenchmarkModel.WIDE) ? steps : NARROW_STEPS_FOR_A_WIDE_ONE * steps;
+            measure(model, quick ? Arrangement.FEW : Arrangement.ALL, quick ? 1 : repeats, countedSteps);
+        }
+        return 0;
+    }
+
+    void measure(BenchmarkModel model, List<Arrangement> arrangements, int rounds, int countedSteps)
+            throws InterruptedException, IOException {
+        output.printf("%n### %s%n%n", model);
+        Map<Arrangement, Samples> stepSeconds = new LinkedHashMap<>();
+        for (int round = 0; round < rounds; round++) {
+            for (Arrangement arrangement : arrangements) {
+                MeasuredRun run = run(model, arrangement, countedSteps, engine);
+                stepSeconds.computeIfAbsent(arrangement, _ -> new Samples()).addAll(run.stepSeconds());
+                System.err.printf(Locale.ROOT, "%s, round %d of %d, %s: %.2f s a step%n", model.name(), round + 1,
+                        rounds, arrangement, run.totalSeconds() / countedSteps);
+            }
+        }
+        output.println(StepReport.speeds(model, stepSeconds));
+        System.setProperty(ProfilingEngineProvider.INNER, engine);
+        output.printf("Kernels, 1 rank:%n%n%s%n",
+                StepReport.kernels(run(model, PROFILED_ALONE, countedSteps, ProfilingEngineProvider.KIND)));
+        MeasuredRun together = run(model, PROFILED_TOGETHER, countedSteps, engine);
+        output.printf("Threads, %s:%n%n%s%n", PROFILED_TOGETHER, StepReport.threads(together));
+    }
+
+    private MeasuredRun run(BenchmarkModel model, Arrangement arrangement, int countedSteps, String engineKind)
+            throws InterruptedException, IOException {
+        List<String> all = new ArrayList<>(settings);
+        all.add("engine.kind=" + engineKind);
+        return MeasuredRun.of(model, arrangement, 1, countedSteps, all);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.troupe.bench;
+
+import dev.troupe.bench.profile.KernelTimes;
+import dev.troupe.bench.profile.ThreadTimes;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** The tables of a step, as its README has them. */
+final class StepReport {
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+    /** Kernels that cost less than this share of a step go into one row. */
+    private static final double LEAST_SHARE = 0.005;
+
+    private StepReport() {
+    }
+
+    /** Tokens per second of each arrangement, from the times of its steps. */
+    static String speeds(BenchmarkModel model, Map<Arrangement, Samples> stepSeconds) {
+        MarkdownTable table = new MarkdownTable("arrangement", "tokens/s, median", "slowest to fastest", "steps",
+                "PyTorch elsewhere, tokens/s");
+        stepSeconds.forEach((arrangement, seconds) -> {
+            OptionalDouble other = PublishedFigures.pyTorchTokensPerSecond(model, arrangement.ranks());
+            table.row(arrangement.toString(), whole(model.tokensPerStep() / seconds.median()),
+                    whole(model.tokensPerStep() / seconds.greatest()) + " to "
+                            + whole(model.tokensPerStep() / seconds.least()),
+                    Integer.toString(seconds.count()), other.isPresent() ? whole(other.getAsDouble()) : "");
+        });
+        return table.toString();
+    }
+
+    /** Where the kernels' time goes: shares are of the time in kernels, of all ranks together. */
+    static String kernels(MeasuredRun run) {
+        int steps = run.stepSeconds().size();
+        double allNanos = run.kernels().stream().mapToLong(KernelTimes.Total::wallNanos).sum();
+        MarkdownTable table = new MarkdownTable("kernel", "calls a step", "ms a step", "share", "GFLOP/s");
+        List<KernelTimes.Total> products = run.kernels().stream().filter(kernel -> kernel.operations() > 0).toList();
+        table.row("**matrix products**", whole(calls(products) / (double) steps), millis(nanos(products) / steps),
+                percent(nanos(products) / allNanos), rate(products));
+        products.forEach(kernel -> kernelRow(table, kernel, steps, allNanos));
+        List<KernelTimes.Total> others = run.kernels().stream().filter(kernel -> kernel.operations() == 0).toList();
+        List<KernelTimes.Total> small = others.stream().filter(kernel -> kernel.wallNanos() < LEAST_SHARE * allNanos)
+                .toList();
+        others.stream().filter(kernel -> !small.contains(kernel))
+                .forEach(kernel -> kernelRow(table, kernel, steps, allNanos));
+        table.row("others", whole(calls(small) / (double) steps), millis(nanos(small) / steps),
+                percent(nanos(small) / allNanos), "");
+        return table.toString();
+    }
+
+    private static void kernelRow(MarkdownTable table, KernelTimes.Total kernel, int steps, double allNanos) {
+        table.row("`" + kernel.name() + "`", whole(kernel.calls() / (double) steps),
+                millis(kernel.wallNanos() / (double) steps), percent(kernel.wallNanos() / allNanos),
+                kernel.operations() > 0 ? rate(List.of(kernel)) : "");
+    }
+
+    private static double nanos(List<KernelTimes.Total> kernels) {
+        return kernels.stream().mapToLong(KernelTimes.Total::wallNanos).sum();
+    }
+
+    private static long calls(List<KernelTimes.Total> kernels) {
+        return kernels.stream().mapToLong(KernelTimes.Total::calls).sum();
+    }
+
+    private static String rate(List<KernelTimes.Total> kernels) {
+        return whole(kernels.stream().mapToLong(KernelTimes.Total::operations).sum() / nanos(kernels));
+    }
+
+    /** What each kind of thread used of a core while the steps ran. */
+    static String threads(MeasuredRun run) {
+        double seconds = run.totalSeconds();
+        MarkdownTable table = new MarkdownTable("threads", "processor time, ms a step", "share of one core");
+        run.threads().cpuNanos().entrySet().stream().sorted(Map.Entry.comparingByKey(StepReport::ranksFirst))
+                .forEach(kind -> table.row(kind.getKey(), millis(kind.getValue() / (double) run.stepSeconds().size()),
+                        percent(kind.getValue() / NANOS_PER_SECOND / seconds)));
+        double total = run.threads().cpuNanos().values().stream().mapToLong(Long::longValue).sum();
+        table.row("**together**", millis(total / run.stepSeconds().size()),
+                percent(total / NANOS_PER_SECOND / seconds));
+        return table.toString();
+    }
+
+    private static int ranksFirst(String left, String right) {
+        boolean leftIsRank = left.startsWith("rank ");
+        if (leftIsRank != right.startsWith("rank ")) {
+            return leftIsRank ? -1 : 1;
+        }
+        if (left.equals(ThreadTimes.REST) != right.equals(ThreadTimes.REST)) {
+            return left.equals(ThreadTimes.REST) ? 1 : -1;
+        }
+        return left.compareTo(right);
+    }
+
+    private static String whole(double value) {
+        return String.format(Locale.ROOT, "%,.0f", value);
+    }
+
+    private static String millis(double nanos) {
+        return String.format(Locale.ROOT, "%,.1f", nanos / NANOS_PER_MILLI);
+    }
+
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+}

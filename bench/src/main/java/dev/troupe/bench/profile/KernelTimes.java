@@ -1,0 +1,56 @@
+package dev.troupe.bench.profile;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What kernels have cost since the last reset, summed over all engines and threads.
+ *
+ * <p>Thread rule: any thread. {@link #reset} and {@link #totals} while nothing computes, or a call may count for one side
+ * only.
+ */
+public final class KernelTimes {
+    private final Map<String, Sums> kernels = new ConcurrentHashMap<>();
+
+    private record Sums(LongAdder calls, LongAdder wallNanos, LongAdder operations) {
+    }
+
+    /**
+     * One kernel's sums.
+     *
+     * @param name
+     *            the method of {@link dev.troupe.engine.Engine}
+     * @param calls
+     *            how often it was called
+     * @param wallNanos
+     *            time on the clock from call to return, waiting for a core included
+     * @param operations
+     *            additions and multiplications of matrix products; 0 for a kernel that is none
+     */
+    public record Total(String name, long calls, long wallNanos, long operations) {
+    }
+
+    /** Forgets everything. */
+    public void reset() {
+        kernels.clear();
+    }
+
+    /** Adds one call. */
+    void add(String kernel, long wallNanos, long operations) {
+        Sums sums = kernels.computeIfAbsent(kernel, _ -> new Sums(new LongAdder(), new LongAdder(), new LongAdder()));
+        sums.calls.increment();
+        sums.wallNanos.add(wallNanos);
+        sums.operations.add(operations);
+    }
+
+    /** The sums of each kernel that was called, the dearest first. */
+    public List<Total> totals() {
+        return kernels.entrySet().stream()
+                .map(kernel -> new Total(kernel.getKey(), kernel.getValue().calls.sum(),
+                        kernel.getValue().wallNanos.sum(), kernel.getValue().operations.sum()))
+                .sorted(Comparator.comparingLong(Total::wallNanos).reversed()).toList();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.troupe.bench.profile;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Processor time by what a thread is there for.
+ *
+ * @param cpuNanos
+ *            for each kind of thread its processor time since the thread began; {@link #REST} is what the process used
+ *            beyond its Java threads: compiler, garbage collector, the threads an engine adds
+ */
+public record ThreadTimes(Map<String, Long> cpuNanos) {
+    /** The processor time of the process that no Java thread of a run accounts for. */
+    public static final String REST = "JIT, GC, threads of the engine";
+    /** The kind of the transport's thread. */
+    public static final String TRANSPORT = "transport";
+    /** The kind of the media driver's threads. */
+    public static final String MEDIA_DRIVER = "media driver";
+    /** The kind of the threads that actors run on. */
+    public static final String ACTORS = "actors";
+
+    /** What all threads have used until now. */
+    public static ThreadTimes now() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        Map<String, Long> sums = new TreeMap<>();
+        long inThreads = 0;
+        for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+            long nanos = thread == null ? -1 : threads.getThreadCpuTime(thread.getThreadId());
+            if (nanos > 0) {
+                sums.merge(kindOf(thread.getThreadName()), nanos, Long::sum);
+                inThreads += nanos;
+            }
+        }
+        var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        sums.put(REST, system.getProcessCpuTime() - inThreads);
+        return new ThreadTimes(Map.copyOf(sums));
+    }
+
+    /** What was used since an earlier reading. */
+    public ThreadTimes since(ThreadTimes earlier) {
+        Map<String, Long> difference = new TreeMap<>();
+        cpuNanos.forEach((kind, nanos) -> difference.put(kind, nanos - earlier.cpuNanos.getOrDefault(kind, 0L)));
+        return new ThreadTimes(difference);
+    }
+
+    private static String kindOf(String threadName) {
+        if (threadName.startsWith("rank-")) {
+            return "rank " + threadName.substring("rank-".length(), threadName.indexOf("-stage-"));
+        }
+        if (threadName.startsWith("troupe-media-driver")) {
+            return MEDIA_DRIVER;
+        }
+        if (threadName.equals("troupe-transport")) {
+            return TRANSPORT;
+        }
+        return threadName.startsWith("troupe-pekko") ? ACTORS : "other";
+    }
+}

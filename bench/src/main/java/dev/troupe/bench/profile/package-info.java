@@ -1,0 +1,5 @@
+/**
+ * An engine that measures another one, kernel by kernel, and the processor time of the threads of a run. May import the
+ * JDK and {@code dev.troupe.engine}.
+ */
+package dev.troupe.bench.profile;
