@@ -1,0 +1,2 @@
+/** That the benchmarks run; what they measure is never asserted. */
+package dev.troupe.bench;
