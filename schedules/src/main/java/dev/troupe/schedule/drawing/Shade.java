@@ -1,0 +1,52 @@
+package dev.troupe.schedule.drawing;
+
+import dev.troupe.schedule.Kind;
+
+/**
+ * The colours of a drawing: a hue for each kind, and the lighter the later the lap over the ranks is on which a stage lies.
+ * The hues are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the text on each has a
+ * contrast of 4.5 to 1 or more.
+ *
+ * @param code short name of the shade, such as {@code F0}
+ * @param fill red, green and blue
+ * @param text red, green and blue of what is written on it
+ */
+record Shade(String code, int fill, int text) {
+    /** Laps that have a shade of their own; later ones share the last. */
+    static final int LAPS = 4;
+
+    private static final int WHITE = 0xFFFFFF;
+    private static final int BLACK = 0x000000;
+    private static final int[] BLUES = {0x0072B2, 0x56B4E9, 0x9DD3F2, 0xCFE8F8};
+    private static final int[] ORANGES = {0xBF5400, 0xE69F00, 0xF3C766, 0xF9E4B8};
+    private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xC4ECDF};
+    private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xF3DDE8};
+
+    /** The shade of a kind that computes, on a lap from 0. */
+    static Shade of(Kind kind, int lap) {
+        int index = Math.min(lap, LAPS - 1);
+        int[] hue = switch (kind) {
+            case FORWARD -> BLUES;
+            case FULL_BACKWARD -> ORANGES;
+            case BACKWARD_INPUT -> GREENS;
+            case BACKWARD_WEIGHT -> PURPLES;
+            case SEND_F, RECV_F, SEND_B, RECV_B ->
+                throw new IllegalArgumentException(kind + " computes nothing and has no shade");
+        };
+        return new Shade(kind.code() + index, hue[index], index == 0 ? WHITE : BLACK);
+    }
+
+    /** The fill as CSS writes it. */
+    String cssFill() {
+        return css(fill);
+    }
+
+    /** The text colour as CSS writes it. */
+    String cssText() {
+        return css(text);
+    }
+
+    private static String css(int colour) {
+        return String.format("#%06x", colour);
+    }
+}

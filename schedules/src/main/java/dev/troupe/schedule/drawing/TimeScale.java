@@ -1,0 +1,51 @@
+package dev.troupe.schedule.drawing;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/**
+ * The unit in which a drawing says times.
+ *
+ * @param unit what is written behind a number
+ * @param nanosPerUnit how many nanoseconds of a timeline make one
+ */
+public record TimeScale(String unit, double nanosPerUnit) {
+    /** For timelines under unit costs: one nanosecond stands for one forward. */
+    public static final TimeScale UNITS = new TimeScale("units", 1);
+
+    public TimeScale {
+        if (!(nanosPerUnit > 0)) {
+            throw new IllegalArgumentException("a unit of time lasts more than 0 ns, not " + nanosPerUnit);
+        }
+    }
+
+    /** The largest of ns, \u00b5s, ms and s in which a duration is 10 or more. */
+    public static TimeScale fitting(long nanos) {
+        if (nanos >= 10_000_000_000L) {
+            return new TimeScale("s", 1e9);
+        }
+        if (nanos >= 10_000_000) {
+            return new TimeScale("ms", 1e6);
+        }
+        return nanos >= 10_000 ? new TimeScale("\u00b5s", 1e3) : new TimeScale("ns", 1);
+    }
+
+    /** A duration with its unit, four digits at most behind which nothing is said. */
+    String text(long nanos) {
+        return number(nanos / nanosPerUnit) + " " + unit;
+    }
+
+    /** A number with one digit behind the point where that says something. */
+    static String number(double value) {
+        return BigDecimal.valueOf(value).setScale(value < 100 ? 2 : 1, RoundingMode.HALF_UP).stripTrailingZeros()
+                .toPlainString();
+    }
+
+    /** The distance of ticks on an axis: 1, 2 or 5 times a power of ten units, about {@code count} of them. */
+    double tickNanos(long nanos, int count) {
+        double wanted = Math.max(nanos / nanosPerUnit / count, 1e-9);
+        double power = Math.pow(10, Math.floor(Math.log10(wanted)));
+        double step = wanted <= power ? 1 : wanted <= 2 * power ? 2 : wanted <= 5 * power ? 5 : 10;
+        return step * power * nanosPerUnit;
+    }
+}

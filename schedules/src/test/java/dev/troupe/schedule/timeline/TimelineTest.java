@@ -1,0 +1,63 @@
+package dev.troupe.schedule.timeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.GPipe;
+import dev.troupe.schedule.builder.ZeroBubbleV;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulation;
+import dev.troupe.schedule.simulator.Simulator;
+
+@Tag("plan")
+class TimelineTest {
+    @Test
+    void shouldPutSpansInOrderAndFindWhoWaitedForWhom() {
+        Timeline timeline = new Timeline("measured", 2, 2, List.of(span(1, "1B0", 6, 9), span(0, "0B0", 9, 12),
+                span(1, "1F0", 4, 6), span(0, "0F0", 0, 3), span(0, "0SEND_F0", 3, 3)));
+        assertEquals(List.of(span(1, "1F0", 4, 6), span(1, "1B0", 6, 9)), timeline.spansOf(1));
+        assertEquals(List.of(new Handover(span(1, "1B0", 6, 9), span(0, "0B0", 9, 12)),
+                new Handover(span(0, "0F0", 0, 3), span(1, "1F0", 4, 6))), timeline.handovers());
+        assertEquals(12, timeline.endNanos());
+        assertEquals(6, timeline.busyNanos(0));
+        assertEquals(13.0 / 11, timeline.bubbleOverIdeal());
+        assertEquals(13.0 / 24, timeline.bubbleOverTotal());
+    }
+
+    @Test
+    void shouldHandNothingOverWithinARank() {
+        Plan zbv = new ZeroBubbleV().plan(2, 2, 3);
+        Timeline timeline = Simulator.run(zbv, Costs.units(4)).timeline("zbv");
+        // 0 to 1 and 2 to 3, there and back, three microbatches each; 1 to 2 stays on rank 1.
+        assertEquals(12, timeline.handovers().size());
+    }
+
+    @Test
+    void shouldAgreeWithTheSimulationItWasMadeOf() {
+        Simulation simulation = Simulator.run(new GPipe().plan(4, 1, 8), Costs.units(4));
+        Timeline timeline = simulation.timeline("gpipe");
+        assertEquals(simulation.makespanNanos(), timeline.endNanos());
+        assertEquals(3.0 / 8, timeline.bubbleOverIdeal());
+        assertEquals(3.0 / 11, timeline.bubbleOverTotal());
+    }
+
+    @Test
+    void shouldRefuseSpansThatCannotBe() {
+        assertThrows(IllegalArgumentException.class, () -> span(0, "0F0", 3, 2));
+        assertThrows(IllegalArgumentException.class,
+                () -> new Timeline("wrong", 1, 1, List.of(span(1, "0F0", 0, 1))));
+        assertThrows(IllegalArgumentException.class,
+                () -> new Timeline("wrong", 1, 1, List.of(span(0, "1F0", 0, 1))));
+    }
+
+    private static Span span(int rank, String action, long start, long end) {
+        return new Span(rank, Action.parse(action), start, end);
+    }
+}
