@@ -70,15 +70,15 @@ class Nd4jEngineTest {
     @Test
     void shouldHoldTheSameMemoryAfterAThousandSteps() {
         try (Engine engine = provider.open(ONE_THREAD); MiniStep step = new MiniStep(engine, 1)) {
-            runSteps(step, 200);
+            runSteps(step, 500);
             long allocatedBytes = engine.allocatedBytes();
             long physicalBytes = Pointer.physicalBytes();
             runSteps(step, 1000);
             assertEquals(allocatedBytes, engine.allocatedBytes());
-            // The pom has the JVM touch its whole heap at the start, so what grows is native. Some small native objects
-            // wait for the garbage collector; one activation lost in each step would be 40 MiB.
+            // The pom has the JVM touch its whole heap at the start, so what grows is native: small objects that wait for
+            // the garbage collector, and code the JVM compiles. One activation lost in each step would be 40 MiB.
             long grownBytes = Pointer.physicalBytes() - physicalBytes;
-            assertTrue(grownBytes <= 8 * MEBIBYTE, "1000 steps took " + grownBytes + " bytes of native memory");
+            assertTrue(grownBytes <= 24 * MEBIBYTE, "1000 steps took " + grownBytes + " bytes of native memory");
         }
     }
 
