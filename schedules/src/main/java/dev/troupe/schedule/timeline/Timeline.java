@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -93,5 +94,48 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
             }
         }
         return handovers;
+    }
+
+    /** How many (stage, microbatch) activations a rank held at most at one time, each from its F to the end of its B or W. */
+    public int peakActivations(int rank) {
+        List<Change> changes = new ArrayList<>();
+        for (Span span : spansOf(rank)) {
+            if (span.action().kind() == Kind.FORWARD) {
+                changes.add(new Change(span.startNanos(), 1));
+            } else if (span.action().kind().freesActivation()) {
+                changes.add(new Change(span.endNanos(), -1));
+            }
+        }
+        return (int) peak(changes);
+    }
+
+    /**
+     * How much was between ranks at most at one time, over all edges; each tensor from the end of its maker to the start of
+     * its user.
+     *
+     * @param weight what a tensor counts: its bytes, or 1 for a number of messages
+     */
+    public long peakInFlight(ToLongFunction<Handover> weight) {
+        List<Change> changes = new ArrayList<>();
+        for (Handover handover : handovers()) {
+            changes.add(new Change(handover.maker().endNanos(), weight.applyAsLong(handover)));
+            changes.add(new Change(handover.user().startNanos(), -weight.applyAsLong(handover)));
+        }
+        return peak(changes);
+    }
+
+    private record Change(long nanos, long by) {
+    }
+
+    /** The largest sum on the way; what ends at a time makes room for what begins then. */
+    private static long peak(List<Change> changes) {
+        changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::by));
+        long sum = 0;
+        long peak = 0;
+        for (Change change : changes) {
+            sum += change.by();
+            peak = Math.max(peak, sum);
+        }
+        return peak;
     }
 }

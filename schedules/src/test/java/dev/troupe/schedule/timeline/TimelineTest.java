@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -11,10 +12,13 @@ import org.junit.jupiter.api.Test;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.GPipe;
+import dev.troupe.schedule.builder.OneForwardOneBackward;
 import dev.troupe.schedule.builder.ZeroBubbleV;
 import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.simulator.StageCost;
 
 @Tag("plan")
 class TimelineTest {
@@ -46,6 +50,19 @@ class TimelineTest {
         assertEquals(simulation.makespanNanos(), timeline.endNanos());
         assertEquals(3.0 / 8, timeline.bubbleOverIdeal());
         assertEquals(3.0 / 11, timeline.bubbleOverTotal());
+    }
+
+    @Test
+    void shouldCountWhatLivesAndWhatIsOnItsWay() {
+        Timeline timeline = Simulator.run(new OneForwardOneBackward().plan(4, 1, 8), Costs.units(4)).timeline("1f1b");
+        assertEquals(List.of(4, 3, 2, 1), IntStream.range(0, 4).mapToObj(timeline::peakActivations).toList());
+        // A hop of no time and equal stages: each tensor is taken as soon as it is made. With three units there are three.
+        Timeline gpipe = Simulator.run(new GPipe().plan(2, 1, 4), Costs.units(2)).timeline("gpipe");
+        assertEquals(0, gpipe.peakInFlight(handover -> 1));
+        Timeline slow = Simulator.run(new GPipe().plan(2, 1, 4),
+                Costs.uniform(2, new StageCost(1, 1, 1, 8), new Hop(3, Double.POSITIVE_INFINITY))).timeline("slow");
+        assertEquals(3, slow.peakInFlight(handover -> 1));
+        assertEquals(24, slow.peakInFlight(handover -> 8));
     }
 
     @Test

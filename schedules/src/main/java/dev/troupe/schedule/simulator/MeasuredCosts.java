@@ -1,0 +1,61 @@
+package dev.troupe.schedule.simulator;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntToLongFunction;
+
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+
+/** Costs read off a step that was measured, to simulate other plans of the same model on the same machine. */
+public final class MeasuredCosts {
+    private MeasuredCosts() {
+    }
+
+    /**
+     * The median of each stage and kind, since a step has always some actions that were held up. Where the measured plan
+     * had only B, half of it is taken for I and half for W; where it had only I and W, their sum is taken for B.
+     *
+     * @param measured one step, or several with their spans in one timeline
+     * @param outputBytes for each stage, the size of the activation that it hands on
+     * @param hops the way between any two ranks, which spans do not tell
+     * @throws IllegalArgumentException if a stage has no forward or no backward in the timeline
+     */
+    public static Costs of(Timeline measured, IntToLongFunction outputBytes, Costs.Hops hops) {
+        Map<Integer, Map<Kind, List<Long>>> durations = new HashMap<>();
+        for (Span span : measured.spans()) {
+            durations.computeIfAbsent(span.action().stage(), unused -> new HashMap<>())
+                    .computeIfAbsent(span.action().kind(), unused -> new ArrayList<>()).add(span.nanos());
+        }
+        List<StageCost> stages = new ArrayList<>();
+        for (int stage = 0; stage < measured.stageCount(); stage++) {
+            stages.add(stageCost(stage, durations.getOrDefault(stage, Map.of()), outputBytes.applyAsLong(stage)));
+        }
+        return new Costs(stages, hops);
+    }
+
+    private static StageCost stageCost(int stage, Map<Kind, List<Long>> durations, long outputBytes) {
+        boolean whole = durations.containsKey(Kind.FULL_BACKWARD);
+        boolean halves = durations.containsKey(Kind.BACKWARD_INPUT) && durations.containsKey(Kind.BACKWARD_WEIGHT);
+        if (!durations.containsKey(Kind.FORWARD) || !whole && !halves) {
+            throw new IllegalArgumentException(
+                    "stage " + stage + " needs an F and a B, or an I and a W, to have its costs "
+                            + "read off, but was measured with "
+                            + durations.keySet().stream().map(Kind::code).sorted().toList());
+        }
+        long input = halves ? median(durations.get(Kind.BACKWARD_INPUT)) : 0;
+        long weight = halves ? median(durations.get(Kind.BACKWARD_WEIGHT)) : 0;
+        long full = whole ? median(durations.get(Kind.FULL_BACKWARD)) : input + weight;
+        return halves
+                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes)
+                : new StageCost(median(durations.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes);
+    }
+
+    /** The middle one; of an even number the larger of the two in the middle. */
+    private static long median(List<Long> durations) {
+        return durations.stream().sorted().toList().get(durations.size() / 2);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.schedule.simulator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.builder.GPipe;
+import dev.troupe.schedule.builder.ZeroBubbleH1;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+
+@Tag("plan")
+class MeasuredCostsTest {
+    private static final Costs.Hops FREE = (from, to) -> Hop.FREE;
+
+    @Test
+    void shouldReadTheCostsOffThatATimelineWasMadeWith() {
+        Costs costs = new Costs(List.of(new StageCost(10, 20, 31, 100), new StageCost(50, 60, 70, 200)), FREE);
+        Timeline halves = Simulator.run(new ZeroBubbleH1().plan(2, 1, 5), costs).timeline("measured");
+        assertEquals(costs.stages(), MeasuredCosts.of(halves, stage -> 100L * (stage + 1), FREE).stages());
+        Timeline whole = Simulator.run(new GPipe().plan(2, 1, 5), costs).timeline("measured");
+        assertEquals(List.of(new StageCost(10, 25, 26, 100), new StageCost(50, 65, 65, 200)),
+                MeasuredCosts.of(whole, stage -> 100L * (stage + 1), FREE).stages());
+    }
+
+    @Test
+    void shouldNotMindActionsThatWereHeldUp() {
+        List<Span> spans = new ArrayList<>();
+        long[] forwards = {10, 900, 11, 12, 5000};
+        for (int microbatch = 0; microbatch < forwards.length; microbatch++) {
+            long start = 10_000L * microbatch;
+            spans.add(new Span(0, Action.parse("0F" + microbatch), start, start + forwards[microbatch]));
+            spans.add(new Span(0, Action.parse("0B" + microbatch), start + 6000, start + 6020));
+        }
+        Costs costs = MeasuredCosts.of(new Timeline("measured", 1, 1, spans), stage -> 0, FREE);
+        assertEquals(List.of(new StageCost(12, 10, 10, 0)), costs.stages());
+    }
+
+    @Test
+    void shouldRefuseAStageThatWasNotMeasured() {
+        Timeline timeline = new Timeline("measured", 1, 1, List.of(new Span(0, Action.parse("0F0"), 0, 1)));
+        assertEquals(
+                "stage 0 needs an F and a B, or an I and a W, to have its costs read off, but was measured with [F]",
+                assertThrows(IllegalArgumentException.class, () -> MeasuredCosts.of(timeline, stage -> 0, FREE))
+                        .getMessage());
+    }
+}
