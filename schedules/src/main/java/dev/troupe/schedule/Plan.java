@@ -1,5 +1,7 @@
 package dev.troupe.schedule;
 
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -33,7 +35,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                     "Plan \"" + name + "\" needs 1 microbatch or more, but has " + microbatchCount + ".");
         }
         rows = rows.stream().map(List::copyOf).toList();
-        overlaps = Set.copyOf(overlaps);
+        // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
+        overlaps = Collections.unmodifiableSet(new HashSet<>(overlaps));
         for (Place place : overlaps) {
             requirePair(name, rows, place);
         }

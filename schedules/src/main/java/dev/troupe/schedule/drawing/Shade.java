@@ -17,10 +17,10 @@ record Shade(String code, int fill, int text) {
 
     private static final int WHITE = 0xFFFFFF;
     private static final int BLACK = 0x000000;
-    private static final int[] BLUES = {0x0072B2, 0x56B4E9, 0x9DD3F2, 0xCFE8F8};
-    private static final int[] ORANGES = {0xBF5400, 0xE69F00, 0xF3C766, 0xF9E4B8};
-    private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xC4ECDF};
-    private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xF3DDE8};
+    private static final int[] BLUES = {0x0072B2, 0x56B4E9, 0x8FCBF0, 0xB9DEF6};
+    private static final int[] ORANGES = {0xBF5400, 0xE69F00, 0xF3C766, 0xF8DA9C};
+    private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xB0E5D4};
+    private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xEDCBDD};
 
     /** The shade of a kind that computes, on a lap from 0. */
     static Shade of(Kind kind, int lap) {
