@@ -247,7 +247,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     }
 
     private DropReason takeCredit(int fromNode) {
-        boolean known = isListening(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
+        // The sender may not listen yet: a receiver grants its first credits whenever it is ready, and never again.
+        boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
         return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
     }
 
