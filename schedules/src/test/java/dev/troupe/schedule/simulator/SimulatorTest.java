@@ -80,9 +80,10 @@ class SimulatorTest {
 
     @Test
     void shouldBeginAPairWithBothInputsAndHandBothOutputsOverAtItsEnd() {
-        //   rank 0   F0 0-1  F1 1-2  F2 2-3          B0 7-9
-        //   rank 1       F0 1-2  F1 2-3  (F2 4-5 B0 5-7)
-        //   rank 2           F0 2-3  B0 3-5        F2 would be there at 5 were it sent before the pair has ended
+        //   rank 0  F0 0-1  F1 1-2  F2 2-3              B0 8-10
+        //   rank 1          F0 1-2  F1 2-3  (F2 5-6 B0 6-8)
+        //   rank 2                  F0 2-3  B0 3-5      F2 8-9
+        // Apart, F2 would begin at 3, and be on rank 2 at 5.
         Plan plan = Plan.fromCsv("hand", Placement.LOOP, """
                 0F0,0F1,0F2,0B0,0B1,0B2
                 1F0,1F1,(1F2;1B0)OVERLAP_F_B,1B1,1B2
