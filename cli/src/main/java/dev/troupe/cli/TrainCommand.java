@@ -125,6 +125,12 @@ final class TrainCommand implements Callable<Integer> {
                             .println("        It can go on from " + checkpoint + " with --resume."));
                     return ExitCode.RUN_FAILED;
                 }
+                if (!run.leavesWeights()) {
+                    output.println(
+                            "The engine computed nothing, so there is no model and no checkpoint; the times are in "
+                                    + directory.metrics() + ".");
+                    return ExitCode.DONE;
+                }
                 boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
                 TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
                 model.export(directory.model());

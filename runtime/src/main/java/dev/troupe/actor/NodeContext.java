@@ -4,6 +4,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.data.Batches;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.Engine;
+import dev.troupe.run.ActionTrace;
 import dev.troupe.run.GradientDump;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.transport.Transport;
@@ -32,10 +33,12 @@ import java.util.function.Supplier;
  *            where checkpoints go
  * @param gradientDump
  *            writes the gradients of one step, if that was asked for
+ * @param trace
+ *            keeps what is computed when, if that was asked for
  */
 public record NodeContext(TrainingPlan plan, Transport transport, Supplier<Engine> engines, WeightSource weights,
         boolean resumes, Batches batches, Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
-        Optional<GradientDump> gradientDump) {
+        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace) {
     /** The epoch of a run in which nothing is restarted. */
     static final int EPOCH = 0;
 }

@@ -47,7 +47,7 @@ final class StageWorker implements AutoCloseable {
 
     TaskResult run(TaskOrder order) {
         return switch (order.task()) {
-            case StageTask.Compute(Action action) -> compute(action, order.pass());
+            case StageTask.Compute(Action action) -> traced(action, order.pass());
             case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient(order.pass());
             case StageTask.AddTiedGradient _ -> addTiedGradient();
             case StageTask.MeasureGradients _ -> measureGradients(order.pass());
@@ -69,6 +69,16 @@ final class StageWorker implements AutoCloseable {
 
     private void grant(Edge edge) {
         node.transport().grant(NodeContext.EPOCH, edge, engine, stage.takeBoundary());
+    }
+
+    private TaskResult traced(Action action, Pass pass) {
+        if (node.trace().isEmpty() || pass.kind() != Pass.Kind.TRAINING) {
+            return compute(action, pass);
+        }
+        long start = System.nanoTime();
+        TaskResult result = compute(action, pass);
+        node.trace().get().add(pass.step(), rank.rank(), action, start, System.nanoTime());
+        return result;
     }
 
     private TaskResult compute(Action action, Pass pass) {

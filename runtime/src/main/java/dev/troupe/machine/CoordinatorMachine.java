@@ -185,11 +185,11 @@ public final class CoordinatorMachine {
         commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone));
     }
 
-    /** A run ends with a checkpoint, also one that is stopped before its first step. */
+    /** A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. */
     private void nextStep(List<CoordinatorCommand> commands) {
         if (!isLast()) {
             startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING), commands);
-        } else if (lastCheckpoint != stepsDone) {
+        } else if (order.endsWithCheckpoint() && lastCheckpoint != stepsDone) {
             writeCheckpoint(commands);
         } else {
             phase = Phase.OVER;

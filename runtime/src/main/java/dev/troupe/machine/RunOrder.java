@@ -21,7 +21,9 @@ import java.util.function.LongToDoubleFunction;
  *            steps between two checkpoints, or 0 for the one at the end only
  * @param savedStep
  *            the steps of the checkpoint that stands in the run's directory already, or -1 for none
+ * @param endsWithCheckpoint
+ *            whether the state at the end is worth keeping
  */
 public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
-        double gradientClip, long heldOutEvery, long checkpointEvery, long savedStep) {
+        double gradientClip, long heldOutEvery, long checkpointEvery, long savedStep, boolean endsWithCheckpoint) {
 }

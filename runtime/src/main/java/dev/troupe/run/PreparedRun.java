@@ -188,13 +188,18 @@ public final class PreparedRun implements AutoCloseable {
                 : Optional.of(Tokenizer.named(spec().data().tokenizer().word()));
     }
 
+    /** Whether the run ends with weights that mean something; an experiment or an emulation leaves none. */
+    public boolean leavesWeights() {
+        return engine.provider().computes() && request.trace().isEmpty();
+    }
+
     /** What the coordinator is to do. */
     public RunOrder order() {
         TrainingSpec training = spec().training();
         return new RunOrder(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
-                heldOut.isPresent() ? training.validateEvery() : 0, training.checkpointEvery(),
-                request.continuesInPlace() ? start.stepsDone() : -1);
+                heldOut.isPresent() ? training.validateEvery() : 0, leavesWeights() ? training.checkpointEvery() : 0,
+                request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights());
     }
 
     @Override

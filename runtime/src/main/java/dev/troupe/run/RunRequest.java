@@ -19,9 +19,17 @@ import java.util.OptionalLong;
  *            the run, or the checkpoint, to go on from
  * @param gradientsOf
  *            the step, from 0, whose gradients are to be written to a file
+ * @param trace
+ *            keeps what is computed when; a run that is traced is an experiment and leaves no checkpoint
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
-        OptionalLong gradientsOf) {
+        OptionalLong gradientsOf, Optional<ActionTrace> trace) {
+    /** A request for a run that is not traced. */
+    public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+            OptionalLong gradientsOf) {
+        this(spec, builtInCorpus, output, resume, gradientsOf, Optional.empty());
+    }
+
     /** Whether the run goes on in the directory it resumes from, be it named itself or by one of its checkpoints. */
     public boolean continuesInPlace() {
         return resume.isPresent()

@@ -38,7 +38,7 @@ public final class TrainingRun {
                         run.plan().partition().stageCount()))
                 : Optional.empty();
         NodeContext node = new NodeContext(run.plan(), transport, run.engine()::open, run.weights(), run.resumes(),
-                run.batches(), run.heldOut(), checkpoints, gradients);
+                run.batches(), run.heldOut(), checkpoints, gradients, run.request().trace());
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,
                 run.spec().transport().timeout(), System::nanoTime, listener, outcome);
         this.system = ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors"));

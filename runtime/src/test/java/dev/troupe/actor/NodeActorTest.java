@@ -195,7 +195,7 @@ class NodeActorTest {
             engines.add(engine);
             return engine;
         }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
-                new CheckpointStore(home, MODEL), Optional.empty());
+                new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty());
         node = kit.spawn(NodeActor.create(context, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node));
         node.tell(new NodeActor.HostRanks(List.of(0, 1)));

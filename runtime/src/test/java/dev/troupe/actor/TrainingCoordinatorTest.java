@@ -61,7 +61,7 @@ class TrainingCoordinatorTest {
     void placeRanks() {
         checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, 0, 0, -1), checkpoints, TIMEOUT, nanos::get, diary, outcome)));
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, 0, 0, -1, true), checkpoints, TIMEOUT, nanos::get, diary, outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
         node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
         for (int rank = 0; rank < 2; rank++) {

@@ -43,7 +43,7 @@ class CoordinatorMachineTest {
 
     @Test
     void shouldClipByTheGlobalNorm() {
-        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, 0, 0, -1);
+        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, 0, 0, -1, true);
         CoordinatorMachine machine = new CoordinatorMachine(order);
         machine.on(new CoordinatorEvent.RankReady(0));
         machine.on(new CoordinatorEvent.RankReady(1));
@@ -163,10 +163,21 @@ class CoordinatorMachineTest {
         assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(0, 2)));
     }
 
+    @Test
+    void shouldEndWithoutACheckpointWhereNoneIsWanted() {
+        CoordinatorMachine machine = new CoordinatorMachine(new RunOrder(2, 0, 1, _ -> 0.5, 0, 0, 0, -1, false));
+        machine.on(new CoordinatorEvent.RankReady(0));
+        machine.on(new CoordinatorEvent.RankReady(1));
+        trained(machine, 0, 0, 2);
+        trained(machine, 1, 0, 2);
+        machine.on(new CoordinatorEvent.Updated(0, 0));
+        assertEquals(new CoordinatorCommand.Finish(1), machine.on(new CoordinatorEvent.Updated(1, 0)).getLast());
+    }
+
     private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
             long savedStep) {
         return new CoordinatorMachine(
-                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0, heldOutEvery, checkpointEvery, savedStep));
+                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0, heldOutEvery, checkpointEvery, savedStep, true));
     }
 
     private static CoordinatorMachine ready(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,

@@ -118,6 +118,6 @@ class SimulationTest {
     private static RunOrder order(RunShape shape, long firstStep, long stepCount, long heldOutEvery,
             long checkpointEvery) {
         return new RunOrder(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1, heldOutEvery,
-                checkpointEvery, -1);
+                checkpointEvery, -1, true);
     }
 }

@@ -10,6 +10,11 @@ public interface EngineProvider {
     /** Among the usable engines {@code auto} takes the one with the highest preference. */
     int preference();
 
+    /** Whether its engines compute; see {@link Engine#computes}. */
+    default boolean computes() {
+        return true;
+    }
+
     /** One line for a person: library, version, instruction set or device. May load native code. */
     String description();
 

@@ -22,6 +22,11 @@ public final class EmulatedEngineProvider implements EngineProvider {
     }
 
     @Override
+    public boolean computes() {
+        return false;
+    }
+
+    @Override
     public String description() {
         return "emulated: no arithmetic, each action takes the time it is told; losses mean nothing";
     }
