@@ -12,7 +12,6 @@ import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -29,8 +28,6 @@ import picocli.CommandLine.Parameters;
 @Command(name = "train", mixinStandardHelpOptions = true, description = {
         "Trains a model; with no argument at all, a small one on the built-in corpus."})
 final class TrainCommand implements Callable<Integer> {
-    private static final String CORPUS = "built-in-corpus.txt";
-
     @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
     private Path config;
 
@@ -56,7 +53,7 @@ final class TrainCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Optional<Path> resumed = Optional.ofNullable(resume);
         RunSpec spec = RunSpecReader.read(configFile(resumed), settings);
-        RunRequest request = new RunRequest(spec, builtInCorpus(), directory(spec, resumed), resumed,
+        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), directory(spec, resumed), resumed,
                 gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount())) {
@@ -90,24 +87,7 @@ final class TrainCommand implements Callable<Integer> {
         if (resumed.isPresent()) {
             return runDirectory(resumed.get());
         }
-        Path first = Path.of("runs", spec.name());
-        Path candidate = first;
-        for (int number = 2; !RunDirectory.isFree(candidate); number++) {
-            candidate = first.resolveSibling(spec.name() + "-" + number);
-        }
-        return candidate;
-    }
-
-    private static byte[] builtInCorpus() {
-        try (InputStream corpus = TrainCommand.class.getResourceAsStream(CORPUS)) {
-            if (corpus == null) {
-                throw new RequestException(
-                        "the built-in corpus is missing from this build: build it with ./mvnw package");
-            }
-            return corpus.readAllBytes();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+        return RunDirectory.firstFree(Path.of("runs", spec.name()));
     }
 
     private int train(PreparedRun run, Transport transport) throws InterruptedException {

@@ -49,6 +49,15 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
+    /** The directory, or the first of DIR-2, DIR-3 and so on, that is empty or not there yet. */
+    public static Path firstFree(Path wanted) {
+        Path candidate = wanted;
+        for (int number = 2; !isFree(candidate); number++) {
+            candidate = wanted.resolveSibling(wanted.getFileName() + "-" + number);
+        }
+        return candidate;
+    }
+
     /** Whether a directory is empty or not there yet. */
     public static boolean isFree(Path path) {
         try (Stream<Path> entries = Files.list(path)) {

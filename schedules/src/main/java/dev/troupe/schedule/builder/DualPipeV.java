@@ -30,6 +30,11 @@ public record DualPipeV() implements Schedule {
     }
 
     @Override
+    public int usualVirtualStages() {
+        return 2;
+    }
+
+    @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireTwoStagesARank(name(), virtualStages);

@@ -29,6 +29,11 @@ public record InterleavedZeroBubble() implements Schedule {
     }
 
     @Override
+    public int usualVirtualStages() {
+        return 2;
+    }
+
+    @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Rounds rounds = Rounds.of(name(), pipeline, virtualStages, microbatches);

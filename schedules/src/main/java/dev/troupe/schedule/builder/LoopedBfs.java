@@ -28,6 +28,11 @@ public record LoopedBfs() implements Schedule {
     }
 
     @Override
+    public int usualVirtualStages() {
+        return 2;
+    }
+
+    @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         int stageCount = pipeline * virtualStages;

@@ -38,6 +38,12 @@ public record PlanFile(Path path) implements Schedule {
         }
     }
 
+    /** What the file has. */
+    @Override
+    public int usualVirtualStages() {
+        return plan().virtualStages();
+    }
+
     /** The plan in the file, which must have these sizes. */
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {

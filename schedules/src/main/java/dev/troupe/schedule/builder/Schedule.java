@@ -9,6 +9,11 @@ public interface Schedule {
     /** The name of the schedule in configurations and on the command line. */
     String name();
 
+    /** The stages on each rank, V, with which the schedule shows what it is for. */
+    default int usualVirtualStages() {
+        return 1;
+    }
+
     /**
      * Makes the plan of one step; it computes only, see {@link dev.troupe.schedule.Lowering} for its messages.
      *

@@ -25,6 +25,11 @@ public record VMin() implements Schedule {
     }
 
     @Override
+    public int usualVirtualStages() {
+        return 2;
+    }
+
+    @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireTwoStagesARank(name(), virtualStages);

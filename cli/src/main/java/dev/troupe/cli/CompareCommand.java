@@ -1,0 +1,100 @@
+package dev.troupe.cli;
+
+import dev.troupe.compare.Comparison;
+import dev.troupe.compare.ComparisonException;
+import dev.troupe.compare.Contestant;
+import dev.troupe.compare.Outcome;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.schedule.drawing.ChromeTrace;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe compare}: schedules predicted and measured, side by side. */
+@Command(name = "compare", mixinStandardHelpOptions = true, description = {
+        "Predicts and measures schedules on one model, and puts them side by side: a table, comparison.json, trace.json and report.html."})
+final class CompareCommand implements Callable<Integer> {
+    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
+    private Path config;
+
+    @Option(names = "--schedules", required = true, paramLabel = "a,b,c", description = {
+            "Schedules, or paths of plans; with :V for other than the usual number of stages on each rank."})
+    private String schedules;
+
+    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
+    private List<String> settings = List.of();
+
+    @Option(names = "--repeats", defaultValue = "3", paramLabel = "N", description = {
+            "Measured runs of each schedule, in turns; default: 3."})
+    private int repeats;
+
+    @Option(names = "--steps", defaultValue = "5", paramLabel = "N", description = {
+            "Measured steps of each run; default: 5."})
+    private int steps;
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where to write: an empty directory, or one that is not there yet. Default: runs/compare-NAME, or -2 and so on."})
+    private Path out;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        List<Contestant> contestants = Contestant.parse(schedules);
+        if (contestants.isEmpty() || repeats < 1 || steps < 1) {
+            throw new RequestException("compare needs one schedule or more, and --repeats and --steps of at least 1");
+        }
+        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
+        Path directory = out == null
+                ? RunDirectory.firstFree(Path.of("runs", "compare-" + spec.name()))
+                : out;
+        RunDirectory.requireFree(directory);
+        Comparison comparison = new Comparison(spec, BuiltInCorpus.utf8(), directory, repeats, steps, this::say);
+        comparison.check(contestants);
+        List<Outcome> outcomes;
+        try {
+            outcomes = comparison.run(contestants);
+        } catch (ComparisonException failure) {
+            System.err.println("troupe: " + failure.getMessage());
+            return ExitCode.RUN_FAILED;
+        }
+        write(spec, outcomes, directory);
+        output.println();
+        output.println(ComparisonTable.of(outcomes));
+        output.println();
+        output.println(
+                "Drawn in " + directory.resolve("report.html") + "; the figures are in comparison.json beside it, and"
+                        + " trace.json opens in Perfetto.");
+        return ExitCode.DONE;
+    }
+
+    private void say(String what) {
+        output.println(what);
+        output.flush();
+    }
+
+    private static void write(RunSpec spec, List<Outcome> outcomes, Path directory) {
+        try {
+            Files.createDirectories(directory);
+            Files.writeString(directory.resolve("config.conf"), spec.toHocon());
+            Files.writeString(directory.resolve("comparison.json"), ComparisonJson.of(spec, outcomes));
+            Files.writeString(directory.resolve("trace.json"), ChromeTrace.write(outcomes.stream()
+                    .flatMap(outcome -> Stream.of(outcome.predictedTimeline(), outcome.measuredTimeline())).toList()));
+            Files.writeString(directory.resolve("report.html"), ComparisonReport.of(spec, outcomes));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.compare.Figures;
+import dev.troupe.compare.Outcome;
+import dev.troupe.config.RunSpec;
+import java.util.List;
+
+/** The outcomes of a comparison for a program to read. Times are seconds, sizes bytes, bubbles shares of 1. */
+final class ComparisonJson {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private ComparisonJson() {
+    }
+
+    static String of(RunSpec spec, List<Outcome> outcomes) throws JsonProcessingException {
+        ObjectNode root = JSON.createObjectNode();
+        root.put("name", spec.name()).put("pipeline", spec.parallel().pipeline())
+                .put("microbatches", spec.microbatchCount()).put("engine", spec.engine().kind());
+        ArrayNode schedules = root.putArray("schedules");
+        for (Outcome outcome : outcomes) {
+            ObjectNode schedule = schedules.addObject();
+            schedule.put("schedule", outcome.contestant().schedule()).put("virtual_stages",
+                    outcome.contestant().virtualStages());
+            schedule.set("predicted", figures(outcome.predicted()));
+            ObjectNode measured = figures(outcome.measured());
+            measured.put("step_seconds_least", outcome.stepTime().leastSeconds()).put("step_seconds_most",
+                    outcome.stepTime().mostSeconds());
+            schedule.set("measured", measured);
+            schedule.put("prediction_error", outcome.predictionError());
+            schedule.put("agreement", outcome.agreement());
+            ArrayNode losses = schedule.putArray("losses");
+            outcome.losses().forEach(losses::add);
+        }
+        return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
+    }
+
+    private static ObjectNode figures(Figures figures) {
+        return JSON.createObjectNode().put("step_seconds", figures.stepSeconds())
+                .put("bubble_over_ideal", figures.bubbleOverIdeal()).put("bubble_over_total", figures.bubbleOverTotal())
+                .put("peak_activations", figures.peakActivations())
+                .put("peak_bytes_in_flight", figures.peakBytesInFlight());
+    }
+}

@@ -1,0 +1,65 @@
+package dev.troupe.cli;
+
+import dev.troupe.compare.Figures;
+import dev.troupe.compare.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The outcomes of a comparison as columns of text; the report uses the same cells. */
+final class ComparisonTable {
+    static final List<String> HEADINGS = List.of("schedule", "step predicted", "step measured", "from .. to", "error",
+            "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight", "losses");
+
+    private ComparisonTable() {
+    }
+
+    /** A line for each schedule, columns aligned; predicted and measured are parted by an arrow. */
+    static String of(List<Outcome> outcomes) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(HEADINGS);
+        outcomes.forEach(outcome -> rows.add(cells(outcome)));
+        int[] widths = new int[HEADINGS.size()];
+        for (List<String> row : rows) {
+            for (int column = 0; column < widths.length; column++) {
+                widths[column] = Math.max(widths[column], row.get(column).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int column = 0; column < widths.length; column++) {
+                line.append(row.get(column)).append(" ".repeat(widths[column] - row.get(column).length() + 2));
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString().stripTrailing();
+    }
+
+    static List<String> cells(Outcome outcome) {
+        Figures predicted = outcome.predicted();
+        Figures measured = outcome.measured();
+        return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()), millis(measured.stepSeconds()),
+                millis(outcome.stepTime().leastSeconds()) + " .. " + millis(outcome.stepTime().mostSeconds()),
+                String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
+                percent(predicted.bubbleOverIdeal()) + " -> " + percent(measured.bubbleOverIdeal()),
+                percent(predicted.bubbleOverTotal()) + " -> " + percent(measured.bubbleOverTotal()),
+                predicted.peakActivations() + " -> " + measured.peakActivations(),
+                bytes(predicted.peakBytesInFlight()) + " -> " + bytes(measured.peakBytesInFlight()),
+                outcome.agreement());
+    }
+
+    private static String millis(double seconds) {
+        return String.format(Locale.ROOT, "%.1f ms", 1000 * seconds);
+    }
+
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+
+    private static String bytes(long count) {
+        return count < 1 << 20
+                ? String.format(Locale.ROOT, "%.0f KiB", count / 1024.0)
+                : String.format(Locale.ROOT, "%.1f MiB", count / 1048576.0);
+    }
+}

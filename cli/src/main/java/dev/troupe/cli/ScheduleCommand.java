@@ -1,0 +1,140 @@
+package dev.troupe.cli;
+
+import dev.troupe.run.RequestException;
+import dev.troupe.schedule.Lowering;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.certificate.Certificate;
+import dev.troupe.schedule.certificate.PlanValidator;
+import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.schedule.drawing.ChromeTrace;
+import dev.troupe.schedule.drawing.SvgDrawing;
+import dev.troupe.schedule.drawing.TerminalDrawing;
+import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.schedule.simulator.Simulation;
+import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.simulator.StageCost;
+import dev.troupe.schedule.timeline.Timeline;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe schedule}: builds a plan, certifies it, simulates it, draws it. */
+@Command(name = "schedule", mixinStandardHelpOptions = true, description = {
+        "Builds the plan of a schedule, certifies it, simulates it and draws it; runs nothing."})
+final class ScheduleCommand implements Callable<Integer> {
+    enum Format {
+        grid, csv, svg, trace
+    }
+
+    private static final int CREDITS = 2;
+    private static final int TERMINAL_COLUMNS = 120;
+
+    @Parameters(paramLabel = "NAME", description = {
+            "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
+    private String name;
+
+    @Option(names = "--pipeline", paramLabel = "P", required = true, description = "Ranks in the pipeline.")
+    private int pipeline;
+
+    @Option(names = "--virtual-stages", paramLabel = "V", description = {
+            "Stages on each rank; default: what the schedule is for."})
+    private Integer virtualStages;
+
+    @Option(names = "--microbatches", paramLabel = "M", required = true, description = "Microbatches of a step.")
+    private int microbatches;
+
+    @Option(names = "--format", defaultValue = "grid", description = "${COMPLETION-CANDIDATES}; default: grid.")
+    private Format format;
+
+    @Option(names = "--costs", split = ",", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
+            "What a forward, a backward for the input and one for the weights take, in any unit; default: 1,1,1."})
+    private List<Double> costs;
+
+    @Option(names = "--hop", defaultValue = "0", paramLabel = "TIME", description = {
+            "What a message between two ranks takes, in the same unit; default: 0."})
+    private double hop;
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Where to write; default: the terminal.")
+    private Path out;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() {
+        Schedule schedule = Schedules.named(name);
+        Plan plan = schedule.plan(pipeline, virtualStages == null ? schedule.usualVirtualStages() : virtualStages,
+                microbatches);
+        Certificate certificate = PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, CREDITS);
+        Simulation simulation = Simulator.run(plan, simulatedCosts(plan));
+        Timeline timeline = simulation.timeline(schedule.name());
+        switch (format) {
+            case grid -> write(TerminalDrawing.draw(timeline, scale(), TERMINAL_COLUMNS, isTerminal()) + "\n\n"
+                    + figures(certificate, simulation) + "\n");
+            case csv -> write(plan.toCsv());
+            case svg -> write(SvgDrawing.draw(List.of(timeline), scale()));
+            case trace -> write(ChromeTrace.write(List.of(timeline)));
+        }
+        return ExitCode.DONE;
+    }
+
+    /** Simulated times are whole, so a unit is a thousand of them. */
+    private static final double UNIT = 1000;
+
+    private static TimeScale scale() {
+        return new TimeScale("units", UNIT);
+    }
+
+    private Costs simulatedCosts(Plan plan) {
+        if (costs.size() != 3 || costs.stream().anyMatch(cost -> !(cost >= 0 && cost <= 1e6))
+                || !(hop >= 0 && hop <= 1e6)) {
+            throw new RequestException(
+                    "--costs must be three times F,I,W and --hop one, each from 0 to a million, but found "
+                            + costs + " and " + hop);
+        }
+        StageCost stage = new StageCost(Math.round(costs.get(0) * UNIT), Math.round(costs.get(1) * UNIT),
+                Math.round(costs.get(2) * UNIT), 0);
+        return Costs.uniform(plan.stageCount(), stage,
+                new Hop(Math.round(hop * UNIT), Double.POSITIVE_INFINITY));
+    }
+
+    private static String figures(Certificate certificate, Simulation simulation) {
+        OptionalInt inFlight = certificate.messagesInFlight().values().stream().mapToInt(Integer::intValue).max();
+        return String.format(Locale.ROOT, """
+                makespan %.6g units; bubble %.1f %% of the ideal time, %.1f %% of the total time
+                activations held at most (microbatch x stage), by rank: %s
+                messages unconsumed at most on an edge: %d; certified with %d credits an edge""",
+                simulation.makespanNanos() / UNIT, 100 * simulation.bubbleOverIdeal(),
+                100 * simulation.bubbleOverTotal(), certificate.peakActivations(), inFlight.orElse(0),
+                certificate.creditsPerEdge());
+    }
+
+    private boolean isTerminal() {
+        return out == null && System.console() != null && System.console().isTerminal();
+    }
+
+    private void write(String text) {
+        if (out == null) {
+            output.print(text);
+            output.flush();
+            return;
+        }
+        try {
+            Files.writeString(out, text);
+        } catch (IOException failure) {
+            throw new RequestException("cannot write " + out + " (" + failure + "); choose another with --out",
+                    failure);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.compare;
+
+import dev.troupe.run.RequestException;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A schedule that takes part in a comparison.
+ *
+ * @param schedule
+ *            its name, or the path of a plan
+ * @param virtualStages
+ *            stages on each rank, V
+ */
+public record Contestant(String schedule, int virtualStages) {
+    /**
+     * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V where it is not the schedule's
+     * usual one.
+     *
+     * @throws RequestException
+     *             where a number is none
+     * @throws dev.troupe.schedule.PlanException
+     *             where there is no such schedule
+     */
+    public static List<Contestant> parse(String list) {
+        return Arrays.stream(list.split(",")).map(String::strip).filter(text -> !text.isEmpty())
+                .map(Contestant::parseOne).toList();
+    }
+
+    private static Contestant parseOne(String text) {
+        int colon = text.lastIndexOf(':');
+        if (colon < 0) {
+            Schedule schedule = Schedules.named(text);
+            return new Contestant(text, schedule.usualVirtualStages());
+        }
+        String name = text.substring(0, colon);
+        Schedules.named(name);
+        try {
+            return new Contestant(name, Integer.parseInt(text.substring(colon + 1)));
+        } catch (NumberFormatException _) {
+            throw new RequestException(
+                    "--schedules: expected a number of stages on each rank behind the colon of \"" + text
+                            + "\", such as interleaved-1f1b:4");
+        }
+    }
+
+    /** The name, with V where it is more than 1. */
+    public String label() {
+        return virtualStages == 1 ? schedule : schedule + ", V = " + virtualStages;
+    }
+}

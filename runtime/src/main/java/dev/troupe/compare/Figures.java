@@ -1,0 +1,19 @@
+package dev.troupe.compare;
+
+/**
+ * What a schedule costs, predicted or measured.
+ *
+ * @param stepSeconds
+ *            the whole step: plan, reductions and update
+ * @param bubbleOverIdeal
+ *            idle time of all ranks over the time they compute
+ * @param bubbleOverTotal
+ *            idle time of all ranks over the time of the plan
+ * @param peakActivations
+ *            most activations (microbatch x stage) on any rank
+ * @param peakBytesInFlight
+ *            most bytes between ranks at a time
+ */
+public record Figures(double stepSeconds, double bubbleOverIdeal, double bubbleOverTotal, int peakActivations,
+        long peakBytesInFlight) {
+}

@@ -1,0 +1,36 @@
+package dev.troupe.compare;
+
+import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.schedule.timeline.Handover;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a message between two ranks cost in a measured step, read off where a rank waited for one and nothing else. */
+final class HopMeasure {
+    private HopMeasure() {
+    }
+
+    /**
+     * The median time from the end of an action to the start of the one that was waiting for its output, on another rank
+     * that had nothing else to do. It has transport and control in it, and all bytes of one message.
+     */
+    static Hop of(Timeline measured) {
+        List<Long> waits = new ArrayList<>();
+        for (Handover handover : measured.handovers()) {
+            long left = handover.maker().endNanos();
+            if (endOfPrevious(measured, handover.user()) <= left && handover.user().startNanos() >= left) {
+                waits.add(handover.user().startNanos() - left);
+            }
+        }
+        return waits.isEmpty()
+                ? Hop.FREE
+                : new Hop(waits.stream().sorted().toList().get(waits.size() / 2), Double.POSITIVE_INFINITY);
+    }
+
+    private static long endOfPrevious(Timeline measured, Span user) {
+        return measured.spansOf(user.rank()).stream().filter(span -> span.startNanos() < user.startNanos())
+                .mapToLong(Span::endNanos).max().orElse(0);
+    }
+}

@@ -1,0 +1,36 @@
+package dev.troupe.compare;
+
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.List;
+
+/**
+ * How one schedule did.
+ *
+ * @param contestant
+ *            which one
+ * @param predicted
+ *            what the simulator says
+ * @param measured
+ *            what was measured; the median where there are several
+ * @param stepTime
+ *            the spread of the measured steps
+ * @param losses
+ *            the loss of each step
+ * @param agreement
+ *            how its losses compare with the first schedule's, in words
+ * @param predictedTimeline
+ *            a step as the simulator sees it
+ * @param measuredTimeline
+ *            the measured step whose time is nearest to the median
+ */
+public record Outcome(Contestant contestant, Figures predicted, Figures measured, StepTime stepTime,
+        List<Double> losses, String agreement, Timeline predictedTimeline, Timeline measuredTimeline) {
+    public Outcome {
+        losses = List.copyOf(losses);
+    }
+
+    /** How far the prediction of the step's time is from the median that was measured, as a share of the latter. */
+    public double predictionError() {
+        return predicted.stepSeconds() / measured.stepSeconds() - 1;
+    }
+}

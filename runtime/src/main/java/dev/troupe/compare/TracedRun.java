@@ -1,0 +1,103 @@
+package dev.troupe.compare;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.machine.StepResult;
+import dev.troupe.run.ActionTrace;
+import dev.troupe.run.EngineChoice;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.RunRequest;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.run.TransportOf;
+import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.transport.Transport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A short run of one schedule, with everything it computed and when.
+ *
+ * @param plan
+ *            what was run
+ * @param engine
+ *            what it ran on
+ * @param losses
+ *            the loss of each step
+ * @param seconds
+ *            the time of each step, on the coordinator's clock
+ * @param trace
+ *            what was computed when
+ */
+record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds, ActionTrace trace) {
+    /**
+     * Runs a specification from its first step to its last; leaves no file but what the run directory has.
+     *
+     * @throws ComparisonException
+     *             where the run fails
+     */
+    static TracedRun of(RunSpec spec, byte[] builtInCorpus, Path directory) throws InterruptedException {
+        ActionTrace trace = new ActionTrace();
+        List<Double> losses = Collections.synchronizedList(new ArrayList<>());
+        List<Double> seconds = Collections.synchronizedList(new ArrayList<>());
+        RunListener listener = new RunListener() {
+            @Override
+            public void onStarted() {
+                // the first step says more
+            }
+
+            @Override
+            public void onStep(StepResult result, double stepSeconds) {
+                losses.add(result.loss());
+                seconds.add(stepSeconds);
+            }
+
+            @Override
+            public void onHeldOut(long stepsDone, double loss) {
+                throw new IllegalStateException("a comparison looks at no held-out data");
+            }
+
+            @Override
+            public void onCheckpoint(long stepsDone, Path checkpoint) {
+                throw new IllegalStateException("a traced run writes no checkpoint");
+            }
+        };
+        RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
+                Optional.of(trace));
+        TracedRun traced;
+        try (PreparedRun run = new PreparedRun(request);
+                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                RunDirectory opened = RunDirectory.open(directory)) {
+            RunOutcome outcome = TrainingRun.start(run, opened, transport, listener).await();
+            if (outcome.failure().isPresent()) {
+                throw new ComparisonException(
+                        spec.parallel().schedule() + " failed: " + outcome.failure().get());
+            }
+            traced = new TracedRun(run.plan(), run.engine(), List.copyOf(losses), List.copyOf(seconds), trace);
+        }
+        deleteEmpty(directory);
+        return traced;
+    }
+
+    private static void deleteEmpty(Path directory) {
+        try {
+            Files.deleteIfExists(directory);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** One step as a timeline. */
+    Timeline timeline(String title, int step) {
+        return trace.timeline(title, plan.training().plan(), step);
+    }
+}
