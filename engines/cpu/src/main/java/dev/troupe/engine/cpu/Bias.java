@@ -1,7 +1,6 @@
 package dev.troupe.engine.cpu;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 
 /** A bias added to rows, and its gradient. */
 final class Bias {
@@ -37,11 +36,10 @@ final class Bias {
             FloatVector right = Lanes.load(third, i).add(Lanes.load(fourth, i));
             Lanes.store(Lanes.load(dBias, i).add(left.add(right)), dBias, i);
         }
-        if (whole < columns) {
-            VectorMask<Float> rest = Lanes.rest(whole, columns);
-            FloatVector left = Lanes.load(dy, whole, rest).add(Lanes.load(second, whole, rest));
-            FloatVector right = Lanes.load(third, whole, rest).add(Lanes.load(fourth, whole, rest));
-            Lanes.store(Lanes.load(dBias, whole, rest).add(left.add(right)), dBias, whole, rest);
+        for (int i = whole; i < columns; i++) {
+            float left = Lanes.get(dy, i) + Lanes.get(second, i);
+            float right = Lanes.get(third, i) + Lanes.get(fourth, i);
+            Lanes.set(dBias, i, Lanes.get(dBias, i) + (left + right));
         }
     }
 }

@@ -14,8 +14,8 @@ final class CausalAttention {
     static final int QUERIES = 64;
     /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
     static final int KEYS = 512;
-    /** Floats of scratch memory for one thread: two tiles, and two numbers for each query of a tile. */
-    static final int SCRATCH = 2 * QUERIES * KEYS + 2 * QUERIES;
+    /** Bytes of scratch memory for one thread: two vectors, two numbers for each query of a tile, and two tiles. */
+    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS;
 
     private final int t;
     private final int heads;
@@ -42,22 +42,24 @@ final class CausalAttention {
         }
     }
 
-    private void forwardTile(long query, long keys, int row, int queries, long logSums, long y, long scores) {
-        long highest = scores + 8L * QUERIES * KEYS;
+    private void forwardTile(long query, long keys, int row, int queries, long logSums, long y, long scratch) {
+        long highest = scratch + 2 * Lanes.ALIGNMENT;
         long sums = highest + 4L * QUERIES;
+        long scores = sums + 4L * QUERIES;
         Elementwise.fill(highest, Float.NEGATIVE_INFINITY, queries);
         Elementwise.fill(sums, 0, queries);
         int end = row + queries;
         for (int first = 0; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
+            int stride = Lanes.wholeFor(width);
             long key = keys + 12L * first * c;
-            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, width);
+            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, stride);
             for (int i = 0; i < queries; i++) {
-                long line = scores + 4L * i * width;
-                int seen = Math.min(width, row + i + 1 - first);
+                long line = scores + 4L * i * stride;
+                int vectors = hideUnseen(line, row + i + 1 - first, width, stride);
                 float before = Lanes.get(highest, i);
-                float now = Softmax.highest(line, seen, before);
-                float sum = Softmax.exponentials(line, now, seen, width);
+                float now = Softmax.highest(line, vectors, before, scratch);
+                float sum = Exponential.ofRow(line, now, line, vectors, scratch);
                 if (first > 0) {
                     float shrink = (float) Math.exp((double) before - now);
                     sum += shrink * Lanes.get(sums, i);
@@ -66,7 +68,7 @@ final class CausalAttention {
                 Lanes.set(highest, i, now);
                 Lanes.set(sums, i, sum);
             }
-            OneDnn.sgemm(false, false, queries, d, width, 1, scores, width, key + 4L * c, 3L * c, first > 0 ? 1 : 0, y,
+            OneDnn.sgemm(false, false, queries, d, width, 1, scores, stride, key + 4L * c, 3L * c, first > 0 ? 1 : 0, y,
                     c);
         }
         for (int i = 0; i < queries; i++) {
@@ -89,34 +91,50 @@ final class CausalAttention {
         }
     }
 
-    private void backwardTile(long dy, long y, long qkv, long dQkv, int row, int queries, long logSums, long scores) {
+    private void backwardTile(long dy, long y, long qkv, long dQkv, int row, int queries, long logSums, long scratch) {
+        long means = scratch + 2 * Lanes.ALIGNMENT;
+        long scores = means + 8L * QUERIES;
         long dScores = scores + 4L * QUERIES * KEYS;
-        long means = dScores + 4L * QUERIES * KEYS;
         for (int i = 0; i < queries; i++) {
             // The mean of a row's dp weighted by its p, which is dy . y.
-            Lanes.set(means, i, Softmax.dot(dy + 4L * i * c, y + 4L * i * c, d));
+            Lanes.set(means, i, Softmax.dot(dy + 4L * i * c, y + 4L * i * c, d, scratch));
         }
         long query = qkv + 12L * row * c;
         int end = row + queries;
         float beta = end == t ? 0 : 1;
         for (int first = 0; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
+            int stride = Lanes.wholeFor(width);
             long keyAt = 12L * first * c + 4L * c;
             long key = qkv + keyAt;
             long value = key + 4L * c;
-            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, width);
-            OneDnn.sgemm(false, true, queries, width, d, 1, dy, c, value, 3L * c, 0, dScores, width);
+            OneDnn.sgemm(false, true, queries, width, d, scale, query, 3L * c, key, 3L * c, 0, scores, stride);
+            OneDnn.sgemm(false, true, queries, width, d, 1, dy, c, value, 3L * c, 0, dScores, stride);
             for (int i = 0; i < queries; i++) {
-                long line = 4L * i * width;
-                Softmax.backward(scores + line, Lanes.get(logSums, i), dScores + line, Lanes.get(means, i), scale,
-                        Math.min(width, row + i + 1 - first), width);
+                long line = 4L * i * stride;
+                int vectors = hideUnseen(scores + line, row + i + 1 - first, width, stride);
+                Exponential.ofRow(scores + line, Lanes.get(logSums, i), scores + line, vectors, scratch);
+                Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                Elementwise.fill(dScores + line + 4L * vectors, 0, stride - vectors);
             }
-            OneDnn.sgemm(false, false, queries, d, width, 1, dScores, width, key, 3L * c, first > 0 ? 1 : 0,
+            OneDnn.sgemm(false, false, queries, d, width, 1, dScores, stride, key, 3L * c, first > 0 ? 1 : 0,
                     dQkv + 12L * row * c, 3L * c);
-            OneDnn.sgemm(true, false, width, d, queries, 1, dScores, width, query, 3L * c, beta, dQkv + keyAt,
+            OneDnn.sgemm(true, false, width, d, queries, 1, dScores, stride, query, 3L * c, beta, dQkv + keyAt,
                     3L * c);
-            OneDnn.sgemm(true, false, width, d, queries, 1, scores, width, dy, c, beta, dQkv + keyAt + 4L * c, 3L * c);
+            OneDnn.sgemm(true, false, width, d, queries, 1, scores, stride, dy, c, beta, dQkv + keyAt + 4L * c, 3L * c);
         }
+    }
+
+    /**
+     * Hides from a query the keys after its own: sets their scores to minus infinity up to the end of a vector, and from
+     * there to zero, which is what the exponentials of the others become. Returns how many scores whole vectors hold.
+     */
+    private static int hideUnseen(long line, int seen, int width, int stride) {
+        int from = Math.min(seen, width);
+        int vectors = Lanes.wholeFor(from);
+        Elementwise.fill(line + 4L * from, Float.NEGATIVE_INFINITY, vectors - from);
+        Elementwise.fill(line + 4L * vectors, 0, stride - vectors);
+        return vectors;
     }
 
     /** Byte offset of a head's columns in the first row of its sequence, of a matrix with so many times C columns. */

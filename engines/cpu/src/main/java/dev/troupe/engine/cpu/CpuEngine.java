@@ -20,7 +20,10 @@ import java.lang.foreign.MemorySegment;
 public final class CpuEngine implements Engine {
     /** Columns that one thread sums up: whole lines of the cache, and enough of them to read memory in order. */
     private static final int COLUMN_GRAIN = 256;
-    private static final long SCRATCH_ALIGNMENT = 64;
+
+    /** What the kernel that needs most of it does. */
+    private static final long SCRATCH_BYTES = Math.max(CausalAttention.SCRATCH_BYTES,
+            Math.max(Gelu.SCRATCH_BYTES, CrossEntropy.SCRATCH_BYTES));
 
     private final CpuMemory memory = new CpuMemory();
     private final Crew crew;
@@ -31,7 +34,7 @@ public final class CpuEngine implements Engine {
     /** An engine with no tensors, and {@code threads - 1} helpers. */
     CpuEngine(int threads) {
         crew = new Crew(threads);
-        scratch = ownMemory.allocate(4L * CausalAttention.SCRATCH * threads, SCRATCH_ALIGNMENT);
+        scratch = ownMemory.allocate(SCRATCH_BYTES * threads, Lanes.ALIGNMENT);
     }
 
     @Override
@@ -138,7 +141,7 @@ public final class CpuEngine implements Engine {
         long b = operands.vector("bias", bias, m).address();
         long out = operands.matrix("y", y, in.size(0), m).address();
         MatrixProduct.multiply(crew, in.address(), false, w.address(), false, out, in.size(0), in.size(1), m, false,
-                (firstRow, rows, firstColumn, columns) -> {
+                (firstRow, rows, firstColumn, columns, member) -> {
                     for (int row = firstRow; row < firstRow + rows; row++) {
                         Bias.add(b + 4L * firstColumn, out + 4 * ((long) row * m + firstColumn), columns);
                     }
@@ -156,10 +159,10 @@ public final class CpuEngine implements Engine {
         long pre = operands.matrix("preActivation", preActivation, n, m).address();
         long out = operands.matrix("y", y, n, m).address();
         MatrixProduct.multiply(crew, in.address(), false, w.address(), false, pre, n, in.size(1), m, false,
-                (firstRow, rows, firstColumn, columns) -> {
+                (firstRow, rows, firstColumn, columns, member) -> {
                     for (int row = firstRow; row < firstRow + rows; row++) {
                         long at = 4 * ((long) row * m + firstColumn);
-                        Gelu.forward(b + 4L * firstColumn, pre + at, out + at, columns);
+                        Gelu.forward(b + 4L * firstColumn, pre + at, out + at, columns, scratchOf(member));
                     }
                 });
     }
@@ -172,7 +175,8 @@ public final class CpuEngine implements Engine {
         long dOut = operands.like("dy", dy, own).address();
         long dIn = operands.like("dx", dx, own).address();
         crew.share(own.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Gelu.backward(pre + 4 * from, dOut + 4 * from, dIn + 4 * from, count));
+                (from, count, member) -> Gelu.backward(pre + 4 * from, dOut + 4 * from, dIn + 4 * from, count,
+                        scratchOf(member)));
     }
 
     @Override
@@ -200,7 +204,7 @@ public final class CpuEngine implements Engine {
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(from + 4 * row * c, g, b, epsilon,
-                to + 4 * row * c, centre + 4 * row, r + 4 * row, rows, c));
+                to + 4 * row * c, centre + 4 * row, r + 4 * row, rows, c, scratchOf(member)));
     }
 
     @Override
@@ -217,7 +221,8 @@ public final class CpuEngine implements Engine {
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         long dIn = operands.like("dx", dx, in).address();
         crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut + 4 * row * c,
-                from + 4 * row * c, g, centre + 4 * row, r + 4 * row, dIn + 4 * row * c, accumulate, rows, c));
+                from + 4 * row * c, g, centre + 4 * row, r + 4 * row, dIn + 4 * row * c, accumulate, rows, c,
+                scratchOf(member)));
     }
 
     @Override
@@ -322,7 +327,7 @@ public final class CpuEngine implements Engine {
         long from = in.address();
         long id = ids.address();
         crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(from + 4 * row * v, id + 4 * row,
-                loss + 4 * row, logSum + 4 * row, rows, v));
+                loss + 4 * row, logSum + 4 * row, rows, v, scratchOf(member)));
     }
 
     @Override
@@ -338,7 +343,7 @@ public final class CpuEngine implements Engine {
         long from = in.address();
         long id = ids.address();
         crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(from + 4 * row * v, id + 4 * row,
-                logSum + 4 * row, (float) scale, dIn + 4 * row * v, rows, v));
+                logSum + 4 * row, (float) scale, dIn + 4 * row * v, rows, v, scratchOf(member)));
     }
 
     @Override
@@ -378,8 +383,9 @@ public final class CpuEngine implements Engine {
         return new Operands(memory, kernel);
     }
 
+    /** Memory of one thread: for one vector of sums, or for the tiles of attention. */
     private long scratchOf(int member) {
-        return scratch.address() + 4L * CausalAttention.SCRATCH * member;
+        return scratch.address() + SCRATCH_BYTES * member;
     }
 
     /** Rows of so many floats that make a piece of work. */

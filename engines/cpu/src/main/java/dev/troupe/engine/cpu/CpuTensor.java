@@ -9,8 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A tensor in native memory, on a boundary of 64 bytes. */
 final class CpuTensor implements Tensor {
-    private static final long ALIGNMENT = 64;
-
     private final CpuMemory owner;
     private final DataType dataType;
     private final Shape shape;
@@ -22,7 +20,7 @@ final class CpuTensor implements Tensor {
         this.owner = owner;
         this.dataType = dataType;
         this.shape = shape;
-        this.elements = arena.allocate(byteCount(), ALIGNMENT);
+        this.elements = arena.allocate(byteCount(), Lanes.ALIGNMENT);
     }
 
     @Override

@@ -1,19 +1,24 @@
 package dev.troupe.engine.cpu;
 
-import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
-
 /** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. A row is read from memory once. */
 final class CrossEntropy {
+    private static final int BLOCK = 1024;
+    /** Bytes of the scratch memory that the kernels need. */
+    static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * BLOCK;
+
     private CrossEntropy() {
     }
 
     /** logits [rows x V], targets [rows]; rowLoss, rowLogSumExp [rows]. */
-    static void forward(long logits, long targets, long rowLoss, long rowLogSumExp, int rows, int v) {
+    static void forward(long logits, long targets, long rowLoss, long rowLogSumExp, int rows, int v, long scratch) {
         for (int row = 0; row < rows; row++) {
             long at = logits + 4L * row * v;
-            float highest = Softmax.highest(at, v, Float.NEGATIVE_INFINITY);
-            double sum = Softmax.sumOfExponentials(at, highest, v);
+            float highest = Softmax.highest(at, v, Float.NEGATIVE_INFINITY, scratch);
+            double sum = 0;
+            for (int from = 0; from < v; from += BLOCK) {
+                sum += Exponential.ofRow(at + 4L * from, highest, scratch + Lanes.ALIGNMENT, Math.min(BLOCK, v - from),
+                        scratch);
+            }
             double logSum = highest + Math.log(sum);
             Lanes.set(rowLogSumExp, row, (float) logSum);
             Lanes.set(rowLoss, row, (float) (logSum - Lanes.get(at, Lanes.getInt(targets, row))));
@@ -21,26 +26,20 @@ final class CrossEntropy {
     }
 
     /** dLogits = scale (softmax(logits) - onehot(targets)); dLogits may be logits. */
-    static void backward(long logits, long targets, long rowLogSumExp, float scale, long dLogits, int rows, int v) {
+    static void backward(long logits, long targets, long rowLogSumExp, float scale, long dLogits, int rows, int v,
+            long scratch) {
         for (int row = 0; row < rows; row++) {
             long at = 4L * row * v;
             int target = Lanes.getInt(targets, row);
             float logSum = Lanes.get(rowLogSumExp, row);
             float targetLogit = Lanes.get(logits + at, target);
-            scaledProbabilities(logits + at, logSum, scale, dLogits + at, v);
+            for (int from = 0; from < v; from += BLOCK) {
+                int count = Math.min(BLOCK, v - from);
+                long to = dLogits + at + 4L * from;
+                Exponential.ofRow(logits + at + 4L * from, logSum, to, count, scratch);
+                Elementwise.scale(to, scale, count);
+            }
             Lanes.set(dLogits + at, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
-        }
-    }
-
-    private static void scaledProbabilities(long logits, float logSum, float scale, long dLogits, int v) {
-        int whole = Lanes.whole(v);
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            Lanes.store(VectorMath.exp(Lanes.load(logits, i).sub(logSum)).mul(scale), dLogits, i);
-        }
-        if (whole < v) {
-            VectorMask<Float> rest = Lanes.rest(whole, v);
-            FloatVector logit = Lanes.load(logits, whole, rest);
-            Lanes.store(VectorMath.exp(logit.sub(logSum)).mul(scale), dLogits, whole, rest);
         }
     }
 }

@@ -1,9 +1,11 @@
 package dev.troupe.engine.cpu;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 
-/** Fills, sums of two tensors, scaling: of so many floats at an address. */
+/**
+ * Fills, sums of two tensors, scaling: of so many floats at an address. Here and in the other kernels, what is left after
+ * the last whole vector is computed float by float, in the same operations.
+ */
 final class Elementwise {
     /** Floats of a piece of work: enough to be worth a helper's while, few enough to stay in its cache. */
     static final int GRAIN = 16384;
@@ -17,8 +19,8 @@ final class Elementwise {
         for (int i = 0; i < whole; i += Lanes.COUNT) {
             Lanes.store(values, target, i);
         }
-        if (whole < count) {
-            Lanes.store(values, target, whole, Lanes.rest(whole, count));
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, value);
         }
     }
 
@@ -27,9 +29,8 @@ final class Elementwise {
         for (int i = 0; i < whole; i += Lanes.COUNT) {
             Lanes.store(Lanes.load(left, i).add(Lanes.load(right, i)), sum, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            Lanes.store(Lanes.load(left, whole, rest).add(Lanes.load(right, whole, rest)), sum, whole, rest);
+        for (int i = whole; i < count; i++) {
+            Lanes.set(sum, i, Lanes.get(left, i) + Lanes.get(right, i));
         }
     }
 
@@ -38,9 +39,8 @@ final class Elementwise {
         for (int i = 0; i < whole; i += Lanes.COUNT) {
             Lanes.store(Lanes.load(target, i).mul(factor), target, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            Lanes.store(Lanes.load(target, whole, rest).mul(factor), target, whole, rest);
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, Lanes.get(target, i) * factor);
         }
     }
 }

@@ -1,61 +1,97 @@
 package dev.troupe.engine.cpu;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 
 /**
  * The tanh form of GELU (Hendrycks and Gimpel 2016): x/2 (1 + tanh u) with u = r (x + c x^3), r = sqrt(2/pi), c =
  * 0.044715; which is x s with s = 1 / (1 + e^-2u), since (1 + tanh u) / 2 = s.
+ *
+ * <p>In three loops over so few floats that they stay in the cache: what comes before the exponential, the exponential,
+ * what comes after it.
  */
 final class Gelu {
+    private static final int BLOCK = 1024;
+    /** Bytes of the scratch memory that the kernels need. */
+    static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * BLOCK;
+
     private static final double ROOT = Math.sqrt(2 / Math.PI);
     private static final double CUBIC = 0.044715;
-    private static final float TWICE_ROOT = (float) (2 * ROOT);
-    private static final float TWICE_ROOT_CUBIC = (float) (2 * ROOT * CUBIC);
-    private static final float SLOPE_CUBIC = (float) (6 * ROOT * CUBIC);
+    private static final float LINEAR = (float) (-2 * ROOT);
+    private static final float CUBED = (float) (-2 * ROOT * CUBIC);
+    private static final float SLOPE = (float) (2 * ROOT);
+    private static final float SLOPE_SQUARED = (float) (6 * ROOT * CUBIC);
 
     private Gelu() {
     }
 
     /** preActivation += bias; y = gelu(preActivation): one row, or some columns of it. */
-    static void forward(long bias, long preActivation, long y, int count) {
+    static void forward(long bias, long preActivation, long y, int count, long scratch) {
+        long exponentials = scratch + Lanes.ALIGNMENT;
+        for (int from = 0; from < count; from += BLOCK) {
+            int floats = Math.min(BLOCK, count - from);
+            long x = preActivation + 4L * from;
+            Elementwise.add(x, bias + 4L * from, x, floats);
+            exponents(x, exponentials, floats);
+            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
+            shares(x, exponentials, y + 4L * from, floats);
+        }
+    }
+
+    /** dx = dy gelu'(preActivation), where gelu' = s + x s (1 - s) 2u', and 2u' = 2r (1 + 3c x^2). */
+    static void backward(long preActivation, long dy, long dx, int count, long scratch) {
+        long exponentials = scratch + Lanes.ALIGNMENT;
+        for (int from = 0; from < count; from += BLOCK) {
+            int floats = Math.min(BLOCK, count - from);
+            long x = preActivation + 4L * from;
+            exponents(x, exponentials, floats);
+            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
+            slopes(x, exponentials, dy + 4L * from, dx + 4L * from, floats);
+        }
+    }
+
+    /** y = -2u. */
+    private static void exponents(long x, long y, int count) {
+        FloatVector linear = Lanes.all(LINEAR);
+        FloatVector cubed = Lanes.all(CUBED);
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector x = Lanes.load(preActivation, i).add(Lanes.load(bias, i));
-            Lanes.store(x, preActivation, i);
-            Lanes.store(x.mul(share(x)), y, i);
+            FloatVector input = Lanes.load(x, i);
+            Lanes.store(input.mul(input).fma(cubed, linear).mul(input), y, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector x = Lanes.load(preActivation, whole, rest).add(Lanes.load(bias, whole, rest));
-            Lanes.store(x, preActivation, whole, rest);
-            Lanes.store(x.mul(share(x)), y, whole, rest);
+        for (int i = whole; i < count; i++) {
+            float input = Lanes.get(x, i);
+            Lanes.set(y, i, Math.fma(input * input, CUBED, LINEAR) * input);
         }
     }
 
-    /** dx = dy gelu'(preActivation). */
-    static void backward(long preActivation, long dy, long dx, int count) {
+    /** y = x s. */
+    private static void shares(long x, long exponentials, long y, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            Lanes.store(slope(Lanes.load(preActivation, i)).mul(Lanes.load(dy, i)), dx, i);
+            Lanes.store(Lanes.load(x, i).div(Lanes.load(exponentials, i).add(1)), y, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            Lanes.store(slope(Lanes.load(preActivation, whole, rest)).mul(Lanes.load(dy, whole, rest)), dx, whole,
-                    rest);
+        for (int i = whole; i < count; i++) {
+            Lanes.set(y, i, Lanes.get(x, i) / (Lanes.get(exponentials, i) + 1));
         }
     }
 
-    /** s. */
-    private static FloatVector share(FloatVector x) {
-        FloatVector twiceU = x.mul(x).fma(Lanes.all(TWICE_ROOT_CUBIC), Lanes.all(TWICE_ROOT)).mul(x);
-        return VectorMath.logistic(twiceU);
-    }
-
-    /** s + x s (1 - s) 2u', with 2u' = 2r (1 + 3c x^2). */
-    private static FloatVector slope(FloatVector x) {
-        FloatVector s = share(x);
-        FloatVector rise = x.mul(x).fma(Lanes.all(SLOPE_CUBIC), Lanes.all(TWICE_ROOT));
-        return s.mul(x).mul(rise).fma(Lanes.all(1).sub(s), s);
+    private static void slopes(long x, long exponentials, long dy, long dx, int count) {
+        FloatVector ones = Lanes.all(1);
+        FloatVector linear = Lanes.all(SLOPE);
+        FloatVector squared = Lanes.all(SLOPE_SQUARED);
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector input = Lanes.load(x, i);
+            FloatVector s = ones.div(Lanes.load(exponentials, i).add(ones));
+            FloatVector rise = input.mul(input).fma(squared, linear);
+            FloatVector slope = s.mul(input).mul(rise).fma(ones.sub(s), s);
+            Lanes.store(slope.mul(Lanes.load(dy, i)), dx, i);
+        }
+        for (int i = whole; i < count; i++) {
+            float input = Lanes.get(x, i);
+            float s = 1 / (Lanes.get(exponentials, i) + 1);
+            float slope = Math.fma(s * input * Math.fma(input * input, SLOPE_SQUARED, SLOPE), 1 - s, s);
+            Lanes.set(dx, i, slope * Lanes.get(dy, i));
+        }
     }
 }

@@ -4,9 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
-import jdk.incubator.vector.VectorOperators;
-import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -23,13 +20,11 @@ final class Lanes {
     /** Floats of a vector. */
     static final int COUNT = FLOATS.length();
 
+    /** Bytes of a line of the cache, and of the widest vector: where memory begins. */
+    static final long ALIGNMENT = 64;
+
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final MemorySegment MEMORY = memory();
-
-    private static final VectorShuffle<Float> SWAP_8 = swap(8);
-    private static final VectorShuffle<Float> SWAP_4 = swap(4);
-    private static final VectorShuffle<Float> SWAP_2 = swap(2);
-    private static final VectorShuffle<Float> SWAP_1 = swap(1);
 
     private Lanes() {
     }
@@ -39,27 +34,17 @@ final class Lanes {
         return count - count % COUNT;
     }
 
+    /** The number of floats in the vectors that so many floats need. */
+    static int wholeFor(int count) {
+        return whole(count + COUNT - 1);
+    }
+
     static FloatVector load(long address, int index) {
         return FloatVector.fromMemorySegment(FLOATS, MEMORY, address + 4L * index, ORDER);
     }
 
     static void store(FloatVector vector, long address, int index) {
         vector.intoMemorySegment(MEMORY, address + 4L * index, ORDER);
-    }
-
-    /** The lanes of the last, incomplete vector of {@code count} floats, which begins at {@code index}. */
-    static VectorMask<Float> rest(int index, int count) {
-        return FLOATS.indexInRange(index, count);
-    }
-
-    /** As {@link #load}, with zeros in lanes that are not set; their memory is not touched. */
-    static FloatVector load(long address, int index, VectorMask<Float> lanes) {
-        return FloatVector.fromMemorySegment(FLOATS, MEMORY, address + 4L * index, ORDER, lanes);
-    }
-
-    /** As {@link #store}, of the lanes that are set. */
-    static void store(FloatVector vector, long address, int index, VectorMask<Float> lanes) {
-        vector.intoMemorySegment(MEMORY, address + 4L * index, ORDER, lanes);
     }
 
     static FloatVector all(float value) {
@@ -83,30 +68,27 @@ final class Lanes {
     }
 
     /**
-     * The sum of all lanes, halves first. {@code reduceLanes} may add in another order once its caller is compiled; the
-     * same call must give the same bytes.
+     * The sum of a vector that was stored: even and odd lanes, each in order. {@code reduceLanes} may add in another order
+     * once its caller is compiled, but the same call must give the same bytes; and an argument that is no vector costs
+     * nothing where the compiler does not inline.
      */
-    static float sum(FloatVector vector) {
-        FloatVector sums = vector;
-        if (COUNT > 8) {
-            sums = sums.add(sums.rearrange(SWAP_8));
+    static float sum(long address) {
+        float even = 0;
+        float odd = 0;
+        for (int i = 0; i < COUNT; i += 2) {
+            even += get(address, i);
+            odd += get(address, i + 1);
         }
-        if (COUNT > 4) {
-            sums = sums.add(sums.rearrange(SWAP_4));
-        }
-        if (COUNT > 2) {
-            sums = sums.add(sums.rearrange(SWAP_2));
-        }
-        return sums.add(sums.rearrange(SWAP_1)).lane(0);
+        return even + odd;
     }
 
-    /** The largest lane; not a number where one is not. */
-    static float largest(FloatVector vector) {
-        return vector.reduceLanes(VectorOperators.MAX);
-    }
-
-    private static VectorShuffle<Float> swap(int distance) {
-        return VectorShuffle.fromOp(FLOATS, lane -> distance < COUNT ? lane ^ distance : lane);
+    /** The largest lane of a vector that was stored. */
+    static float largest(long address) {
+        float largest = get(address, 0);
+        for (int i = 1; i < COUNT; i++) {
+            largest = Math.max(largest, get(address, i));
+        }
+        return largest;
     }
 
     @SuppressWarnings("restricted")

@@ -1,7 +1,6 @@
 package dev.troupe.engine.cpu;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 
 /**
  * Layer norm of rows (Ba et al. 2016): y = gamma xhat + beta with xhat = (x - mean) r, r = 1 / sqrt(variance + epsilon),
@@ -12,58 +11,62 @@ final class LayerNorm {
     private LayerNorm() {
     }
 
-    /** x, y [rows x C]; gamma, beta [C]; mean, reciprocal [rows]. */
+    /** x, y [rows x C]; gamma, beta [C]; mean, reciprocal [rows]; lanes: memory for two vectors. */
     static void forward(long x, long gamma, long beta, double epsilon, long y, long mean, long reciprocal, int rows,
-            int c) {
+            int c, long lanes) {
         for (int row = 0; row < rows; row++) {
             long at = 4L * row * c;
-            float centre = sum(x + at, c) / c;
-            float r = (float) (1 / Math.sqrt((double) squaredOffsets(x + at, centre, c) / c + epsilon));
+            float centre = sum(x + at, c, lanes) / c;
+            float r = (float) (1 / Math.sqrt((double) squaredOffsets(x + at, centre, c, lanes) / c + epsilon));
             normalize(x + at, centre, r, gamma, beta, y + at, c);
             Lanes.set(mean, row, centre);
             Lanes.set(reciprocal, row, r);
         }
     }
 
-    private static float sum(long x, int c) {
-        int whole = Lanes.whole(c);
-        int pairs = whole - whole % (2 * Lanes.COUNT);
+    private static float sum(long x, int c, long lanes) {
         FloatVector even = Lanes.zeros();
         FloatVector odd = Lanes.zeros();
-        for (int i = 0; i < pairs; i += 2 * Lanes.COUNT) {
+        int i = 0;
+        for (; i + 2 * Lanes.COUNT <= c; i += 2 * Lanes.COUNT) {
             even = even.add(Lanes.load(x, i));
             odd = odd.add(Lanes.load(x, i + Lanes.COUNT));
         }
-        if (pairs < whole) {
-            even = even.add(Lanes.load(x, pairs));
+        FloatVector sums = even.add(odd);
+        for (; i + Lanes.COUNT <= c; i += Lanes.COUNT) {
+            sums = sums.add(Lanes.load(x, i));
         }
-        if (whole < c) {
-            odd = odd.add(Lanes.load(x, whole, Lanes.rest(whole, c)));
+        Lanes.store(sums, lanes, 0);
+        float sum = Lanes.sum(lanes);
+        for (; i < c; i++) {
+            sum += Lanes.get(x, i);
         }
-        return Lanes.sum(even.add(odd));
+        return sum;
     }
 
-    private static float squaredOffsets(long x, float mean, int c) {
-        int whole = Lanes.whole(c);
-        int pairs = whole - whole % (2 * Lanes.COUNT);
+    private static float squaredOffsets(long x, float mean, int c, long lanes) {
+        FloatVector means = Lanes.all(mean);
         FloatVector even = Lanes.zeros();
         FloatVector odd = Lanes.zeros();
-        for (int i = 0; i < pairs; i += 2 * Lanes.COUNT) {
-            FloatVector first = Lanes.load(x, i).sub(mean);
-            FloatVector second = Lanes.load(x, i + Lanes.COUNT).sub(mean);
+        int i = 0;
+        for (; i + 2 * Lanes.COUNT <= c; i += 2 * Lanes.COUNT) {
+            FloatVector first = Lanes.load(x, i).sub(means);
+            FloatVector second = Lanes.load(x, i + Lanes.COUNT).sub(means);
             even = first.fma(first, even);
             odd = second.fma(second, odd);
         }
-        if (pairs < whole) {
-            FloatVector offset = Lanes.load(x, pairs).sub(mean);
-            even = offset.fma(offset, even);
+        FloatVector squares = even.add(odd);
+        for (; i + Lanes.COUNT <= c; i += Lanes.COUNT) {
+            FloatVector offset = Lanes.load(x, i).sub(means);
+            squares = offset.fma(offset, squares);
         }
-        if (whole < c) {
-            VectorMask<Float> rest = Lanes.rest(whole, c);
-            FloatVector offset = Lanes.zeros().blend(Lanes.load(x, whole, rest).sub(mean), rest);
-            odd = offset.fma(offset, odd);
+        Lanes.store(squares, lanes, 0);
+        float sum = Lanes.sum(lanes);
+        for (; i < c; i++) {
+            float offset = Lanes.get(x, i) - mean;
+            sum = Math.fma(offset, offset, sum);
         }
-        return Lanes.sum(even.add(odd));
+        return sum;
     }
 
     private static void normalize(long x, float mean, float r, long gamma, long beta, long y, int c) {
@@ -72,57 +75,91 @@ final class LayerNorm {
             FloatVector normalized = Lanes.load(x, i).sub(mean).mul(r);
             Lanes.store(normalized.fma(Lanes.load(gamma, i), Lanes.load(beta, i)), y, i);
         }
-        if (whole < c) {
-            VectorMask<Float> rest = Lanes.rest(whole, c);
-            FloatVector normalized = Lanes.load(x, whole, rest).sub(mean).mul(r);
-            Lanes.store(normalized.fma(Lanes.load(gamma, whole, rest), Lanes.load(beta, whole, rest)), y, whole, rest);
+        for (int i = whole; i < c; i++) {
+            float normalized = (Lanes.get(x, i) - mean) * r;
+            Lanes.set(y, i, Math.fma(normalized, Lanes.get(gamma, i), Lanes.get(beta, i)));
         }
     }
 
     /** dx (+)= r (g - mean(g) - xhat mean(g xhat)) of each row, with g = dy gamma; dx may be dy. */
     static void backwardInput(long dy, long x, long gamma, long mean, long reciprocal, long dx, boolean accumulate,
-            int rows, int c) {
+            int rows, int c, long lanes) {
         for (int row = 0; row < rows; row++) {
             long at = 4L * row * c;
             backwardRow(dy + at, x + at, gamma, Lanes.get(mean, row), Lanes.get(reciprocal, row), dx + at, accumulate,
-                    c);
+                    c, lanes);
         }
     }
 
     private static void backwardRow(long dy, long x, long gamma, float mean, float r, long dx, boolean accumulate,
-            int c) {
-        int whole = Lanes.whole(c);
-        VectorMask<Float> rest = Lanes.rest(whole, c);
-        FloatVector gradients = Lanes.zeros();
-        FloatVector products = Lanes.zeros();
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector g = Lanes.load(dy, i).mul(Lanes.load(gamma, i));
-            gradients = gradients.add(g);
-            products = g.fma(Lanes.load(x, i).sub(mean).mul(r), products);
+            int c, long lanes) {
+        backwardSums(dy, x, gamma, mean, r, c, lanes);
+        float gradients = Lanes.sum(lanes);
+        float products = Lanes.sum(lanes + Lanes.ALIGNMENT);
+        for (int i = Lanes.whole(c); i < c; i++) {
+            float g = Lanes.get(dy, i) * Lanes.get(gamma, i);
+            gradients += g;
+            products = Math.fma(g, (Lanes.get(x, i) - mean) * r, products);
         }
-        if (whole < c) {
-            FloatVector g = Lanes.load(dy, whole, rest).mul(Lanes.load(gamma, whole, rest));
-            gradients = gradients.add(g);
-            products = g.fma(Lanes.load(x, whole, rest).sub(mean).mul(r), products);
-        }
-        float gradientMean = Lanes.sum(gradients) / c;
-        float productMean = Lanes.sum(products) / c;
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector g = Lanes.load(dy, i).mul(Lanes.load(gamma, i));
-            FloatVector d = inner(g, Lanes.load(x, i), mean, r, gradientMean, productMean);
-            Lanes.store(accumulate ? d.fma(Lanes.all(r), Lanes.load(dx, i)) : d.mul(r), dx, i);
-        }
-        if (whole < c) {
-            FloatVector g = Lanes.load(dy, whole, rest).mul(Lanes.load(gamma, whole, rest));
-            FloatVector d = inner(g, Lanes.load(x, whole, rest), mean, r, gradientMean, productMean);
-            Lanes.store(accumulate ? d.fma(Lanes.all(r), Lanes.load(dx, whole, rest)) : d.mul(r), dx, whole, rest);
+        if (accumulate) {
+            addRowGradient(dy, x, gamma, mean, r, gradients / c, products / c, dx, c);
+        } else {
+            rowGradient(dy, x, gamma, mean, r, gradients / c, products / c, dx, c);
         }
     }
 
-    /** g - mean(g) - xhat mean(g xhat). */
-    private static FloatVector inner(FloatVector g, FloatVector x, float mean, float r, float gradientMean,
-            float productMean) {
-        return x.sub(mean).mul(r).fma(Lanes.all(-productMean), g.sub(gradientMean));
+    /** Stores the sums of g and of g xhat, over the whole vectors of a row, as two vectors. */
+    private static void backwardSums(long dy, long x, long gamma, float mean, float r, int c, long lanes) {
+        FloatVector means = Lanes.all(mean);
+        FloatVector reciprocals = Lanes.all(r);
+        FloatVector gradients = Lanes.zeros();
+        FloatVector products = Lanes.zeros();
+        int whole = Lanes.whole(c);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector g = Lanes.load(dy, i).mul(Lanes.load(gamma, i));
+            gradients = gradients.add(g);
+            products = g.fma(Lanes.load(x, i).sub(means).mul(reciprocals), products);
+        }
+        Lanes.store(gradients, lanes, 0);
+        Lanes.store(products, lanes + Lanes.ALIGNMENT, 0);
+    }
+
+    private static void rowGradient(long dy, long x, long gamma, float mean, float r, float gradientMean,
+            float productMean, long dx, int c) {
+        FloatVector reciprocals = Lanes.all(r);
+        int whole = Lanes.whole(c);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector g = Lanes.load(dy, i).mul(Lanes.load(gamma, i));
+            FloatVector normalized = Lanes.load(x, i).sub(mean).mul(reciprocals);
+            FloatVector inner = g.sub(gradientMean).sub(normalized.mul(productMean));
+            Lanes.store(inner.mul(reciprocals), dx, i);
+        }
+        for (int i = whole; i < c; i++) {
+            Lanes.set(dx, i, inner(dy, x, gamma, mean, r, gradientMean, productMean, i) * r);
+        }
+    }
+
+    private static void addRowGradient(long dy, long x, long gamma, float mean, float r, float gradientMean,
+            float productMean, long dx, int c) {
+        FloatVector reciprocals = Lanes.all(r);
+        int whole = Lanes.whole(c);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector g = Lanes.load(dy, i).mul(Lanes.load(gamma, i));
+            FloatVector normalized = Lanes.load(x, i).sub(mean).mul(reciprocals);
+            FloatVector inner = g.sub(gradientMean).sub(normalized.mul(productMean));
+            Lanes.store(inner.fma(reciprocals, Lanes.load(dx, i)), dx, i);
+        }
+        for (int i = whole; i < c; i++) {
+            float inner = inner(dy, x, gamma, mean, r, gradientMean, productMean, i);
+            Lanes.set(dx, i, Math.fma(inner, r, Lanes.get(dx, i)));
+        }
+    }
+
+    /** g - mean(g) - xhat mean(g xhat), of one element. */
+    private static float inner(long dy, long x, long gamma, float mean, float r, float gradientMean,
+            float productMean, int i) {
+        float normalized = (Lanes.get(x, i) - mean) * r;
+        return Lanes.get(dy, i) * Lanes.get(gamma, i) - gradientMean - normalized * productMean;
     }
 
     /**
@@ -156,24 +193,21 @@ final class LayerNorm {
             Lanes.store(Lanes.load(dGamma, i).add(product), dGamma, i);
             Lanes.store(Lanes.load(dBeta, i).add(d.add(next)), dBeta, i);
         }
-        if (whole < columns) {
-            VectorMask<Float> rest = Lanes.rest(whole, columns);
-            FloatVector d = Lanes.load(dy, whole, rest);
-            FloatVector next = Lanes.load(nextDy, whole, rest);
-            FloatVector product = d.mul(Lanes.load(x, whole, rest).sub(mean).mul(r));
-            product = next.fma(Lanes.load(nextX, whole, rest).sub(nextMean).mul(nextR), product);
-            Lanes.store(Lanes.load(dGamma, whole, rest).add(product), dGamma, whole, rest);
-            Lanes.store(Lanes.load(dBeta, whole, rest).add(d.add(next)), dBeta, whole, rest);
+        for (int i = whole; i < columns; i++) {
+            float d = Lanes.get(dy, i);
+            float next = Lanes.get(nextDy, i);
+            float product = Math.fma(next, (Lanes.get(nextX, i) - nextMean) * nextR,
+                    d * ((Lanes.get(x, i) - mean) * r));
+            Lanes.set(dGamma, i, Lanes.get(dGamma, i) + product);
+            Lanes.set(dBeta, i, Lanes.get(dBeta, i) + (d + next));
         }
     }
 
     private static void addRow(long dy, long x, float mean, float r, long dGamma, long dBeta, int columns) {
-        for (int i = 0; i < columns; i += Lanes.COUNT) {
-            VectorMask<Float> lanes = Lanes.rest(i, columns);
-            FloatVector d = Lanes.load(dy, i, lanes);
-            FloatVector normalized = Lanes.load(x, i, lanes).sub(mean).mul(r);
-            Lanes.store(d.fma(normalized, Lanes.load(dGamma, i, lanes)), dGamma, i, lanes);
-            Lanes.store(Lanes.load(dBeta, i, lanes).add(d), dBeta, i, lanes);
+        for (int i = 0; i < columns; i++) {
+            float d = Lanes.get(dy, i);
+            Lanes.set(dGamma, i, Math.fma(d, (Lanes.get(x, i) - mean) * r, Lanes.get(dGamma, i)));
+            Lanes.set(dBeta, i, Lanes.get(dBeta, i) + d);
         }
     }
 }

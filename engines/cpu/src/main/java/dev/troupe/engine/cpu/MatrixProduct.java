@@ -12,10 +12,10 @@ final class MatrixProduct {
     /** Panels begin at multiples of it, where oneDNN's own blocks do. */
     private static final int STEP = 48;
 
-    /** What is done with a rectangle of the product, at an address, as soon as it is there. */
+    /** What is done with a rectangle of the product, at an address, as soon as it is there, by that member of the crew. */
     @FunctionalInterface
     interface Finish {
-        void finish(int firstRow, int rows, int firstColumn, int columns);
+        void finish(int firstRow, int rows, int firstColumn, int columns, int member);
     }
 
     private MatrixProduct() {
@@ -32,7 +32,7 @@ final class MatrixProduct {
                 OneDnn.sgemm(transposeA, transposeB, count, n, k, 1, a + 4 * from * (transposeA ? 1 : aStride),
                         aStride, b, bStride, beta, c + 4 * from * n, n);
                 if (finish != null) {
-                    finish.finish((int) from, count, 0, n);
+                    finish.finish((int) from, count, 0, n, member);
                 }
             });
         } else {
@@ -40,7 +40,7 @@ final class MatrixProduct {
                 OneDnn.sgemm(transposeA, transposeB, m, count, k, 1, a, aStride,
                         b + 4 * from * (transposeB ? bStride : 1), bStride, beta, c + 4 * from, n);
                 if (finish != null) {
-                    finish.finish(0, m, (int) from, count);
+                    finish.finish(0, m, (int) from, count, member);
                 }
             });
         }

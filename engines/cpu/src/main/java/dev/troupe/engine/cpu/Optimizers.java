@@ -2,7 +2,6 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 
 /** Optimizer steps in one pass over all that they read and write. */
 final class Optimizers {
@@ -41,17 +40,15 @@ final class Optimizers {
             Lanes.store(v, second, i);
             Lanes.store(m.div(denominator).fma(Lanes.all(-stepSize), Lanes.load(weights, i).mul(keep)), weights, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector g = Lanes.load(gradients, whole, rest).mul(gradientScale);
-            FloatVector m = Lanes.load(first, whole, rest);
-            m = g.sub(m).fma(Lanes.all(firstRate), m);
-            FloatVector v = g.mul(g).fma(Lanes.all(secondRate), Lanes.load(second, whole, rest).mul(beta2));
-            FloatVector denominator = v.sqrt().fma(Lanes.all(secondCorrection), Lanes.all(epsilon));
-            FloatVector kept = Lanes.load(weights, whole, rest).mul(keep);
-            Lanes.store(m, first, whole, rest);
-            Lanes.store(v, second, whole, rest);
-            Lanes.store(m.div(denominator).fma(Lanes.all(-stepSize), kept), weights, whole, rest);
+        for (int i = whole; i < count; i++) {
+            float g = Lanes.get(gradients, i) * gradientScale;
+            float m = Lanes.get(first, i);
+            m = Math.fma(g - m, firstRate, m);
+            float v = Math.fma(g * g, secondRate, Lanes.get(second, i) * beta2);
+            float denominator = Math.fma((float) Math.sqrt(v), secondCorrection, epsilon);
+            Lanes.set(first, i, m);
+            Lanes.set(second, i, v);
+            Lanes.set(weights, i, Math.fma(m / denominator, -stepSize, Lanes.get(weights, i) * keep));
         }
     }
 
@@ -64,11 +61,10 @@ final class Optimizers {
             FloatVector change = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, i).mul(gradientScale));
             Lanes.store(change.fma(Lanes.all(-learningRate), w), weights, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector w = Lanes.load(weights, whole, rest);
-            FloatVector change = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, whole, rest).mul(gradientScale));
-            Lanes.store(change.fma(Lanes.all(-learningRate), w), weights, whole, rest);
+        for (int i = whole; i < count; i++) {
+            float w = Lanes.get(weights, i);
+            float change = Math.fma(w, weightDecay, Lanes.get(gradients, i) * gradientScale);
+            Lanes.set(weights, i, Math.fma(change, -learningRate, w));
         }
     }
 }

@@ -1,95 +1,63 @@
 package dev.troupe.engine.cpu;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
 
-/** What softmax does to a row of scores. */
+/**
+ * What softmax does to a row of scores beside its exponentials. What is made of a whole row goes through {@code lanes},
+ * memory for one vector that the calling thread has to itself.
+ */
 final class Softmax {
     private Softmax() {
     }
 
-    /** The highest of {@code least} and the scores. */
-    static float highest(long scores, int count, float least) {
-        int whole = Lanes.whole(count);
-        FloatVector highest = Lanes.all(least);
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            highest = highest.max(Lanes.load(scores, i));
+    /** The highest of {@code least} and the scores that are numbers. */
+    static float highest(long scores, int count, float least, long lanes) {
+        // Comparing and choosing is shorter than `max`, which also minds zeros' signs and what is not a number.
+        FloatVector first = Lanes.all(least);
+        FloatVector second = first;
+        int i = 0;
+        for (; i + 2 * Lanes.COUNT <= count; i += 2 * Lanes.COUNT) {
+            FloatVector even = Lanes.load(scores, i);
+            FloatVector odd = Lanes.load(scores, i + Lanes.COUNT);
+            first = first.blend(even, even.compare(VectorOperators.GT, first));
+            second = second.blend(odd, odd.compare(VectorOperators.GT, second));
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            highest = highest.blend(highest.max(Lanes.load(scores, whole, rest)), rest);
+        first = first.blend(second, second.compare(VectorOperators.GT, first));
+        for (; i + Lanes.COUNT <= count; i += Lanes.COUNT) {
+            FloatVector last = Lanes.load(scores, i);
+            first = first.blend(last, last.compare(VectorOperators.GT, first));
         }
-        return Lanes.largest(highest);
+        Lanes.store(first, lanes, 0);
+        float highest = Lanes.largest(lanes);
+        for (; i < count; i++) {
+            highest = Math.max(highest, Lanes.get(scores, i));
+        }
+        return highest;
     }
 
-    /** The sum of e^(score - highest). */
-    static float sumOfExponentials(long scores, float highest, int count) {
-        int whole = Lanes.whole(count);
-        FloatVector sums = Lanes.zeros();
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            sums = sums.add(VectorMath.exp(Lanes.load(scores, i).sub(highest)));
+    /** dProbabilities become the gradients of the scores, scale p (dp - mean), of whole vectors. */
+    static void backward(long probabilities, long dProbabilities, float mean, float scale, int wholeVectors) {
+        FloatVector means = Lanes.all(mean);
+        FloatVector scales = Lanes.all(scale);
+        for (int i = 0; i < wholeVectors; i += Lanes.COUNT) {
+            FloatVector centred = Lanes.load(dProbabilities, i).sub(means).mul(scales);
+            Lanes.store(centred.mul(Lanes.load(probabilities, i)), dProbabilities, i);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector exponentials = VectorMath.exp(Lanes.load(scores, whole, rest).sub(highest));
-            sums = sums.add(Lanes.zeros().blend(exponentials, rest));
-        }
-        return Lanes.sum(sums);
-    }
-
-    /** Scores become e^(score - highest), and zeros from {@code count} to {@code width}; returns their sum. */
-    static float exponentials(long scores, float highest, int count, int width) {
-        int whole = Lanes.whole(count);
-        FloatVector sums = Lanes.zeros();
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector exponentials = VectorMath.exp(Lanes.load(scores, i).sub(highest));
-            sums = sums.add(exponentials);
-            Lanes.store(exponentials, scores, i);
-        }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector exponentials = VectorMath.exp(Lanes.load(scores, whole, rest).sub(highest));
-            sums = sums.add(Lanes.zeros().blend(exponentials, rest));
-            Lanes.store(exponentials, scores, whole, rest);
-        }
-        Elementwise.fill(scores + 4L * count, 0, width - count);
-        return Lanes.sum(sums);
-    }
-
-    /**
-     * Scores become the probabilities e^(score - logSum), and dProbabilities the gradients of the scores, scale p (dp -
-     * mean); both zeros from {@code count} to {@code width}.
-     */
-    static void backward(long scores, float logSum, long dProbabilities, float mean, float scale, int count,
-            int width) {
-        int whole = Lanes.whole(count);
-        for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector p = VectorMath.exp(Lanes.load(scores, i).sub(logSum));
-            Lanes.store(p, scores, i);
-            Lanes.store(Lanes.load(dProbabilities, i).sub(mean).mul(scale).mul(p), dProbabilities, i);
-        }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            FloatVector p = VectorMath.exp(Lanes.load(scores, whole, rest).sub(logSum));
-            Lanes.store(p, scores, whole, rest);
-            Lanes.store(Lanes.load(dProbabilities, whole, rest).sub(mean).mul(scale).mul(p), dProbabilities, whole,
-                    rest);
-        }
-        Elementwise.fill(scores + 4L * count, 0, width - count);
-        Elementwise.fill(dProbabilities + 4L * count, 0, width - count);
     }
 
     /** The sum of the products of two rows. */
-    static float dot(long left, long right, int count) {
+    static float dot(long left, long right, int count, long lanes) {
         int whole = Lanes.whole(count);
         FloatVector sums = Lanes.zeros();
         for (int i = 0; i < whole; i += Lanes.COUNT) {
             sums = Lanes.load(left, i).fma(Lanes.load(right, i), sums);
         }
-        if (whole < count) {
-            VectorMask<Float> rest = Lanes.rest(whole, count);
-            sums = Lanes.load(left, whole, rest).fma(Lanes.load(right, whole, rest), sums);
+        Lanes.store(sums, lanes, 0);
+        float sum = Lanes.sum(lanes);
+        for (int i = whole; i < count; i++) {
+            sum = Math.fma(Lanes.get(left, i), Lanes.get(right, i), sum);
         }
-        return Lanes.sum(sums);
+        return sum;
     }
 }

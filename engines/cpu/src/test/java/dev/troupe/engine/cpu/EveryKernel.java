@@ -1,0 +1,172 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A call of every kernel, on tensors of one engine that follow from a seed. Letters as in the contract; rows N = B T, and
+ * the inner size of the products is M.
+ */
+final class EveryKernel implements AutoCloseable {
+    /** The sizes of the tensors. */
+    record Sizes(int b, int t, int heads, int c, int m, int v) {
+        static Sizes random(Random random) {
+            int heads = 1 + random.nextInt(4);
+            return new Sizes(1 + random.nextInt(3), 1 + random.nextInt(150), heads, heads * (1 + random.nextInt(40)),
+                    1 + random.nextInt(200), 1 + random.nextInt(120));
+        }
+
+        int n() {
+            return b * t;
+        }
+    }
+
+    private final Engine engine;
+    private final Sizes sizes;
+    private final Random random;
+    private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+    EveryKernel(Engine engine, Sizes sizes, long seed) {
+        this.engine = engine;
+        this.sizes = sizes;
+        this.random = new Random(seed);
+        int n = sizes.n();
+        int c = sizes.c();
+        int m = sizes.m();
+        int v = sizes.v();
+        ids("tokens", n, v);
+        floats("tokenTable", v, c);
+        floats("positionTable", sizes.t() + 1, c);
+        floats("gamma", c);
+        floats("beta", c);
+        floats("inWeight", c, m);
+        floats("inBias", m);
+        floats("outWeight", m, c);
+        floats("outBias", c);
+        floats("qkv", n, 3 * c);
+        floats("dy", n, c);
+        for (String name : new String[]{"x", "normed", "projected", "attended", "residual", "dNormed", "dProjected"}) {
+            floats(name, n, c);
+        }
+        floats("mean", n);
+        floats("deviation", n);
+        floats("pre", n, m);
+        floats("inner", n, m);
+        floats("dInner", n, m);
+        put("state", engine.allocate(DataType.FLOAT32, engine.attentionStateShape(sizes.b(), sizes.t(),
+                sizes.heads())));
+        floats("dQkv", n, 3 * c);
+        floats("logits", n, v);
+        floats("dLogits", n, v);
+        floats("rowLoss", n);
+        floats("logSums", n);
+        floats("dInWeight", c, m);
+        floats("dInBias", m);
+        floats("dGamma", c);
+        floats("dBeta", c);
+        floats("dTokenTable", v, c);
+        floats("dPositionTable", sizes.t() + 1, c);
+        floats("first", c, m);
+        floats("second", c, m);
+        engine.fill(at("second"), 0.25);
+        floats("copied", n, c);
+    }
+
+    /** Calls every kernel; returns a number that depends on the sums. */
+    double run() {
+        int t = sizes.t();
+        engine.embedding(at("tokens"), at("tokenTable"), at("positionTable"), t, at("x"));
+        engine.layerNorm(at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
+        engine.linearGelu(at("normed"), at("inWeight"), at("inBias"), at("pre"), at("inner"));
+        engine.linear(at("inner"), at("outWeight"), at("outBias"), at("projected"));
+        engine.causalAttention(at("qkv"), t, sizes.heads(), at("state"), at("attended"));
+        engine.add(at("attended"), at("projected"), at("residual"));
+        // Large logits would turn the rounding of a product into differences of probabilities.
+        engine.scale(at("residual"), 1.0 / 64);
+        engine.matmul(at("residual"), false, at("tokenTable"), true, at("logits"), false);
+        engine.crossEntropy(at("logits"), at("tokens"), at("rowLoss"), at("logSums"));
+        engine.crossEntropyBackward(at("logits"), at("tokens"), at("logSums"), 0.5, at("dLogits"));
+        engine.causalAttentionBackward(at("dy"), at("qkv"), at("attended"), at("state"), t, sizes.heads(), at("dQkv"));
+        engine.matmul(at("dy"), false, at("outWeight"), true, at("dInner"), false);
+        engine.geluBackward(at("pre"), at("dInner"), at("dInner"));
+        engine.biasBackward(at("dInner"), at("dInBias"));
+        engine.matmul(at("normed"), true, at("dInner"), false, at("dInWeight"), true);
+        engine.matmul(at("dInner"), false, at("inWeight"), true, at("dNormed"), false);
+        engine.layerNormBackwardWeight(at("dNormed"), at("x"), at("mean"), at("deviation"), at("dGamma"),
+                at("dBeta"));
+        engine.layerNormBackwardInput(at("dNormed"), at("x"), at("gamma"), at("mean"), at("deviation"),
+                at("dProjected"), true);
+        engine.embeddingBackward(at("tokens"), at("dy"), t, at("dTokenTable"), at("dPositionTable"));
+        engine.adamW(at("inWeight"), at("dInWeight"), at("first"), at("second"),
+                new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
+        engine.sgd(at("beta"), at("outBias"), 1e-2, 0.1, 0.5);
+        engine.copy(at("dy"), at("copied"));
+        return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));
+    }
+
+    /** Makes gradients small again, so that many runs in turn stay among finite numbers. */
+    void settle() {
+        for (String name : new String[]{"dProjected", "dInWeight", "dInBias", "dGamma", "dBeta", "dTokenTable",
+                "dPositionTable"}) {
+            engine.fill(at(name), 0);
+        }
+    }
+
+    /** Every float tensor by its name, but for the state, which is the engine's own affair. */
+    Map<String, float[]> floats() {
+        Map<String, float[]> floats = new LinkedHashMap<>();
+        tensors.forEach((name, tensor) -> {
+            if (!name.equals("tokens") && !name.equals("state")) {
+                floats.put(name, read(tensor));
+            }
+        });
+        return floats;
+    }
+
+    private float[] read(Tensor tensor) {
+        float[] elements = new float[(int) tensor.shape().elementCount()];
+        engine.copyToHost(tensor, 0, MemorySegment.ofArray(elements));
+        return elements;
+    }
+
+    private Tensor at(String name) {
+        return tensors.get(name);
+    }
+
+    private void put(String name, Tensor tensor) {
+        tensors.put(name, tensor);
+    }
+
+    private void floats(String name, int... shape) {
+        Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(shape));
+        float[] elements = new float[(int) tensor.shape().elementCount()];
+        for (int i = 0; i < elements.length; i++) {
+            elements[i] = (float) random.nextGaussian() / 2;
+        }
+        engine.copyFromHost(MemorySegment.ofArray(elements), tensor, 0);
+        put(name, tensor);
+    }
+
+    private void ids(String name, int count, int limit) {
+        Tensor tensor = engine.allocate(DataType.INT32, Shape.of(count));
+        MemorySegment ids = MemorySegment.ofArray(new int[count]);
+        for (int i = 0; i < count; i++) {
+            ids.setAtIndex(ValueLayout.JAVA_INT, i, random.nextInt(limit));
+        }
+        engine.copyFromHost(ids, tensor, 0);
+        put(name, tensor);
+    }
+
+    @Override
+    public void close() {
+        tensors.values().forEach(Tensor::close);
+    }
+}
