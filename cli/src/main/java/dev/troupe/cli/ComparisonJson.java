@@ -30,6 +30,9 @@ final class ComparisonJson {
             measured.put("step_seconds_least", outcome.stepTime().leastSeconds()).put("step_seconds_most",
                     outcome.stepTime().mostSeconds());
             schedule.set("measured", measured);
+            measured.put("control_nanos_median", outcome.control().medianNanos())
+                    .put("control_nanos_90th", outcome.control().ninetiethNanos())
+                    .put("control_nanos_99th", outcome.control().ninetyNinthNanos());
             schedule.put("prediction_error", outcome.predictionError());
             schedule.put("agreement", outcome.agreement());
             ArrayNode losses = schedule.putArray("losses");

@@ -44,7 +44,8 @@ final class ComparisonReport {
                 <h2>Predicted &rarr; measured</h2>
                 <div class="scroll"><table><tr>%s</tr>%s</table></div>
                 <p>Bubble: idle time of all ranks, over the time they compute (ideal), and over the time the plan takes
-                (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes between ranks.</p>
+                (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes between ranks.
+                Control: from the landing of the tensor a rank waits for to the start of its computing.</p>
                 %s
                 </body></html>
                 """

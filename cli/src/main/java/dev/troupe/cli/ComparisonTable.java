@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.compare.ControlTime;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
 import java.util.ArrayList;
@@ -9,7 +10,8 @@ import java.util.Locale;
 /** The outcomes of a comparison as columns of text; the report uses the same cells. */
 final class ComparisonTable {
     static final List<String> HEADINGS = List.of("schedule", "step predicted", "step measured", "from .. to", "error",
-            "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight", "losses");
+            "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight", "control p50/p90/p99",
+            "losses");
 
     private ComparisonTable() {
     }
@@ -46,11 +48,18 @@ final class ComparisonTable {
                 percent(predicted.bubbleOverTotal()) + " -> " + percent(measured.bubbleOverTotal()),
                 predicted.peakActivations() + " -> " + measured.peakActivations(),
                 bytes(predicted.peakBytesInFlight()) + " -> " + bytes(measured.peakBytesInFlight()),
-                outcome.agreement());
+                control(outcome.control()), outcome.agreement());
     }
 
     private static String millis(double seconds) {
         return String.format(Locale.ROOT, "%.1f ms", 1000 * seconds);
+    }
+
+    private static String control(ControlTime control) {
+        return control.count() == 0
+                ? "-"
+                : String.format(Locale.ROOT, "%.0f / %.0f / %.0f us", control.medianNanos() / 1e3,
+                        control.ninetiethNanos() / 1e3, control.ninetyNinthNanos() / 1e3);
     }
 
     private static String percent(double share) {

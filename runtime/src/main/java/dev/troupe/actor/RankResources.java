@@ -100,6 +100,7 @@ final class RankResources {
                 switch (id.edge().kind()) {
                     case ACTIVATION, GRADIENT -> {
                         Action receive = Edges.receive(id);
+                        node.trace().ifPresent(trace -> trace.addLanded(id.step(), receive, System.nanoTime()));
                         tensors.put(receive, tensor);
                         schedule.tell(new ScheduleActor.Moved(new RankEvent.Landed(receive)));
                     }

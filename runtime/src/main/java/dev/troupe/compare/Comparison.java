@@ -154,17 +154,27 @@ public final class Comparison {
                 new Figures(stepTime.medianSeconds(), median(timelines, Timeline::bubbleOverIdeal),
                         median(timelines, Timeline::bubbleOverTotal), peakActivations(typical),
                         peakBytes(calibration, typical)),
-                stepTime, runs.getFirst().losses(), agreement(contestant, runs, expected), predicted, typical);
+                stepTime, control(runs), runs.getFirst().losses(), agreement(contestant, runs, expected), predicted,
+                typical);
     }
 
-    /** What each stage and a hop cost: as told where the engine keeps time, else as the last step of the run has them. */
+    private ControlTime control(List<TracedRun> runs) {
+        return ControlTime.of(runs.stream()
+                .flatMap(run -> IntStream.range(WARM_UP_STEPS, WARM_UP_STEPS + steps).boxed()
+                        .flatMap(step -> run.trace().controlNanos(step).stream()))
+                .toList());
+    }
+
+    /** What each stage and a hop cost: as told where the engine keeps time, else as the run has them. */
     private Costs costs(TracedRun calibration) {
-        Timeline last = calibration.timeline("", WARM_UP_STEPS + steps - 1);
-        Hop hop = HopMeasure.of(last);
+        List<Timeline> measured = IntStream.range(WARM_UP_STEPS, WARM_UP_STEPS + steps)
+                .mapToObj(step -> calibration.timeline("", step)).toList();
+        Hop hop = HopMeasure.of(measured);
         long bytes = boundaryBytes(calibration);
         EngineChoice engine = calibration.engine();
         if (engine.provider().computes()) {
-            return MeasuredCosts.of(all(calibration), _ -> bytes, (_, _) -> hop);
+            return MeasuredCosts.of(together(calibration.plan().training().plan(), measured), _ -> bytes,
+                    (_, _) -> hop);
         }
         List<StageCost> stages = IntStream.range(0, calibration.plan().partition().stageCount())
                 .mapToObj(stage -> new StageCost(told(engine, stage, Work.FORWARD),
@@ -177,12 +187,10 @@ public final class Comparison {
         return engine.settings().costs().nanos(stage, work);
     }
 
-    /** The spans of all steps after the warm-up, in one timeline. */
-    private Timeline all(TracedRun run) {
-        Plan plan = run.plan().training().plan();
+    /** The spans of several steps in one timeline. */
+    private static Timeline together(Plan plan, List<Timeline> steps) {
         return new Timeline("", plan.rankCount(), plan.stageCount(),
-                IntStream.range(WARM_UP_STEPS, WARM_UP_STEPS + steps)
-                        .mapToObj(step -> run.timeline("", step).spans()).flatMap(List::stream).toList());
+                steps.stream().map(Timeline::spans).flatMap(List::stream).toList());
     }
 
     /** What a step takes beyond its plan: reductions, the norm, the update, the coordinator. */

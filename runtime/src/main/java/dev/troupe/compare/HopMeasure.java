@@ -7,7 +7,7 @@ import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a message between two ranks cost in a measured step, read off where a rank waited for one and nothing else. */
+/** What a message between two ranks cost in measured steps, read off where a rank waited for one and nothing else. */
 final class HopMeasure {
     private HopMeasure() {
     }
@@ -16,12 +16,14 @@ final class HopMeasure {
      * The median time from the end of an action to the start of the one that was waiting for its output, on another rank
      * that had nothing else to do. It has transport and control in it, and all bytes of one message.
      */
-    static Hop of(Timeline measured) {
+    static Hop of(List<Timeline> measured) {
         List<Long> waits = new ArrayList<>();
-        for (Handover handover : measured.handovers()) {
-            long left = handover.maker().endNanos();
-            if (endOfPrevious(measured, handover.user()) <= left && handover.user().startNanos() >= left) {
-                waits.add(handover.user().startNanos() - left);
+        for (Timeline step : measured) {
+            for (Handover handover : step.handovers()) {
+                long left = handover.maker().endNanos();
+                if (endOfPrevious(step, handover.user()) <= left && handover.user().startNanos() >= left) {
+                    waits.add(handover.user().startNanos() - left);
+                }
             }
         }
         return waits.isEmpty()

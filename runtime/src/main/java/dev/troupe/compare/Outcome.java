@@ -14,6 +14,8 @@ import java.util.List;
  *            what was measured; the median where there are several
  * @param stepTime
  *            the spread of the measured steps
+ * @param control
+ *            from a tensor's landing to the start of the computing that waited for it
  * @param losses
  *            the loss of each step
  * @param agreement
@@ -24,7 +26,8 @@ import java.util.List;
  *            the measured step whose time is nearest to the median
  */
 public record Outcome(Contestant contestant, Figures predicted, Figures measured, StepTime stepTime,
-        List<Double> losses, String agreement, Timeline predictedTimeline, Timeline measuredTimeline) {
+        ControlTime control, List<Double> losses, String agreement, Timeline predictedTimeline,
+        Timeline measuredTimeline) {
     public Outcome {
         losses = List.copyOf(losses);
     }
