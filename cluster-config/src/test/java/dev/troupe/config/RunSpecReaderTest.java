@@ -42,7 +42,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadTheDocumentedDefaults() {
-        RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(4, 128, 4, 128, 256, true),
+        RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(8, 128, 4, 128, 256, true),
                 new DataSpec(Optional.empty(), DataSpec.Tokenizer.BYTES, DataSpec.Order.RANDOM, 1, 0.05),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
