@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.slf4j.Logger;
@@ -27,6 +29,7 @@ final class DriverDirectory {
     private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images");
     /** Aeron's own default: a driver whose heartbeat is older is dead. */
     private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
+    private static final Pattern OWN_DIRECTORY = Pattern.compile("troupe-(\\d{1,18})-[0-9a-f]{8}");
     private static final long MEBIBYTE = 1L << 20;
 
     private DriverDirectory() {
@@ -55,8 +58,24 @@ final class DriverDirectory {
         Path base = Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
                 ? SHARED_MEMORY
                 : Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
+        deleteAbandoned(base);
         String random = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
         return base.resolve("troupe-" + ProcessHandle.current().pid() + "-" + random);
+    }
+
+    /** Deletes what processes that were killed have left: their name says which, and no driver is at work there. */
+    static void deleteAbandoned(Path base) {
+        try (Stream<Path> entries = Files.list(base)) {
+            for (Path entry : entries.toList()) {
+                Matcher name = OWN_DIRECTORY.matcher(entry.getFileName().toString());
+                if (name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty() && !isInUse(entry)) {
+                    LOG.debug("deleting {}, which a killed process has left", entry);
+                    delete(entry);
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("could not look for abandoned directories in {}", base, e);
+        }
     }
 
     private static void checkMayReplace(Path directory) {

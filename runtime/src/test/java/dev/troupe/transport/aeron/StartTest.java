@@ -164,4 +164,16 @@ class StartTest {
     private static String udp(int port) {
         return "aeron:udp?endpoint=127.0.0.1:" + port;
     }
+
+    @Test
+    void shouldDeleteWhatAKilledProcessHasLeftAndNothingElse() throws IOException {
+        Path abandoned = Files.createDirectories(folder.resolve("troupe-999999999999-0123abcd/publications"));
+        Path living = Files.createDirectories(
+                folder.resolve("troupe-" + ProcessHandle.current().pid() + "-0123abcd"));
+        Path stranger = Files.createDirectories(folder.resolve("troupe-of-players"));
+        DriverDirectory.deleteAbandoned(folder);
+        assertFalse(Files.exists(abandoned.getParent()));
+        assertTrue(Files.exists(living));
+        assertTrue(Files.exists(stranger));
+    }
 }
