@@ -4,26 +4,30 @@ import dev.troupe.compare.Outcome;
 import dev.troupe.config.RunSpec;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.timeline.Timeline;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The outcomes of a comparison as one page that needs nothing else: bars, the table, and a drawing for each schedule. */
 final class ComparisonReport {
     private static final String STYLE = """
             :root { color-scheme: light dark; --line: #8886; --bar: #3b6fb6; --soft: #9dbbe0; }
             body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1200px; padding: 0 1rem; }
-            h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
+            h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
             table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-            th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
+            table { font-size: 13px; width: 100%; }
+            th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+            td:not(:last-child) { white-space: nowrap; }
+            .note { font-size: 13px; }
             .scroll { overflow-x: auto; }
             .bars { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1rem; align-items: center; }
             .bar { display: flex; align-items: center; gap: .5rem; font-size: 13px; }
             .bar i { display: block; height: 12px; border-radius: 2px; }
             .predicted i { background: var(--soft); } .measured i { background: var(--bar); }
             .key i { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin: 0 .3rem 0 1rem; }
-            svg { max-width: 100%; height: auto; }
             """;
 
     private ComparisonReport() {
@@ -39,29 +43,47 @@ final class ComparisonReport {
                 <h1>%s</h1>
                 <p>%d ranks, %d microbatches of %d a step, engine %s. %s</p>
                 <h2>Time of a step</h2>
-                <p class="key"><i style="background:var(--soft)"></i>predicted<i style="background:var(--bar)"></i>measured, median</p>
+                <p class="key"><i style="background:var(--soft)"></i>predicted<i style="background:var(--bar)"></i>measured, median (and spread)</p>
                 <div class="bars">%s</div>
                 <h2>Predicted &rarr; measured</h2>
                 <div class="scroll"><table><tr>%s</tr>%s</table></div>
-                <p>Bubble: idle time of all ranks, over the time they compute (ideal), and over the time the plan takes
+                <p class="note">Bubble: idle time of all ranks, over the time they compute (ideal), and over the time the plan takes
                 (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes between ranks.
-                Control: from the landing of the tensor a rank waits for to the start of its computing.</p>
+                Control: from the landing of the tensor a rank waits for to the start of its computing.
+                Predicted: simulated with %s.</p>
+                <h2>The plans, predicted over measured, all on one axis</h2>
+                <p class="note">A bar is an action with the number of its microbatch; grey is bubble. Measured is the step
+                nearest to the median. The reductions and the update that follow a plan are in the time of a step and not
+                in the drawings.</p>
                 %s
                 </body></html>
                 """
                 .formatted(escape(title), STYLE, escape(title), spec.parallel().pipeline(), spec.microbatchCount(),
-                        spec.training().microbatchSize(), escape(spec.engine().kind()), verdict(outcomes),
+                        spec.training().microbatchSize(), escape(spec.engine().kind()), verdict(spec, outcomes),
                         bars(outcomes),
                         ComparisonTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
                                 .collect(Collectors.joining()),
                         outcomes.stream().map(ComparisonReport::row).collect(Collectors.joining("\n")),
-                        outcomes.stream().map(ComparisonReport::drawing).collect(Collectors.joining("\n")));
+                        costsFrom(spec), drawings(outcomes));
     }
 
-    private static String verdict(List<Outcome> outcomes) {
+    /** Which was best; where stages are told their times, those with more of them do more work, and bubbles decide. */
+    private static String verdict(RunSpec spec, List<Outcome> outcomes) {
+        Outcome first = outcomes.getFirst();
+        if (isTold(spec) && outcomes.stream()
+                .anyMatch(outcome -> outcome.contestant().virtualStages() != first.contestant().virtualStages())) {
+            Outcome best = outcomes.stream()
+                    .min(Comparator.comparingDouble(outcome -> outcome.measured().bubbleOverIdeal())).orElseThrow();
+            return String.format(Locale.ROOT,
+                    """
+                            <b>%s</b> had the smallest bubble: %.1f %% of the ideal time. Each stage takes the time it is told, so
+                            that V stages on a rank do V times the work of one: compare bubbles here, or set
+                            engine.emulated.device-flops to compare times.""",
+                    escape(best.contestant().label()),
+                    100 * best.measured().bubbleOverIdeal());
+        }
         Outcome best = outcomes.stream()
                 .min(Comparator.comparingDouble(outcome -> outcome.measured().stepSeconds())).orElseThrow();
-        Outcome first = outcomes.getFirst();
         if (best == first) {
             return "<b>" + escape(best.contestant().label()) + "</b> was the fastest.";
         }
@@ -71,19 +93,32 @@ final class ComparisonReport {
                 escape(first.contestant().label()));
     }
 
+    private static boolean isTold(RunSpec spec) {
+        return spec.engine().kind().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
+    }
+
+    private static String costsFrom(RunSpec spec) {
+        return spec.engine().kind().equals("emulated")
+                ? "the times the engine is told, and the hop of a run before those measured"
+                : "the times of a run before those measured";
+    }
+
     private static String bars(List<Outcome> outcomes) {
         double longest = outcomes.stream()
                 .mapToDouble(outcome -> Math.max(outcome.predicted().stepSeconds(), outcome.measured().stepSeconds()))
                 .max().orElse(1);
         return outcomes.stream().map(outcome -> "<div>" + escape(outcome.contestant().label()) + "</div><div>"
-                + bar("predicted", outcome.predicted().stepSeconds(), longest)
-                + bar("measured", outcome.measured().stepSeconds(), longest) + "</div>")
+                + bar("predicted", outcome.predicted().stepSeconds(), longest, "")
+                + bar("measured", outcome.measured().stepSeconds(), longest, String.format(Locale.ROOT,
+                        " (%.1f to %.1f)", 1000 * outcome.stepTime().leastSeconds(),
+                        1000 * outcome.stepTime().mostSeconds()))
+                + "</div>")
                 .collect(Collectors.joining("\n"));
     }
 
-    private static String bar(String kind, double seconds, double longest) {
-        return String.format(Locale.ROOT, "<div class=\"bar %s\"><i style=\"width:%.1f%%\"></i>%.1f ms</div>", kind,
-                80 * seconds / longest, 1000 * seconds);
+    private static String bar(String kind, double seconds, double longest, String spread) {
+        return String.format(Locale.ROOT, "<div class=\"bar %s\"><i style=\"width:%.1f%%\"></i>%.1f ms%s</div>", kind,
+                75 * seconds / longest, 1000 * seconds, spread);
     }
 
     private static String row(Outcome outcome) {
@@ -92,12 +127,17 @@ final class ComparisonReport {
                 + "</tr>";
     }
 
-    private static String drawing(Outcome outcome) {
-        long end = Math.max(outcome.predictedTimeline().endNanos(), outcome.measuredTimeline().endNanos());
-        return "<h2>" + escape(outcome.contestant().label()) + "</h2><div class=\"scroll\">"
-                + SvgDrawing.draw(List.of(outcome.predictedTimeline(), outcome.measuredTimeline()),
-                        TimeScale.fitting(end))
-                + "</div>";
+    private static String drawings(List<Outcome> outcomes) {
+        List<Timeline> all = outcomes.stream().flatMap(ComparisonReport::timelines).toList();
+        TimeScale scale = TimeScale.fitting(all.stream().mapToLong(Timeline::endNanos).max().orElse(0));
+        return outcomes.stream()
+                .map(outcome -> "<h3>" + escape(outcome.contestant().label()) + "</h3><div class=\"scroll\">"
+                        + SvgDrawing.draw(timelines(outcome).toList(), all, scale) + "</div>")
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static Stream<Timeline> timelines(Outcome outcome) {
+        return Stream.of(outcome.predictedTimeline(), outcome.measuredTimeline());
     }
 
     private static String escape(String text) {

@@ -40,6 +40,11 @@ final class ScheduleCommand implements Callable<Integer> {
 
     private static final int CREDITS = 2;
     private static final int TERMINAL_COLUMNS = 120;
+    /** What a heap of a few gigabytes checks and draws in half a minute. */
+    private static final int MOST_FORWARDS = 1_000_000;
+    /** Simulated times are whole, so a unit is a thousand of them. */
+    private static final double UNIT = 1000;
+    private static final TimeScale UNITS = new TimeScale("units", UNIT);
 
     @Parameters(paramLabel = "NAME", description = {
             "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
@@ -58,7 +63,7 @@ final class ScheduleCommand implements Callable<Integer> {
     @Option(names = "--format", defaultValue = "grid", description = "${COMPLETION-CANDIDATES}; default: grid.")
     private Format format;
 
-    @Option(names = "--costs", split = ",", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
+    @Option(names = "--costs", hideParamSyntax = true, split = ",", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
             "What a forward, a backward for the input and one for the weights take, in any unit; default: 1,1,1."})
     private List<Double> costs;
 
@@ -73,27 +78,42 @@ final class ScheduleCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        requireWritable();
         Schedule schedule = Schedules.named(name);
-        Plan plan = schedule.plan(pipeline, virtualStages == null ? schedule.usualVirtualStages() : virtualStages,
-                microbatches);
+        int stagesOnEach = virtualStages == null ? schedule.usualVirtualStages() : virtualStages;
+        requireSmallEnough(stagesOnEach);
+        Plan plan = schedule.plan(pipeline, stagesOnEach, microbatches);
         Certificate certificate = PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, CREDITS);
         Simulation simulation = Simulator.run(plan, simulatedCosts(plan));
         Timeline timeline = simulation.timeline(schedule.name());
         switch (format) {
-            case grid -> write(TerminalDrawing.draw(timeline, scale(), TERMINAL_COLUMNS, isTerminal()) + "\n\n"
-                    + figures(certificate, simulation) + "\n");
+            case grid -> write(TerminalDrawing.draw(timeline, UNITS, TERMINAL_COLUMNS, isTerminal()) + "\n\n"
+                    + figures(certificate) + "\n");
             case csv -> write(plan.toCsv());
-            case svg -> write(SvgDrawing.draw(List.of(timeline), scale()));
+            case svg -> write(SvgDrawing.draw(List.of(timeline), UNITS));
             case trace -> write(ChromeTrace.write(List.of(timeline)));
         }
         return ExitCode.DONE;
     }
 
-    /** Simulated times are whole, so a unit is a thousand of them. */
-    private static final double UNIT = 1000;
+    private void requireWritable() {
+        if (out == null) {
+            return;
+        }
+        Path folder = out.toAbsolutePath().getParent();
+        if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
+            throw new RequestException("--out must name a file in a directory that is there, but found " + out + ": "
+                    + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
+        }
+    }
 
-    private static TimeScale scale() {
-        return new TimeScale("units", UNIT);
+    private void requireSmallEnough(int stagesOnEach) {
+        double forwards = (double) pipeline * stagesOnEach * microbatches;
+        if (forwards > MOST_FORWARDS) {
+            throw new RequestException(String.format(Locale.ROOT,
+                    "P x V x M must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
+                    MOST_FORWARDS, pipeline, stagesOnEach, microbatches, forwards));
+        }
     }
 
     private Costs simulatedCosts(Plan plan) {
@@ -109,15 +129,12 @@ final class ScheduleCommand implements Callable<Integer> {
                 new Hop(Math.round(hop * UNIT), Double.POSITIVE_INFINITY));
     }
 
-    private static String figures(Certificate certificate, Simulation simulation) {
+    private static String figures(Certificate certificate) {
         OptionalInt inFlight = certificate.messagesInFlight().values().stream().mapToInt(Integer::intValue).max();
         return String.format(Locale.ROOT, """
-                makespan %.6g units; bubble %.1f %% of the ideal time, %.1f %% of the total time
                 activations held at most (microbatch x stage), by rank: %s
                 messages unconsumed at most on an edge: %d; certified with %d credits an edge""",
-                simulation.makespanNanos() / UNIT, 100 * simulation.bubbleOverIdeal(),
-                100 * simulation.bubbleOverTotal(), certificate.peakActivations(), inFlight.orElse(0),
-                certificate.creditsPerEdge());
+                certificate.peakActivations(), inFlight.orElse(0), certificate.creditsPerEdge());
     }
 
     private boolean isTerminal() {

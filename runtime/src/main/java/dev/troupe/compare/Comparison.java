@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -235,26 +234,13 @@ public final class Comparison {
     }
 
     private String agreement(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
-        for (TracedRun run : runs) {
-            if (!run.losses().equals(runs.getFirst().losses())) {
-                throw new ComparisonException("two runs of " + contestant.label() + " have different losses: "
-                        + runs.getFirst().losses() + " and " + run.losses());
-            }
+        if (!runs.getFirst().engine().provider().computes()) {
+            return "none: nothing is computed";
         }
-        List<Double> losses = runs.getFirst().losses();
-        if (losses.equals(expected)) {
-            return "the same to the bit";
-        }
-        double apart = IntStream.range(0, losses.size())
-                .mapToDouble(step -> Math.abs(losses.get(step) / expected.get(step) - 1)).max().orElse(0);
         double tolerance = switch (base.training().precision()) {
             case FLOAT32 -> FLOAT32_TOLERANCE;
             case FLOAT64 -> FLOAT64_TOLERANCE;
         };
-        if (!(apart <= tolerance)) {
-            throw new ComparisonException(contestant.label() + " does not have the losses of the first schedule: "
-                    + losses + " instead of " + expected);
-        }
-        return String.format(Locale.ROOT, "within %.1e: another order of sums", apart);
+        return Agreement.of(contestant.label(), runs.stream().map(TracedRun::losses).toList(), expected, tolerance);
     }
 }

@@ -4,7 +4,9 @@ import dev.troupe.run.RequestException;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A schedule that takes part in a comparison.
@@ -20,13 +22,21 @@ public record Contestant(String schedule, int virtualStages) {
      * usual one.
      *
      * @throws RequestException
-     *             where a number is none
+     *             where a number is none, or a contestant stands twice
      * @throws dev.troupe.schedule.PlanException
      *             where there is no such schedule
      */
     public static List<Contestant> parse(String list) {
-        return Arrays.stream(list.split(",")).map(String::strip).filter(text -> !text.isEmpty())
-                .map(Contestant::parseOne).toList();
+        List<Contestant> contestants = Arrays.stream(list.split(",")).map(String::strip)
+                .filter(text -> !text.isEmpty()).map(Contestant::parseOne).toList();
+        Set<Contestant> seen = new HashSet<>();
+        for (Contestant contestant : contestants) {
+            if (!seen.add(contestant)) {
+                throw new RequestException("--schedules: expected each schedule once, but found " + contestant.label()
+                        + " twice: leave one out");
+            }
+        }
+        return contestants;
     }
 
     private static Contestant parseOne(String text) {

@@ -5,7 +5,9 @@ import dev.troupe.schedule.timeline.Handover;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What a message between two ranks cost in measured steps, read off where a rank waited for one and nothing else. */
 final class HopMeasure {
@@ -19,9 +21,10 @@ final class HopMeasure {
     static Hop of(List<Timeline> measured) {
         List<Long> waits = new ArrayList<>();
         for (Timeline step : measured) {
+            Map<Span, Long> freeSince = freeSince(step);
             for (Handover handover : step.handovers()) {
                 long left = handover.maker().endNanos();
-                if (endOfPrevious(step, handover.user()) <= left && handover.user().startNanos() >= left) {
+                if (freeSince.get(handover.user()) <= left && handover.user().startNanos() >= left) {
                     waits.add(handover.user().startNanos() - left);
                 }
             }
@@ -31,8 +34,14 @@ final class HopMeasure {
                 : new Hop(waits.stream().sorted().toList().get(waits.size() / 2), Double.POSITIVE_INFINITY);
     }
 
-    private static long endOfPrevious(Timeline measured, Span user) {
-        return measured.spansOf(user.rank()).stream().filter(span -> span.startNanos() < user.startNanos())
-                .mapToLong(Span::endNanos).max().orElse(0);
+    /** When the rank of each span had done all that it did before it. */
+    private static Map<Span, Long> freeSince(Timeline step) {
+        Map<Span, Long> freeSince = new HashMap<>();
+        long[] end = new long[step.rankCount()];
+        for (Span span : step.spans()) {
+            freeSince.put(span, end[span.rank()]);
+            end[span.rank()] = Math.max(end[span.rank()], span.endNanos());
+        }
+        return freeSince;
     }
 }

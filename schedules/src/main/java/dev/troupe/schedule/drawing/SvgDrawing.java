@@ -38,21 +38,31 @@ public final class SvgDrawing {
     private final boolean tips;
     private final StringBuilder svg = new StringBuilder();
 
-    private SvgDrawing(List<Timeline> timelines, TimeScale scale) {
+    private SvgDrawing(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale) {
         this.timelines = timelines;
         this.scale = scale;
-        this.end = Math.max(1, timelines.stream().mapToLong(Timeline::endNanos).max().orElse(1));
-        this.plotWidth = plotWidth();
+        this.end = Math.max(1, comparable.stream().mapToLong(Timeline::endNanos).max().orElse(1));
+        this.plotWidth = plotWidth(comparable, end);
         this.tips = timelines.stream().mapToInt(timeline -> timeline.spans().size()).sum() <= MOST_TIPS;
     }
 
     /** Draws timelines under each other. */
     public static String draw(List<Timeline> timelines, TimeScale scale) {
-        return new SvgDrawing(List.copyOf(timelines), scale).draw();
+        return draw(timelines, timelines, scale);
+    }
+
+    /**
+     * Draws timelines under each other.
+     *
+     * @param comparable all timelines of the page, among them these: one axis fits them all, so that drawings can be
+     *            compared
+     */
+    public static String draw(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale) {
+        return new SvgDrawing(List.copyOf(timelines), comparable, scale).draw();
     }
 
     /** By the typical short action, since a measured step has some that are far shorter. */
-    private double plotWidth() {
+    private static double plotWidth(List<Timeline> timelines, long end) {
         long[] sorted = timelines.stream().flatMap(timeline -> timeline.spans().stream())
                 .filter(span -> !span.action().kind().isMessage()).mapToLong(Span::nanos).sorted().toArray();
         long shortest = sorted.length == 0 ? end : Math.max(1, sorted[sorted.length / 10]); // rounded down
@@ -121,14 +131,26 @@ public final class SvgDrawing {
 
     private void addLegend() {
         double x = MARGIN + NAME_WIDTH;
-        boolean laps = timelines.stream().anyMatch(timeline -> timeline.stageCount() > timeline.rankCount());
-        for (Shade shade : shades()) {
-            int lap = shade.code().charAt(1) - '0';
-            String name = name(shade.code().charAt(0)) + (laps ? ", lap " + lap : "");
-            addBar(shade.code(), x, 10, 14, 14, "");
-            svg.append("<text x=\"").append(number(x + 20)).append("\" y=\"21\">").append(name).append("</text>\n");
-            x += 36 + DIGIT_WIDTH * name.length();
+        List<Shade> shades = shades();
+        for (int i = 0; i < shades.size(); i++) {
+            addBar(shades.get(i).code(), x, 10, 14, 14, "");
+            x += 16;
+            char kind = shades.get(i).code().charAt(0);
+            if (i + 1 == shades.size() || shades.get(i + 1).code().charAt(0) != kind) { // the last shade of its kind
+                x = addLegendText(name(kind), x + 4);
+            }
         }
+        int laps = timelines.stream().mapToInt(timeline -> timeline.stageCount() / timeline.rankCount()).max()
+                .orElse(1);
+        if (laps > 1) {
+            addLegendText("lighter: later laps over the ranks", x);
+        }
+    }
+
+    /** Returns where the next entry begins. */
+    private double addLegendText(String text, double x) {
+        svg.append("<text x=\"").append(number(x)).append("\" y=\"21\">").append(text).append("</text>\n");
+        return x + 16 + DIGIT_WIDTH * text.length();
     }
 
     private static String name(char code) {

@@ -1,0 +1,153 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Document;
+
+@Tag("plan")
+class ScheduleCommandTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldDrawTheGridToTheScaleOfTime() {
+        Door door = Door.call("schedule", "1f1b", "--pipeline", "3", "--microbatches", "4");
+        assertEquals("""
+                1f1b: 18 units; bubble 50% of ideal time, 33.3% of total
+                rank 0 F0--F1--F2--                B0------F3--B1------    B2------    B3------
+                rank 1     F0--F1--        B0------F2--B1------F3--B2------    B3------
+                rank 2         F0--B0------F1--B1------F2--B2------F3--B3------
+
+                activations held at most (microbatch x stage), by rank: [3, 2, 1]
+                messages unconsumed at most on an edge: 2; certified with 2 credits an edge
+                """, door.output());
+        assertEquals(ExitCode.DONE, door.exitCode());
+    }
+
+    @Test
+    void shouldSimulateTheCostsItIsGiven() {
+        String output = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "1", "--costs", "1,2,0.5",
+                "--hop", "0.25").output();
+        assertTrue(output.startsWith("gpipe: 7.5 units; "), output); // 1 + 1/4 + 1 + 2 1/2 + 1/4 + 2 1/2
+    }
+
+    @Test
+    void shouldWriteThePlanAsCsv() {
+        assertEquals("""
+                0F0,0F1,0F2,3F0,3I0,3W0,3F1,3I1,3W1,0F3,0I0,0W0,3F2,3I2,3W2,0I1,0W1,3F3,3I3,3W3,0I2,0W2,0I3,0W3
+                1F0,2F0,1F1,2F1,2I0,2W0,1F2,1I0,1W0,2F2,2I1,2W1,1F3,1I1,1W1,2F3,2I2,2W2,1I2,2I3,1I3,1W2,2W3,1W3
+                """,
+                Door.call("schedule", "zbv", "--pipeline", "2", "--microbatches", "4", "--format", "csv").output());
+    }
+
+    @Test
+    void shouldReadThePlanItWrote() {
+        Path file = folder.resolve("mine.csv");
+        String[] sizes = {"--pipeline", "4", "--microbatches", "6", "--format", "csv"};
+        assertEquals(ExitCode.DONE, call("zbv", sizes, "--out", file.toString()).exitCode());
+        assertEquals(call("zbv", sizes).output(), call(file.toString(), sizes).output());
+    }
+
+    @Test
+    void shouldWriteSvgWithABarForEachAction() throws Exception {
+        Path file = folder.resolve("plan.svg");
+        Door.call("schedule", "zbv", "--pipeline", "2", "--microbatches", "4", "--format", "svg", "--out",
+                file.toString());
+        Document svg = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
+        assertEquals("svg", svg.getDocumentElement().getTagName());
+        assertEquals(2 * 4 * 2 * 3, svg.getElementsByTagName("title").getLength(),
+                "ranks x microbatches x V x F, I, W");
+    }
+
+    @Test
+    void shouldWriteATraceWithASliceForEachActionAndAnArrowForEachMessage() throws IOException {
+        JsonNode trace = new JsonMapper().readTree(
+                Door.call("schedule", "1f1b", "--pipeline", "3", "--microbatches", "4", "--format", "trace").output());
+        List<String> phases = StreamSupport.stream(trace.get("traceEvents").spliterator(), false)
+                .map(event -> event.get("ph").asText()).toList();
+        assertEquals(3 * 4 * 2, phases.stream().filter("X"::equals).count());
+        assertEquals(2 * 4 * 2, phases.stream().filter("s"::equals).count());
+        assertEquals(2 * 4 * 2, phases.stream().filter("f"::equals).count());
+    }
+
+    @Test
+    void shouldRefuseAPlanThatIsWrongWithTheGridAndThePlaceMarked() throws IOException {
+        Path file = Files.writeString(folder.resolve("wrong.csv"), "0F0,0F1,0B0,0B1\n1F0,1F1,1B1\n");
+        Door door = Door.call("schedule", file.toString(), "--pipeline", "2", "--microbatches", "2");
+        assertEquals("""
+                troupe: Plan "FILE", rank 1, position 1: 1B0 is missing: 1F0 has no backward.
+                FILE: 2 ranks, 2 stages, 2 microbatches
+                        0          1          2          3          4          5          6          7
+                rank 0  0F0        0SEND_F0   0F1        0SEND_F1   0RECV_B0   0B0        0RECV_B1   0B1
+                rank 1  1RECV_F0  [1F0]       1RECV_F1   1F1        1B1        1SEND_B1
+                                   ^^^ 1B0 is missing
+                """.replace("FILE", file.toString()), door.refusal());
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+        assertEquals("", door.output());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1,2", "1,2,3,4", "NaN,1,1", "-1,1,1", "Infinity,1,1", "1,,1", "one,1,1"})
+    void shouldRefuseCostsThatAreNone(String costs) {
+        Door door = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "2", "--costs=" + costs);
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+        assertTrue(door.refusal().contains("--costs"), door.refusal());
+        assertEquals("", door.output());
+    }
+
+    @Test
+    void shouldRefuseWhatItCannotDraw() {
+        assertRefused(
+                "troupe: P x V x M must be at most 1,000,000 to be checked and drawn here, but 100000000 x 1 x 100"
+                        + " is 10,000,000,000: take fewer",
+                "gpipe", "100000000", "100");
+        assertRefused("troupe: gpipe needs 1 or more ranks, virtual stages and microbatches, but was asked for 0, 1 and"
+                + " 4.", "gpipe", "0", "4");
+        assertRefused("troupe: There is no schedule \"gpip\": did you mean \"gpipe\"? There are gpipe, 1f1b,", "gpip",
+                "2", "4");
+        assertRefused("troupe: There is no plan file \"none.csv\": give the path of a CSV file, or one of gpipe,",
+                "none.csv", "2", "4");
+    }
+
+    @Test
+    void shouldRefuseToWriteWhereThereIsNoDirectory() {
+        Path file = folder.resolve("missing").resolve("plan.svg");
+        assertRefused("troupe: --out must name a file in a directory that is there, but found " + file + ": make "
+                + folder.resolve("missing") + ", or choose another", "gpipe", "2", "2", "--out", file.toString());
+        assertFalse(Files.exists(file));
+        assertRefused("troupe: --out must name a file in a directory that is there, but found " + folder
+                + ": name a file in it", "gpipe", "2", "2", "--out", folder.toString());
+    }
+
+    private static void assertRefused(String beginning, String name, String pipeline, String microbatches,
+            String... more) {
+        Door door = call(name, new String[]{"--pipeline", pipeline, "--microbatches", microbatches}, more);
+        assertEquals(beginning, door.refusal().substring(0, Math.min(beginning.length(), door.refusal().length())));
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+        assertEquals("", door.output());
+    }
+
+    private static Door call(String name, String[] options, String... more) {
+        String[] arguments = new String[2 + options.length + more.length];
+        arguments[0] = "schedule";
+        arguments[1] = name;
+        System.arraycopy(options, 0, arguments, 2, options.length);
+        System.arraycopy(more, 0, arguments, 2 + options.length, more.length);
+        return Door.call(arguments);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.compare;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/** Whether schedules that train the same model on the same data have the same losses. */
+final class Agreement {
+    static final String SAME = "the same to the bit";
+
+    private Agreement() {
+    }
+
+    /**
+     * Says how the losses of one schedule compare with the expected ones.
+     *
+     * @param label
+     *            the schedule
+     * @param runs
+     *            the loss of each step, for each run of the schedule
+     * @param expected
+     *            the loss of each step of the first schedule
+     * @param tolerance
+     *            how far a loss may lie from the expected one, as a share of it, where gradients were added in another order
+     * @throws ComparisonException
+     *             where the runs differ among themselves, or are too far from what was expected
+     */
+    static String of(String label, List<List<Double>> runs, List<Double> expected, double tolerance) {
+        List<Double> losses = runs.getFirst();
+        for (List<Double> others : runs) {
+            if (!others.equals(losses)) {
+                throw new ComparisonException(
+                        "two runs of " + label + " have different losses: " + losses + " and " + others);
+            }
+        }
+        if (losses.equals(expected)) {
+            return SAME;
+        }
+        // Not a number is no agreement: NaN is not at most the tolerance.
+        boolean near = losses.size() == expected.size() && IntStream.range(0, losses.size())
+                .allMatch(step -> apart(losses.get(step), expected.get(step)) <= tolerance);
+        if (!near) {
+            throw new ComparisonException(label + " does not have the losses of the first schedule: " + losses
+                    + " instead of " + expected);
+        }
+        return String.format(Locale.ROOT, "within %.1e: another order of sums", IntStream.range(0, losses.size())
+                .mapToDouble(step -> apart(losses.get(step), expected.get(step))).max().orElse(0));
+    }
+
+    private static double apart(double loss, double expected) {
+        return Math.abs(loss / expected - 1);
+    }
+}
