@@ -1,0 +1,98 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What one execution of the command, in this JVM, told the shell and the terminal.
+ *
+ * @param exitCode
+ *            what the shell gets
+ * @param output
+ *            what stands on the standard output
+ * @param errors
+ *            what stands on the standard error, log lines included
+ */
+record Execution(int exitCode, String output, String errors) {
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    /** Executes the command as the shell would; afterwards nothing of it is left in shared memory. */
+    static Execution of(List<String> arguments) {
+        PrintStream standardOutput = System.out;
+        PrintStream standardError = System.err;
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        ByteArrayOutputStream errors = new ByteArrayOutputStream();
+        int exitCode;
+        try {
+            System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
+            System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
+            exitCode = Troupe.commandLine().execute(arguments.toArray(String[]::new));
+        } finally {
+            System.setOut(standardOutput);
+            System.setErr(standardError);
+        }
+        Execution execution = new Execution(exitCode, output.toString(StandardCharsets.UTF_8),
+                errors.toString(StandardCharsets.UTF_8));
+        assertEquals(List.of(), leftInSharedMemory(ProcessHandle.current().pid()), execution.errors());
+        return execution;
+    }
+
+    /** {@code troupe train} with settings, each without its {@code -s}, into a directory. */
+    static Execution train(Path out, List<String> settings, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("train", "--out", out.toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        arguments.addAll(List.of(more));
+        return of(arguments);
+    }
+
+    /** The media driver's directories of a process. */
+    static List<Path> leftInSharedMemory(long processId) {
+        if (!Files.isDirectory(SHARED_MEMORY)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(SHARED_MEMORY)) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith("troupe-" + processId + "-"))
+                    .toList();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    Execution requireDone() {
+        assertEquals("", errors, output);
+        assertEquals(ExitCode.DONE, exitCode, output);
+        return this;
+    }
+
+    /** One sentence, and nothing else: no log line, no stack trace. */
+    void requireRefused(String... parts) {
+        assertEquals(ExitCode.WRONG_REQUEST, exitCode, errors);
+        requireSentence(parts);
+        assertEquals(1, errors.lines().count(), errors);
+    }
+
+    void requireFailed(String... parts) {
+        assertEquals(ExitCode.RUN_FAILED, exitCode, errors);
+        requireSentence(parts);
+    }
+
+    private void requireSentence(String... parts) {
+        assertTrue(errors.startsWith("troupe: "), errors);
+        for (String part : parts) {
+            assertTrue(errors.contains(part), () -> "expected \"" + part + "\" in: " + errors);
+        }
+        assertFalse(errors.contains("\tat "), errors);
+    }
+}

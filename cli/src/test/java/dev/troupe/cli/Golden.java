@@ -1,0 +1,87 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.StreamSupport;
+
+/**
+ * One training run of PyTorch in float64: where it began, what it read, and what it came to.
+ *
+ * @param directory
+ *            where its files are
+ * @param expected
+ *            what it came to
+ */
+record Golden(Path directory, JsonNode expected) {
+    static final String TIED = "gpt2-tied-adamw";
+    static final String UNTIED = "gpt2-untied-sgd";
+    static final String UNEVEN = "gpt2-uneven";
+
+    static Golden named(String name) {
+        try {
+            Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
+            return new Golden(directory, new ObjectMapper().readTree(directory.resolve("expected.json").toFile()));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (URISyntaxException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    double[] losses() {
+        return numbers("losses");
+    }
+
+    double[] norms() {
+        return numbers("gradient_norms");
+    }
+
+    private double[] numbers(String field) {
+        return StreamSupport.stream(expected.get(field).spliterator(), false).mapToDouble(JsonNode::asDouble).toArray();
+    }
+
+    Path model() {
+        return directory.resolve("model");
+    }
+
+    Path tokens() {
+        return directory.resolve("tokens.bin");
+    }
+
+    Path firstGradients() {
+        return directory.resolve("gradients-step1.safetensors");
+    }
+
+    Path finalWeights() {
+        return directory.resolve("final.safetensors");
+    }
+
+    int steps() {
+        return expected.get("steps").asInt();
+    }
+
+    /** Model, data and optimizer as settings of a run, on one rank unless {@code more} says otherwise. */
+    List<String> settings(String... more) {
+        JsonNode optimizer = expected.get("optimizer");
+        List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + tokens(),
+                "data.order=sequential", "training.steps=" + steps(),
+                "training.global-batch-size=" + expected.get("global_batch_size").asInt(),
+                "training.gradient-clip=" + optimizer.get("gradient_clip").asText(),
+                "training.optimizer.kind=" + optimizer.get("kind").asText(),
+                "training.optimizer.weight-decay=" + optimizer.get("weight_decay").asText(),
+                "training.learning-rate.peak=" + optimizer.get("learning_rate").asText(), "parallel.pipeline=1",
+                "transport.timeout=20s", "engine.threads=1"));
+        if (optimizer.has("betas")) {
+            settings.add("training.optimizer.betas=" + optimizer.get("betas"));
+            settings.add("training.optimizer.epsilon=" + optimizer.get("epsilon").asText());
+        }
+        settings.addAll(List.of(more));
+        return settings;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.weights.SafeTensors;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a run wrote. */
+final class RunFiles {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern RESULT = Pattern
+            .compile("\"step\":(\\d+),\"loss\":([^,]+),\"gradient_norm\":([^,]+),\"learning_rate\":([^,]+),");
+
+    private RunFiles() {
+    }
+
+    /** Step, loss, norm and rate of each line of {@code metrics.jsonl}, as text: equal text is equal bits. */
+    static List<String> results(Path run) {
+        return lines(run).stream().map(line -> {
+            Matcher result = RESULT.matcher(line);
+            if (!result.find()) {
+                throw new IllegalStateException("no line of metrics: " + line);
+            }
+            return result.group();
+        }).toList();
+    }
+
+    /** One field of each line of {@code metrics.jsonl}. */
+    static double[] metrics(Path run, String field) {
+        return lines(run).stream().mapToDouble(line -> {
+            try {
+                JsonNode node = JSON.readTree(line).get(field);
+                return node.doubleValue();
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+        }).toArray();
+    }
+
+    private static List<String> lines(Path run) {
+        try {
+            return Files.readAllLines(run.resolve("metrics.jsonl"));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    static byte[] exportedBytes(Path run) {
+        try {
+            return Files.readAllBytes(exported(run));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    static Path exported(Path run) {
+        return run.resolve("model").resolve("model.safetensors");
+    }
+
+    /** Every tensor of a safetensors file, as float64. */
+    static Map<String, double[]> tensors(Path file) {
+        Map<String, double[]> tensors = new TreeMap<>();
+        try (SafeTensors stored = SafeTensors.open(file)) {
+            stored.tensors().forEach((name, tensor) -> {
+                Shape shape = Shape.of(tensor.sizes().stream().mapToInt(Math::toIntExact).toArray());
+                double[] values = new double[Math.toIntExact(shape.elementCount())];
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment bytes = arena.allocate(ValueLayout.JAVA_DOUBLE, values.length);
+                    stored.read(name, shape, DataType.FLOAT64, bytes);
+                    MemorySegment.copy(bytes, ValueLayout.JAVA_DOUBLE, 0, values, 0, values.length);
+                }
+                tensors.put(name, values);
+            });
+        }
+        return tensors;
+    }
+}
