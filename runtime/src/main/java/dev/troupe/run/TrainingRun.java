@@ -79,6 +79,9 @@ public final class TrainingRun {
     /**
      * Waits for the end of the run, and until all its threads, memory and files are given back. The run itself bounds
      * how long that can take: a run in which nothing moves ends itself.
+     *
+     * @throws InterruptedException
+     *             where this thread was interrupted; the run then ends without a checkpoint
      */
     public RunOutcome await() throws InterruptedException {
         try {
@@ -87,6 +90,9 @@ public final class TrainingRun {
             CompletableFuture<Done> terminated = system.getWhenTerminated().toCompletableFuture();
             terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
             return ended;
+        } catch (InterruptedException interrupted) {
+            system.terminate();
+            throw interrupted;
         } catch (ExecutionException failure) {
             throw new IllegalStateException("an outcome is never an exception", failure);
         } catch (TimeoutException late) {
