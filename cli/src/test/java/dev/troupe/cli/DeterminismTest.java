@@ -1,0 +1,69 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which runs agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
+@Tag("real")
+@Timeout(60)
+class DeterminismTest {
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @CsvSource({"reference, 1", "nd4j, 1", "nd4j, 2"})
+    void shouldRepeatARunBitForBit(String engine, int threads) {
+        List<String> settings = Golden.named(Golden.UNEVEN).settings("engine.kind=" + engine,
+                "engine.threads=" + threads, "parallel.pipeline=3", "training.microbatch-size=3");
+        assertSameBits(train("first", settings), train("second", settings));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"reference", "nd4j"})
+    void shouldGiveTheSameBitsOverEverySplitAndOrder(String engine) {
+        Golden golden = Golden.named(Golden.TIED);
+        String computed = "engine.kind=" + engine;
+        String batches = "training.microbatch-size=2";
+        Path one = train("one", golden.settings(computed, batches, "parallel.schedule=gpipe"));
+        int number = 0;
+        for (List<String> split : List.of(
+                List.of("parallel.pipeline=2", "parallel.schedule=gpipe", "parallel.layout=parameters"),
+                List.of("parallel.pipeline=3", "parallel.schedule=1f1b", "parallel.layout=Et|ttt|L"),
+                List.of("parallel.pipeline=4", "parallel.schedule=1f1b"),
+                List.of("parallel.pipeline=2", "parallel.schedule=interleaved-1f1b", "parallel.virtual-stages=2"))) {
+            List<String> settings = golden.settings(computed, batches);
+            settings.addAll(split);
+            assertSameBits(one, train("split-" + number++, settings));
+        }
+    }
+
+    @Test
+    void shouldGiveTheSameBitsWhateverTheTransportCarriesAtATime() {
+        Golden golden = Golden.named(Golden.UNTIED);
+        Path narrow = train("narrow", golden.settings("engine.kind=reference", "parallel.pipeline=4",
+                "transport.credits=1", "transport.term-length=1MiB"));
+        Path wide = train("wide",
+                golden.settings("engine.kind=reference", "parallel.pipeline=4", "transport.credits=8"));
+        assertSameBits(narrow, wide);
+    }
+
+    private Path train(String name, List<String> settings) {
+        Path run = directory.resolve(name);
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+
+    private static void assertSameBits(Path expected, Path actual) {
+        assertEquals(RunFiles.results(expected), RunFiles.results(actual), actual.toString());
+        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual), actual.toString());
+    }
+}

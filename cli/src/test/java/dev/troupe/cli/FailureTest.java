@@ -1,0 +1,81 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A run that fails says why in one sentence, ends with 1, gives everything back and can go on from its checkpoint. */
+@Tag("real")
+@Timeout(60)
+class FailureTest {
+    @TempDir
+    private Path directory;
+
+    @AfterEach
+    void leaveNothing() {
+        FaultyEngineProvider.breakNothing();
+        List<String> threads = Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .filter(name -> name.startsWith("rank-") || name.startsWith("troupe-")).sorted().toList();
+        assertEquals(List.of(), threads, "threads of a run that is over");
+    }
+
+    /** Two ranks, four microbatches a step: a rank calls causalAttention once for each block and microbatch. */
+    @ParameterizedTest
+    @CsvSource({
+            "0, causalAttention,       1, rank 0: stage 0 failed in 0F0 in step 0",
+            "1, causalAttention,       9, rank 1: stage 1 failed in 1F0 in step 1",
+            "1, causalAttentionBackward, 2, rank 1: stage 1 failed in 1B0 in step 0",
+            "0, adamW,                 1, rank 0: stage 0 failed in",
+            "1, allocate,              3, rank 1: stage 1 failed loading its weights"})
+    void shouldNameRankStageActionAndStep(int rank, String kernel, int call, String sentence) {
+        FaultyEngineProvider.breakCall(rank, kernel, call);
+        Execution execution = Execution.train(directory.resolve("run"), faulty());
+        execution.requireFailed(sentence, "the wire came loose");
+        assertEquals(1, execution.errors().lines().count(), execution.errors());
+    }
+
+    @Test
+    void shouldGoOnFromTheCheckpointBeforeTheFailure() {
+        Path whole = directory.resolve("whole");
+        Execution.train(whole, faulty()).requireDone();
+        FaultyEngineProvider.breakCall(1, "causalAttention", 4 * 8 + 1);
+        Path run = directory.resolve("run");
+        List<String> settings = faulty();
+        settings.add("training.checkpoint-every=2");
+        Execution failed = Execution.train(run, settings);
+        failed.requireFailed("step 4", "It can go on from " + run.resolve("checkpoints").resolve("step-000004")
+                + " with --resume");
+        FaultyEngineProvider.breakNothing();
+        Execution.of(List.of("train", "--resume", run.toString())).requireDone();
+        assertEquals(RunFiles.results(whole), RunFiles.results(run));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"reference", "nd4j"})
+    void shouldEndWithAdviceWhereTheLossIsNoNumber(String engine) {
+        Execution execution = Execution.train(directory.resolve("run"),
+                Golden.named(Golden.UNTIED).settings("engine.kind=" + engine, "parallel.pipeline=2",
+                        "training.learning-rate.peak=1e30"));
+        execution.requireFailed("troupe: the run failed: step ", "loss of ", "training.learning-rate.peak",
+                "training.gradient-clip");
+        assertTrue(Files.exists(directory.resolve("run").resolve("metrics.jsonl")));
+        assertEquals(1, execution.errors().lines().count(), execution.errors());
+    }
+
+    private static List<String> faulty() {
+        return Golden.named(Golden.TIED).settings("engine.kind=" + FaultyEngineProvider.KIND, "parallel.pipeline=2",
+                "training.microbatch-size=2");
+    }
+}

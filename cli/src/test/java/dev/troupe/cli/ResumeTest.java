@@ -1,0 +1,237 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.machine.StepResult;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.RunRequest;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.run.TransportOf;
+import dev.troupe.transport.Transport;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A run that is cut in two and put together again has the bits of one that never stopped. */
+@Tag("real")
+@Timeout(120)
+class ResumeTest {
+    private static final String STEPS = "training.steps=";
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"reference", "nd4j"})
+    void shouldGoOnInPlaceBitForBit(String engine) {
+        Golden golden = Golden.named(Golden.TIED);
+        Path whole = train("whole", golden.settings("engine.kind=" + engine, "parallel.pipeline=2"));
+        Path cut = train("cut", golden.settings("engine.kind=" + engine, "parallel.pipeline=2", STEPS + 2));
+        assertEquals(RunFiles.results(whole).subList(0, 2), RunFiles.results(cut));
+        resume(cut, "-s", STEPS + golden.steps());
+        assertSameBits(whole, cut);
+    }
+
+    @Test
+    void shouldGoOnUnderAnotherSplit() {
+        Golden golden = Golden.named(Golden.UNEVEN);
+        Path whole = train("whole", golden.settings("engine.kind=reference"));
+        Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=4",
+                "parallel.layout=E|ttt|ttt|L", STEPS + 1));
+        resume(cut, "-s", STEPS + 3, "-s", "parallel.pipeline=3", "-s", "parallel.layout=parameters", "-s",
+                "parallel.virtual-stages=2", "-s", "parallel.schedule=interleaved-1f1b");
+        resume(cut, "-s", STEPS + golden.steps(), "-s", "parallel.pipeline=1", "-s", "parallel.layout=uniform", "-s",
+                "parallel.virtual-stages=1", "-s", "parallel.schedule=gpipe");
+        assertSameBits(whole, cut);
+    }
+
+    @Test
+    void shouldGoOnInANewDirectoryAndLeaveTheOldOneAsItIs() {
+        Golden golden = Golden.named(Golden.UNTIED);
+        Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
+        Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 4,
+                "training.checkpoint-every=1"));
+        List<String> before = files(cut);
+        Path tail = directory.resolve("tail");
+        Path second = cut.resolve("checkpoints").resolve("step-000002");
+        Execution.of(List.of("train", "--resume", second.toString(), "--out", tail.toString(), "-s",
+                STEPS + golden.steps())).requireDone();
+        assertEquals(before, files(cut));
+        List<String> results = RunFiles.results(whole);
+        assertEquals(results.subList(2, results.size()), RunFiles.results(tail));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(tail));
+    }
+
+    @Test
+    void shouldGoBackInPlaceOnceLaterCheckpointsAreOutOfTheWay() throws IOException {
+        Golden golden = Golden.named(Golden.TIED);
+        Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
+        Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 4,
+                "training.checkpoint-every=2"));
+        Path second = cut.resolve("checkpoints").resolve("step-000002");
+        List<String> before = files(cut);
+        Execution.of(List.of("train", "--resume", second.toString())).requireRefused("after 4 steps", "after 2",
+                "--out");
+        assertEquals(before, files(cut));
+        Files.move(second.resolveSibling("step-000004"), directory.resolve("later"));
+        resume(second, "-s", STEPS + golden.steps());
+        assertSameBits(whole, cut);
+    }
+
+    @Test
+    void shouldHaveNothingToDoWhereAllStepsAreDone() {
+        Golden golden = Golden.named(Golden.TIED);
+        Path run = train("run", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 2));
+        List<String> results = RunFiles.results(run);
+        byte[] weights = RunFiles.exportedBytes(run);
+        resume(run);
+        assertEquals(results, RunFiles.results(run));
+        assertArrayEquals(weights, RunFiles.exportedBytes(run));
+    }
+
+    @Test
+    void shouldLeaveACheckpointWhenItIsStopped() throws InterruptedException {
+        Golden golden = Golden.named(Golden.TIED);
+        Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=3"));
+        Path stopped = directory.resolve("stopped");
+        List<String> settings = golden.settings("engine.kind=reference", "parallel.pipeline=3");
+        RunSpec spec = RunSpecReader.read(Optional.empty(), settings);
+        RunRequest request = new RunRequest(spec, new byte[0], stopped, Optional.empty(), OptionalLong.empty());
+        AtomicReference<TrainingRun> training = new AtomicReference<>();
+        RunOutcome outcome;
+        try (PreparedRun run = new PreparedRun(request);
+                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                RunDirectory runDirectory = RunDirectory.open(stopped);
+                MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0)) {
+            Files.writeString(runDirectory.config(), spec.toHocon());
+            training.set(TrainingRun.start(run, runDirectory, transport, new StopAfterTwo(training, metrics)));
+            outcome = training.get().await();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        assertEquals(Optional.empty(), outcome.failure());
+        assertTrue(outcome.stepsDone() >= 2 && outcome.stepsDone() < golden.steps(), outcome.toString());
+        resume(stopped);
+        assertSameBits(whole, stopped);
+    }
+
+    /** Stops the run once two steps are committed. */
+    private record StopAfterTwo(AtomicReference<TrainingRun> training, MetricsLog metrics) implements RunListener {
+        @Override
+        public void onStarted() {
+        }
+
+        @Override
+        public void onStep(StepResult result, double seconds) {
+            metrics.write(result, 1, seconds);
+            if (result.step() == 1) {
+                training.get().stop();
+            }
+        }
+
+        @Override
+        public void onHeldOut(long stepsDone, double loss) {
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+        }
+    }
+
+    @Test
+    void shouldStopCleanlyOnASignalAndGoOnBitForBit() throws IOException, InterruptedException {
+        Golden golden = Golden.named(Golden.TIED);
+        Path run = directory.resolve("signalled");
+        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(),
+                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow", "-cp", System.getProperty("java.class.path"),
+                Troupe.class.getName(), "train", "--out", run.toString()));
+        golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 1_000_000)
+                .forEach(setting -> command.addAll(List.of("-s", setting)));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try (BufferedReader output = process.inputReader()) {
+            readUntil(output, "step 1/");
+            assertTrue(process.toHandle().destroy(), "a signal asks the process to end");
+            readUntil(output, "go on with: ./troupe train --resume " + run);
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the process has not ended");
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(List.of(), Execution.leftInSharedMemory(process.pid()));
+        int done = RunFiles.results(run).size();
+        Path whole = train("whole",
+                golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + (done + 2)));
+        resume(run, "-s", STEPS + (done + 2));
+        assertSameBits(whole, run);
+    }
+
+    /** Ends with the stream, or with the time of the test. */
+    private static void readUntil(BufferedReader output, String awaited) throws IOException {
+        StringBuilder read = new StringBuilder();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            read.append(line).append('\n');
+            if (line.contains(awaited)) {
+                return;
+            }
+        }
+        throw new AssertionError("expected \"" + awaited + "\" in:\n" + read);
+    }
+
+    private Path train(String name, List<String> settings) {
+        Path run = directory.resolve(name);
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+
+    private static void resume(Path run, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
+        arguments.addAll(List.of(more));
+        Execution.of(arguments).requireDone();
+    }
+
+    private static void assertSameBits(Path expected, Path actual) {
+        List<String> results = RunFiles.results(actual);
+        assertEquals(RunFiles.results(expected), results);
+        assertArrayEquals(LongStream.range(0, results.size()).asDoubleStream().toArray(),
+                RunFiles.metrics(actual, "step"), "each step once");
+        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual));
+    }
+
+    /** Every file with its size and time of change. */
+    private static List<String> files(Path folder) {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(Files::isRegularFile).map(file -> {
+                try {
+                    return file + " " + Files.size(file) + " " + Files.getLastModifiedTime(file);
+                } catch (IOException failure) {
+                    throw new UncheckedIOException(failure);
+                }
+            }).sorted().toList();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
