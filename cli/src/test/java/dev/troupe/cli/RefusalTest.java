@@ -71,7 +71,8 @@ class RefusalTest {
                 refused("model.layers=8 parallel.schedule=interleaved-1f1b parallel.virtual-stages=2"
                         + " training.global-batch-size=9 training.microbatch-size=1", "9 microbatches", "4 ranks",
                         "8 or 10"),
-                refused("parallel.schedule=1f1b parallel.virtual-stages=2 model.layers=8", "2 virtual stages", "interleaved-1f1b"),
+                refused("parallel.schedule=1f1b parallel.virtual-stages=2 model.layers=8", "2 virtual stages",
+                        "interleaved-1f1b"),
                 refused("engine.kind=abacus", "abacus", "reference", "nd4j"),
                 refused("engine.kind=nd4j training.precision=float64", "training.precision", "float64", "reference"),
                 refused("training.precision=bfloat16", "training.precision", "float32", "bfloat16"),
