@@ -164,22 +164,32 @@ public final class Comparison {
                 .toList());
     }
 
-    /** What each stage and a hop cost: as told where the engine keeps time, else as the run has them. */
+    /**
+     * What each stage and a hop cost: as told where the engine keeps time, else as the run has them; and on top of each
+     * action what the rank's own control takes.
+     */
     private Costs costs(TracedRun calibration) {
         List<Timeline> measured = IntStream.range(WARM_UP_STEPS, WARM_UP_STEPS + steps)
                 .mapToObj(step -> calibration.timeline("", step)).toList();
         Hop hop = HopMeasure.of(measured);
+        long control = ControlGap.medianNanos(measured);
         long bytes = boundaryBytes(calibration);
         EngineChoice engine = calibration.engine();
         if (engine.provider().computes()) {
-            return MeasuredCosts.of(together(calibration.plan().training().plan(), measured), _ -> bytes,
+            Costs costs = MeasuredCosts.of(together(calibration.plan().training().plan(), measured), _ -> bytes,
                     (_, _) -> hop);
+            return new Costs(costs.stages().stream().map(stage -> plus(stage, control)).toList(), (_, _) -> hop);
         }
         List<StageCost> stages = IntStream.range(0, calibration.plan().partition().stageCount())
                 .mapToObj(stage -> new StageCost(told(engine, stage, Work.FORWARD),
                         told(engine, stage, Work.BACKWARD_INPUT), told(engine, stage, Work.BACKWARD_WEIGHT), bytes))
-                .toList();
+                .map(stage -> plus(stage, control)).toList();
         return new Costs(stages, (_, _) -> hop);
+    }
+
+    private static StageCost plus(StageCost stage, long nanos) {
+        return new StageCost(stage.forwardNanos() + nanos, stage.backwardInputNanos() + nanos,
+                stage.backwardWeightNanos() + nanos, stage.fullBackwardNanos() + nanos, stage.outputBytes());
     }
 
     private static long told(EngineChoice engine, int stage, Work work) {

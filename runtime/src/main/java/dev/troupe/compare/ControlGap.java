@@ -1,0 +1,40 @@
+package dev.troupe.compare;
+
+import dev.troupe.schedule.timeline.Handover;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a rank loses between two actions of which the second waits for nothing: its own control, read off measured steps. */
+final class ControlGap {
+    private ControlGap() {
+    }
+
+    /**
+     * The median time from the end of an action to the start of the next on its rank, over those whose input had been made
+     * before the earlier one began, or comes from no other rank. 0 where there are none.
+     */
+    static long medianNanos(List<Timeline> measured) {
+        List<Long> gaps = new ArrayList<>();
+        for (Timeline step : measured) {
+            Map<Span, Long> inputMade = new HashMap<>();
+            for (Handover handover : step.handovers()) {
+                inputMade.put(handover.user(), handover.maker().endNanos());
+            }
+            for (int rank = 0; rank < step.rankCount(); rank++) {
+                List<Span> spans = step.spansOf(rank);
+                for (int index = 1; index < spans.size(); index++) {
+                    Span before = spans.get(index - 1);
+                    Span next = spans.get(index);
+                    if (inputMade.getOrDefault(next, Long.MIN_VALUE) < before.startNanos()) {
+                        gaps.add(next.startNanos() - before.endNanos());
+                    }
+                }
+            }
+        }
+        return gaps.isEmpty() ? 0 : Math.max(0, gaps.stream().sorted().toList().get(gaps.size() / 2));
+    }
+}

@@ -1,0 +1,31 @@
+package dev.troupe.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class ControlGapTest {
+    @Test
+    void shouldCountOnlyActionsThatWaitForNothing() {
+        // rank 0   0F0   0F1
+        // rank 1              1F0 1F1      1F0 waits for its input, 1F1 does not
+        Timeline step = new Timeline("", 2, 2, List.of(span(0, "0F0", 0, 10), span(0, "0F1", 13, 20),
+                span(1, "1F0", 30, 40), span(1, "1F1", 47, 50)));
+        assertEquals(7, ControlGap.medianNanos(List.of(step)), "of 3 and 7 the larger, as of every even number");
+    }
+
+    @Test
+    void shouldBeNothingWhereNothingFollows() {
+        assertEquals(0, ControlGap.medianNanos(List.of(new Timeline("", 1, 1, List.of(span(0, "0F0", 0, 10))))));
+    }
+
+    private static Span span(int rank, String action, long start, long end) {
+        return new Span(rank, Action.parse(action), start, end);
+    }
+}
