@@ -42,10 +42,11 @@ final class ComparisonTable {
         Figures predicted = outcome.predicted();
         Figures measured = outcome.measured();
         return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()), millis(measured.stepSeconds()),
-                millis(outcome.stepTime().leastSeconds()) + " .. " + millis(outcome.stepTime().mostSeconds()),
+                String.format(Locale.ROOT, "%.1f .. %s", 1000 * outcome.stepTime().leastSeconds(),
+                        millis(outcome.stepTime().mostSeconds())),
                 String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
-                percent(predicted.bubbleOverIdeal()) + " -> " + percent(measured.bubbleOverIdeal()),
-                percent(predicted.bubbleOverTotal()) + " -> " + percent(measured.bubbleOverTotal()),
+                percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
+                percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
                 predicted.peakActivations() + " -> " + measured.peakActivations(),
                 bytes(predicted.peakBytesInFlight()) + " -> " + bytes(measured.peakBytesInFlight()),
                 control(outcome.control()), outcome.agreement());
@@ -62,8 +63,8 @@ final class ComparisonTable {
                         control.ninetiethNanos() / 1e3, control.ninetyNinthNanos() / 1e3);
     }
 
-    private static String percent(double share) {
-        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    private static String percents(double predicted, double measured) {
+        return String.format(Locale.ROOT, "%.1f -> %.1f %%", 100 * predicted, 100 * measured);
     }
 
     private static String bytes(long count) {

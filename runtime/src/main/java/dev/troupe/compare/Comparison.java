@@ -245,7 +245,7 @@ public final class Comparison {
 
     private String agreement(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
         if (!runs.getFirst().engine().provider().computes()) {
-            return "none: nothing is computed";
+            return "nothing computed";
         }
         double tolerance = switch (base.training().precision()) {
             case FLOAT32 -> FLOAT32_TOLERANCE;

@@ -143,7 +143,7 @@ public final class SvgDrawing {
         int laps = timelines.stream().mapToInt(timeline -> timeline.stageCount() / timeline.rankCount()).max()
                 .orElse(1);
         if (laps > 1) {
-            addLegendText("lighter: later laps over the ranks", x);
+            addLegendText("(lighter: later laps over the ranks)", x);
         }
     }
 

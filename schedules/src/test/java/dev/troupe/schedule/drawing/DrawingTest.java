@@ -144,7 +144,7 @@ class DrawingTest {
             return;
         }
         for (String name : Schedules.names()) {
-            int virtualStages = List.of("gpipe", "1f1b", "zb-h1", "zb-h2").contains(name) ? 1 : 2;
+            int virtualStages = Schedules.named(name).usualVirtualStages();
             Timeline timeline = units(name, 8, virtualStages, 32);
             Files.writeString(Path.of(folder, name + ".svg"), SvgDrawing.draw(List.of(timeline), TimeScale.UNITS));
             Files.writeString(Path.of(folder, name + ".json"), ChromeTrace.write(List.of(timeline)));

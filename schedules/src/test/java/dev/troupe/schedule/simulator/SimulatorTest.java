@@ -109,7 +109,7 @@ class SimulatorTest {
     @Test
     void shouldHaveACriticalPathAsLongAsTheStepForEverySchedule() {
         for (String name : Schedules.names()) {
-            int virtualStages = List.of("gpipe", "1f1b", "zb-h1", "zb-h2").contains(name) ? 1 : 2;
+            int virtualStages = Schedules.named(name).usualVirtualStages();
             Plan plan = Schedules.named(name).plan(4, virtualStages, 8);
             Simulation simulation = Simulator.run(plan, Costs.units(plan.stageCount()));
             long time = 0;
