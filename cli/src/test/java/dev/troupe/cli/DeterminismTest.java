@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which runs agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
 @Tag("real")
-@Timeout(60)
+@Timeout(120)
 class DeterminismTest {
     @TempDir
     private Path directory;

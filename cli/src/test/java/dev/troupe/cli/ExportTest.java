@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code OUT/model} holds is the model that was trained. */
 @Tag("real")
-@Timeout(60)
+@Timeout(120)
 class ExportTest {
     @TempDir
     private Path directory;

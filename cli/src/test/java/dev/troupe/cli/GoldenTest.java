@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * microbatches than ranks and more.
  */
 @Tag("real")
-@Timeout(60)
+@Timeout(120)
 class GoldenTest {
     private static final double FLOAT64_TOLERANCE = 1e-9;
     private static final double FLOAT32_TOLERANCE = 1e-4;
