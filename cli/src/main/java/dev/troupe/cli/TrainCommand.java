@@ -65,7 +65,7 @@ final class TrainCommand implements Callable<Integer> {
         if (config != null || resumed.isEmpty()) {
             return Optional.ofNullable(config);
         }
-        Path file = runDirectory(resumed.get()).resolve(RunDirectory.CONFIG);
+        Path file = Checkpoint.runDirectoryOf(resumed.get()).resolve(RunDirectory.CONFIG);
         if (!Files.isRegularFile(file)) {
             throw new RequestException("--resume " + resumed.get() + " names no run: there is no " + file
                     + "; name the directory of a run, or give the run's CONFIG too");
@@ -73,19 +73,12 @@ final class TrainCommand implements Callable<Integer> {
         return Optional.of(file);
     }
 
-    /** The run a checkpoint belongs to: RUN/checkpoints/step-000100, or RUN itself. */
-    private static Path runDirectory(Path runOrCheckpoint) {
-        Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
-        boolean isCheckpoint = Checkpoint.isAt(absolute);
-        return isCheckpoint ? absolute.getParent().getParent() : absolute;
-    }
-
     private Path directory(RunSpec spec, Optional<Path> resumed) {
         if (out != null) {
             return out;
         }
         if (resumed.isPresent()) {
-            return runDirectory(resumed.get());
+            return Checkpoint.runDirectoryOf(resumed.get());
         }
         return RunDirectory.firstFree(Path.of("runs", spec.name()));
     }
