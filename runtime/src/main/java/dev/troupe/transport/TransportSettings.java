@@ -26,9 +26,8 @@ public record TransportSettings(Optional<Path> directory, int termLength, Durati
      * 8 MiB. What may be in flight is a window of half a term, and the driver moves it on only when its thread comes
      * round, at the latest after {@value #MAX_DRIVER_SLEEP_MICROS} microseconds of sleep. One thread copies and checks
      * about 5 GB/s, so a window of 4 MiB lasts 0.8 ms, about as long as that sleep, which traffic cuts short anyhow:
-     * measured, terms of 1 to 64 MiB carry 5 to 6.5 GB/s alike, the smaller ones helped by the cache. Upwards the
-     * bound is memory: each stream takes three terms in the driver's directory, 24 MiB, and with the driver's own
-     * files one node stays within the 64 MiB of {@code /dev/shm} that containers have.
+     * measured, terms of 1 to 64 MiB carry 4.5 to 6.8 GB/s with no trend. So memory decides: each stream takes three
+     * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of {@code /dev/shm} that containers have.
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
     /** The longest sleep of the media driver's thread, in microseconds. */
