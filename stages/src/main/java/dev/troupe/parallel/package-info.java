@@ -1,0 +1,5 @@
+/**
+ * How a stage is shared out over the ranks of a tensor-parallel group: the group as layers see it, and what part of each
+ * tensor a rank holds. It imports {@code dev.troupe.engine} alone.
+ */
+package dev.troupe.parallel;
