@@ -16,19 +16,19 @@ import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.weights.NamedTensor;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one rank has beside its actors: engine, stages and their threads, tensors between stages. All stages of a rank
- * share its engine, since a rank computes one thing at a time.
+ * What one rank has beside its actors: engine, thread, stages, tensors between stages. All stages of a rank share its
+ * engine and its thread, since a rank computes one thing at a time.
  *
- * <p>Thread rule: {@link #open} on the stage's thread; {@link #worker} and {@link #send} after all are open. Closed by the
- * node, after the transport (which reads and writes tensors) and after the threads.
+ * <p>Thread rule: {@link #open} on the rank's thread; {@link #worker} and {@link #send} after all are open. Closed by the
+ * node, after the transport (which reads and writes tensors) and after the thread.
  */
 final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
@@ -38,17 +38,16 @@ final class RankResources {
     private final TrainingPlan plan;
     private final Engine engine;
     private final BoundaryTensors tensors = new BoundaryTensors();
-    private final Map<Integer, StageThread> threads = new LinkedHashMap<>();
-    private final Map<Integer, StageWorker> workers = new LinkedHashMap<>();
+    private final RankThread thread;
+    // Filled on the rank's thread, read by the transport's.
+    private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
 
     RankResources(int rank, NodeContext node) {
         this.rank = rank;
         this.node = node;
         this.plan = node.plan();
         this.engine = node.engines().get();
-        for (int stage : stages()) {
-            threads.put(stage, new StageThread("rank-" + rank + "-stage-" + stage));
-        }
+        this.thread = new RankThread("rank-" + rank);
     }
 
     int rank() {
@@ -59,8 +58,8 @@ final class RankResources {
         return plan.stagesOf(rank);
     }
 
-    StageThread threadOf(int stage) {
-        return threads.get(stage);
+    RankThread thread() {
+        return thread;
     }
 
     RankMachine machine() {
@@ -70,21 +69,17 @@ final class RankResources {
 
     /** Builds a stage, with the weights the run starts from, and grants its first credits. */
     void open(int index) {
-        synchronized (workers) { // the stages of a rank share an engine, and load on different threads
-            Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), node.weights());
-            StageWorker worker = new StageWorker(stage, engine, this, node);
-            workers.put(index, worker);
-            if (node.resumes()) {
-                stage.load(node.weights());
-            }
-            worker.grantFirstCredits();
+        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), node.weights());
+        StageWorker worker = new StageWorker(stage, engine, this, node);
+        workers.put(index, worker);
+        if (node.resumes()) {
+            stage.load(node.weights());
         }
+        worker.grantFirstCredits();
     }
 
     StageWorker worker(int stage) {
-        synchronized (workers) {
-            return workers.get(stage);
-        }
+        return workers.get(stage);
     }
 
     BoundaryTensors tensors() {
@@ -150,12 +145,12 @@ final class RankResources {
 
     /** The stages take no more work. */
     void shutDown() {
-        threads.values().forEach(StageThread::shutDown);
+        thread.shutDown();
     }
 
     /** After {@link #shutDown}: frees all memory, unless a stage still computes at the deadline. */
     void close(long deadlineNanos) {
-        if (threads.values().stream().allMatch(thread -> thread.awaitEnd(deadlineNanos))) {
+        if (thread.awaitEnd(deadlineNanos)) {
             workers.values().forEach(StageWorker::close);
             engine.close();
         } else {

@@ -167,9 +167,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private void carryOut(RankCommand command) {
         switch (command) {
-            case RankCommand.Run(StageTask task) ->
+            case RankCommand.Run(StageTask task, var sends) ->
                 stages.get(task.stage())
-                        .tell(new StageActor.Run(new TaskOrder(task, pass, Optional.ofNullable(update))));
+                        .tell(new StageActor.Run(new TaskOrder(task, sends, pass, Optional.ofNullable(update))));
             case RankCommand.Send(var send) -> rank.send(pass.step(), send);
             case RankCommand.ReportPassDone(Pass done) -> {
                 tellCoordinator(new CoordinatorEvent.PassDone(rank.rank(), done, losses, squaredSums));

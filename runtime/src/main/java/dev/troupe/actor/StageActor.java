@@ -4,15 +4,14 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * One stage of one rank. It hands work to the stage's own thread and the outcome to its schedule actor, and so answers at
- * once whatever the stage computes.
+ * One stage of one rank. It hands work to the rank's thread and the outcome to its schedule actor, and so answers at once
+ * whatever the stage computes.
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** What a stage actor is told. */
@@ -29,7 +28,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     private final int stage;
     private final RankResources rank;
-    private final StageThread thread;
+    private final RankThread thread;
     private final ActorRef<ScheduleActor.Command> schedule;
 
     private StageActor(ActorContext<Command> context, int stage, RankResources rank,
@@ -37,7 +36,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         super(context);
         this.stage = stage;
         this.rank = rank;
-        this.thread = rank.threadOf(stage);
+        this.thread = rank.thread();
         this.schedule = schedule;
         run("loading its weights", () -> {
             rank.open(stage);
@@ -45,7 +44,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         });
     }
 
-    /** Builds the stage on its thread, then waits for tasks. */
+    /** Builds the stage on the rank's thread, then waits for tasks. */
     static Behavior<Command> create(int stage, RankResources rank, ActorRef<ScheduleActor.Command> schedule) {
         return Behaviors.setup(context -> new StageActor(context, stage, rank, schedule));
     }
@@ -53,8 +52,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(Run.class, this::onRun)
-                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
-                .onSignal(PostStop.class, _ -> onPostStop()).build();
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
     }
 
     private Behavior<Command> onRun(Run run) {
@@ -77,10 +75,5 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     private static Throwable causeOf(Throwable failure) {
         return failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
-    }
-
-    private Behavior<Command> onPostStop() {
-        thread.shutDown();
-        return this;
     }
 }

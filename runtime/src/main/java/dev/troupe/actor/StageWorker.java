@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Does the tasks of one stage: straight-line code between the rank's tensors, the stage and the transport.
  *
- * <p>Thread rule: the stage's thread, but for {@link #release} and {@link #keepTiedGradient}, which the transport's thread
+ * <p>Thread rule: the rank's thread, but for {@link #release} and {@link #keepTiedGradient}, which the transport's thread
  * calls, and {@link #state}.
  */
 final class StageWorker implements AutoCloseable {
@@ -45,7 +45,14 @@ final class StageWorker implements AutoCloseable {
         this.targets = new int[plan.stageSettings().rows()];
     }
 
+    /** Does a task and hands its sends to the transport. */
     TaskResult run(TaskOrder order) {
+        TaskResult result = work(order);
+        order.sends().forEach(send -> rank.send(order.pass().step(), send));
+        return result;
+    }
+
+    private TaskResult work(TaskOrder order) {
         return switch (order.task()) {
             case StageTask.Compute(Action action) -> traced(action, order.pass());
             case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient(order.pass());

@@ -1,11 +1,18 @@
 package dev.troupe.machine;
 
 import dev.troupe.schedule.Action;
+import java.util.List;
 
 /** What a rank wants done. */
 public sealed interface RankCommand {
-    /** Have a stage do a task; {@link RankEvent.TaskDone} answers. */
-    record Run(StageTask task) implements RankCommand {
+    /**
+     * Have a stage do a task, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
+     * SEND_B) to the transport; {@link RankEvent.TaskDone} answers.
+     */
+    record Run(StageTask task, List<Action> sends) implements RankCommand {
+        public Run {
+            sends = List.copyOf(sends);
+        }
     }
 
     /** Hand the tensor of a send (SEND_F or SEND_B) to the transport. */

@@ -1,7 +1,10 @@
 package dev.troupe.machine;
 
 import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -9,8 +12,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The logic of one rank: it walks the rank's row of the plan, one action at a time, then exchanges tied gradients,
- * measures the gradients, reports, and updates when it is told to.
+ * The logic of one rank: it walks the rank's row of the plan, then exchanges tied gradients, measures the gradients,
+ * reports, and updates when it is told to.
+ *
+ * <p>Actions are computed in the order of the row, one at a time. While one is computed, the next may be ordered already
+ * if all it needs is there: the rank then goes from one to the other without asking. The sends that follow an action in the
+ * row are ordered with it.
  *
  * <pre>
  *   IDLE --PassStarted--> WALKING --row done--> REDUCING --all summed--> MEASURING --> REPORTED --UpdateRequested-->
@@ -25,6 +32,9 @@ public final class RankMachine {
         IDLE, WALKING, REDUCING, MEASURING, REPORTED, UPDATING
     }
 
+    /** The action that is computed and one behind it. More would gain nothing and say less about where a rank stands. */
+    private static final int MOST_ORDERED = 2;
+
     private final int rank;
     private final Map<Pass.Kind, RankRow> rows;
     private final List<Integer> stages;
@@ -33,9 +43,12 @@ public final class RankMachine {
     private Phase phase = Phase.IDLE;
     private Pass pass;
     private RankRow row;
+    // The first entry of the row that is neither behind nor ordered.
     private int position;
+    // As it will be when all that is ordered is done.
     private int liveActivations;
-    private StageTask running;
+    // In the order they are done in; the first is the one that is being done.
+    private final Deque<StageTask> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new HashSet<>();
     // The receives of this pass that are behind: a message that comes again is not taken for one of the next pass.
     private final Set<Action> received = new HashSet<>();
@@ -103,14 +116,10 @@ public final class RankMachine {
     }
 
     private void taskDone(StageTask task) {
-        require(task.equals(running), "the end of " + task);
-        running = null;
+        require(task.equals(ordered.peekFirst()), "the end of " + task);
+        ordered.removeFirst();
         switch (task) {
-            case StageTask.Compute(Action action) -> {
-                if (action.kind().freesActivation()) {
-                    liveActivations--;
-                }
-                position++;
+            case StageTask.Compute _ -> {
             }
             case StageTask.ExchangeTiedGradient _,StageTask.AddTiedGradient _,StageTask.MeasureGradients _,StageTask.Update _ ->
                 stagesDone++;
@@ -124,30 +133,20 @@ public final class RankMachine {
 
     private void advance(List<RankCommand> commands) {
         boolean moved = true;
-        while (moved && running == null) {
+        while (moved) {
             moved = switch (phase) {
                 case IDLE, REPORTED -> false;
                 case WALKING -> walk(commands);
-                case REDUCING -> reduce(commands);
-                case MEASURING -> measure(commands);
-                case UPDATING -> update(commands);
+                case REDUCING -> ordered.isEmpty() && reduce(commands);
+                case MEASURING -> ordered.isEmpty() && measure(commands);
+                case UPDATING -> ordered.isEmpty() && update(commands);
             };
         }
     }
 
     private boolean walk(List<RankCommand> commands) {
         if (position == row.actions().size()) {
-            if (!landed.isEmpty()) {
-                throw new IllegalStateException(
-                        "rank " + rank + " is at the end of its row" + where() + " and has no use for " + landed);
-            }
-            if (pass.kind() == Pass.Kind.TRAINING) {
-                enter(Phase.REDUCING);
-            } else {
-                enter(Phase.IDLE);
-                commands.add(new RankCommand.ReportPassDone(pass));
-            }
-            return true;
+            return ordered.isEmpty() && endRow(commands);
         }
         Action action = row.actions().get(position);
         switch (action.kind()) {
@@ -159,23 +158,56 @@ public final class RankMachine {
                 position++;
             }
             case SEND_F, SEND_B -> {
+                if (!ordered.isEmpty()) {
+                    return false; // what it sends may not be computed yet
+                }
                 commands.add(new RankCommand.Send(action));
                 position++;
             }
-            case FORWARD -> {
+            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> {
+                if (ordered.size() == MOST_ORDERED) {
+                    return false;
+                }
                 countLive(action);
-                run(new StageTask.Compute(action), commands);
+                position++;
+                run(new StageTask.Compute(action), sendsFromHere(), commands);
             }
-            case FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> run(new StageTask.Compute(action), commands);
         }
         return true;
+    }
+
+    private boolean endRow(List<RankCommand> commands) {
+        if (!landed.isEmpty()) {
+            throw new IllegalStateException(
+                    "rank " + rank + " is at the end of its row" + where() + " and has no use for " + landed);
+        }
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            enter(Phase.REDUCING);
+        } else {
+            enter(Phase.IDLE);
+            commands.add(new RankCommand.ReportPassDone(pass));
+        }
+        return true;
+    }
+
+    /** The sends from the present position on, which is then behind them. */
+    private List<Action> sendsFromHere() {
+        int first = position;
+        while (position < row.actions().size() && row.actions().get(position).kind().isSend()) {
+            position++;
+        }
+        return row.actions().subList(first, position);
     }
 
     private void countLive(Action action) {
         if (pass.kind() == Pass.Kind.HELD_OUT) {
             return; // nothing is kept for a backward
         }
-        liveActivations++;
+        if (action.kind().freesActivation()) {
+            liveActivations--;
+        } else if (action.kind() == Kind.FORWARD) {
+            liveActivations++;
+        }
         if (liveActivations > row.peakActivations()) {
             throw new IllegalStateException("rank " + rank + " would hold " + liveActivations + " live activations at "
                     + action + ", but its plan is certified for " + row.peakActivations());
@@ -185,7 +217,7 @@ public final class RankMachine {
     /** First every tied stage sends, then each adds what it got, once its own has been read by the transport. */
     private boolean reduce(List<RankCommand> commands) {
         if (stagesDone < tiedStages.size()) {
-            run(new StageTask.ExchangeTiedGradient(tiedStages.get(stagesDone)), commands);
+            run(new StageTask.ExchangeTiedGradient(tiedStages.get(stagesDone)), List.of(), commands);
             return true;
         }
         int added = stagesDone - tiedStages.size();
@@ -199,13 +231,13 @@ public final class RankMachine {
         }
         tiedLanded.remove(stage);
         tiedSent.remove(stage);
-        run(new StageTask.AddTiedGradient(stage), commands);
+        run(new StageTask.AddTiedGradient(stage), List.of(), commands);
         return true;
     }
 
     private boolean measure(List<RankCommand> commands) {
         if (stagesDone < stages.size()) {
-            run(new StageTask.MeasureGradients(stages.get(stagesDone)), commands);
+            run(new StageTask.MeasureGradients(stages.get(stagesDone)), List.of(), commands);
         } else {
             enter(Phase.REPORTED);
             commands.add(new RankCommand.ReportPassDone(pass));
@@ -215,7 +247,7 @@ public final class RankMachine {
 
     private boolean update(List<RankCommand> commands) {
         if (stagesDone < stages.size()) {
-            run(new StageTask.Update(stages.get(stagesDone)), commands);
+            run(new StageTask.Update(stages.get(stagesDone)), List.of(), commands);
         } else {
             enter(Phase.IDLE);
             commands.add(new RankCommand.ReportUpdated(pass.step()));
@@ -228,9 +260,9 @@ public final class RankMachine {
         stagesDone = 0;
     }
 
-    private void run(StageTask task, List<RankCommand> commands) {
-        running = task;
-        commands.add(new RankCommand.Run(task));
+    private void run(StageTask task, List<Action> sends, List<RankCommand> commands) {
+        ordered.addLast(task);
+        commands.add(new RankCommand.Run(task, sends));
     }
 
     private void require(boolean allowed, String what) {
@@ -241,13 +273,13 @@ public final class RankMachine {
 
     /** Whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
     public boolean isComputing() {
-        return running != null;
+        return !ordered.isEmpty();
     }
 
     /** What the rank is doing or waiting for, in words for an error message. */
     public String situation() {
-        if (running != null) {
-            return "computing " + running + where();
+        if (!ordered.isEmpty()) {
+            return "computing " + ordered.getFirst() + where();
         }
         return switch (phase) {
             case IDLE -> "waiting for the coordinator to start a step";

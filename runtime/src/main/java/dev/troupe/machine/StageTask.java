@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import dev.troupe.schedule.Action;
 
-/** What a rank has one of its stages do. A stage does one task at a time, on its own thread. */
+/** What a rank has one of its stages do. A rank does one task at a time, on its thread. */
 public sealed interface StageTask {
     /** The stage that does it. */
     int stage();

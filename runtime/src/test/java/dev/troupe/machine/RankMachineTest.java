@@ -15,20 +15,19 @@ class RankMachineTest {
     private static final Pass HELD_OUT = new Pass(7, Pass.Kind.HELD_OUT);
 
     @Test
-    void shouldWalkItsRowOneTaskAtATime() {
+    void shouldWalkItsRow() {
         RankMachine rank = middle();
 
         assertEquals(List.of(), rank.on(new RankEvent.PassStarted(TRAINING)));
-        assertEquals(run("1F0"), rank.on(landed("1RECV_F0")));
+        assertEquals(List.of(run("1F0", "1SEND_F0")), rank.on(landed("1RECV_F0")));
         assertTrue(rank.isComputing());
-        assertEquals(List.of(send("1SEND_F0")), rank.on(done("1F0")));
+        assertEquals(List.of(), rank.on(done("1F0")));
         assertFalse(rank.isComputing());
-        assertEquals(run("1B0"), rank.on(landed("1RECV_B0")));
-        assertEquals(List.of(send("1SEND_B0"), new RankCommand.Run(new StageTask.MeasureGradients(1))),
-                rank.on(done("1B0")));
+        assertEquals(List.of(run("1B0", "1SEND_B0")), rank.on(landed("1RECV_B0")));
+        assertEquals(List.of(run(new StageTask.MeasureGradients(1))), rank.on(done("1B0")));
         assertEquals(List.of(new RankCommand.ReportPassDone(TRAINING)),
                 rank.on(new RankEvent.TaskDone(new StageTask.MeasureGradients(1))));
-        assertEquals(List.of(new RankCommand.Run(new StageTask.Update(1))), rank.on(new RankEvent.UpdateRequested()));
+        assertEquals(List.of(run(new StageTask.Update(1))), rank.on(new RankEvent.UpdateRequested()));
         assertEquals(List.of(new RankCommand.ReportUpdated(7)),
                 rank.on(new RankEvent.TaskDone(new StageTask.Update(1))));
     }
@@ -37,10 +36,35 @@ class RankMachineTest {
     void shouldKeepAMessageThatComesBeforeItsTurn() {
         RankMachine rank = middle();
         assertEquals(List.of(), rank.on(landed("1RECV_F0")), "before the pass: its sender may have heard first");
+        assertEquals(List.of(run("1F0", "1SEND_F0")), rank.on(new RankEvent.PassStarted(TRAINING)));
+    }
 
-        assertEquals(run("1F0"), rank.on(new RankEvent.PassStarted(TRAINING)));
-        assertEquals(List.of(), rank.on(landed("1RECV_B0")), "while it computes");
-        assertEquals(List.of(send("1SEND_F0"), run("1B0").getFirst()), rank.on(done("1F0")));
+    @Test
+    void shouldOrderTheNextActionWhileOneIsComputedIfAllItNeedsIsThere() {
+        RankMachine rank = middle();
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        rank.on(landed("1RECV_F0"));
+
+        assertEquals(List.of(run("1B0", "1SEND_B0")), rank.on(landed("1RECV_B0")));
+        assertEquals(List.of(), rank.on(done("1F0")));
+        assertEquals("computing 1B0 in step 7", rank.situation());
+    }
+
+    @Test
+    void shouldOrderNoMoreThanOneActionAhead() {
+        RankMachine rank = new RankMachine(0, row(3, "0F0", "0F1", "0F2"), row(1, "0F0"), List.of(0), List.of());
+        assertEquals(List.of(run("0F0"), run("0F1")), rank.on(new RankEvent.PassStarted(TRAINING)));
+        assertEquals(List.of(run("0F2")), rank.on(done("0F0")));
+    }
+
+    @Test
+    void shouldSendByItselfWhatStandsApartFromItsAction() {
+        RankMachine rank = new RankMachine(1, row(2, "1RECV_F0", "1F0", "1RECV_F1", "1SEND_F0", "1F1"),
+                row(1, "1RECV_F0", "1F0"), List.of(1), List.of());
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        assertEquals(List.of(run("1F0")), rank.on(landed("1RECV_F0")));
+        assertEquals(List.of(), rank.on(landed("1RECV_F1")), "what it sends is not computed yet");
+        assertEquals(List.of(send("1SEND_F0"), run("1F1")), rank.on(done("1F0")));
     }
 
     @Test
@@ -49,7 +73,7 @@ class RankMachineTest {
         rank.on(new RankEvent.PassStarted(HELD_OUT));
         rank.on(landed("1RECV_F0"));
 
-        assertEquals(List.of(send("1SEND_F0"), new RankCommand.ReportPassDone(HELD_OUT)), rank.on(done("1F0")));
+        assertEquals(List.of(new RankCommand.ReportPassDone(HELD_OUT)), rank.on(done("1F0")));
         assertEquals(List.of(), rank.on(new RankEvent.PassStarted(TRAINING)), "and be ready for the next pass");
     }
 
@@ -62,7 +86,7 @@ class RankMachineTest {
         RankMachine sentFirst = tied();
         assertEquals(List.of(), sentFirst.on(new RankEvent.TiedGradientSent(0)));
         assertEquals(List.of(add()), sentFirst.on(new RankEvent.TiedGradientLanded(0)));
-        assertEquals(List.of(new RankCommand.Run(new StageTask.MeasureGradients(0))),
+        assertEquals(List.of(run(new StageTask.MeasureGradients(0))),
                 sentFirst.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0))));
     }
 
@@ -74,8 +98,8 @@ class RankMachineTest {
         for (String action : List.of("0F0", "1F0", "1B0")) {
             rank.on(done(action));
         }
-        assertEquals(List.of(new RankCommand.Run(new StageTask.ExchangeTiedGradient(0))), rank.on(done("0B0")));
-        assertEquals(List.of(new RankCommand.Run(new StageTask.ExchangeTiedGradient(1))),
+        assertEquals(List.of(run(new StageTask.ExchangeTiedGradient(0))), rank.on(done("0B0")));
+        assertEquals(List.of(run(new StageTask.ExchangeTiedGradient(1))),
                 rank.on(new RankEvent.TaskDone(new StageTask.ExchangeTiedGradient(0))));
     }
 
@@ -129,9 +153,8 @@ class RankMachineTest {
     @Test
     void shouldRefuseMoreLiveActivationsThanItsCertificateHas() {
         RankMachine rank = new RankMachine(0, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"), List.of(0), List.of());
-        rank.on(new RankEvent.PassStarted(TRAINING));
         assertRefused("rank 0 would hold 2 live activations at 0F1, but its plan is certified for 1", rank,
-                done("0F0"));
+                new RankEvent.PassStarted(TRAINING));
     }
 
     /** Stage 1 of three. */
@@ -162,8 +185,13 @@ class RankMachineTest {
         return new RankEvent.TaskDone(new StageTask.Compute(Action.parse(action)));
     }
 
-    private static List<RankCommand> run(String action) {
-        return List.of(new RankCommand.Run(new StageTask.Compute(Action.parse(action))));
+    private static RankCommand run(String action, String... sends) {
+        return new RankCommand.Run(new StageTask.Compute(Action.parse(action)),
+                Arrays.stream(sends).map(Action::parse).toList());
+    }
+
+    private static RankCommand run(StageTask task) {
+        return new RankCommand.Run(task, List.of());
     }
 
     private static RankCommand send(String send) {
@@ -171,7 +199,7 @@ class RankMachineTest {
     }
 
     private static RankCommand add() {
-        return new RankCommand.Run(new StageTask.AddTiedGradient(0));
+        return run(new StageTask.AddTiedGradient(0));
     }
 
     private static void assertRefused(String sentence, RankMachine rank, RankEvent event) {

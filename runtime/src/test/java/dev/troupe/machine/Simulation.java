@@ -1,7 +1,6 @@
 package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -30,6 +29,9 @@ final class Simulation {
         record EndTask(int rank) implements Move {
         }
 
+        record TellEnd(int rank) implements Move {
+        }
+
         record Land(Edge edge) implements Move {
         }
 
@@ -45,7 +47,8 @@ final class Simulation {
 
     private static final class Rank {
         private RankMachine machine;
-        private StageTask running;
+        private final Deque<RankCommand.Run> ordered = new ArrayDeque<>();
+        private final Deque<StageTask> ended = new ArrayDeque<>();
         private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
         private final Deque<CoordinatorEvent> outbox = new ArrayDeque<>();
         private final List<MicrobatchLoss> losses = new ArrayList<>();
@@ -132,8 +135,11 @@ final class Simulation {
     private List<Move> moves() {
         List<Move> moves = new ArrayList<>();
         for (int rank = 0; rank < ranks.size(); rank++) {
-            if (ranks.get(rank).running != null) {
+            if (!ranks.get(rank).ordered.isEmpty()) {
                 moves.add(new Move.EndTask(rank));
+            }
+            if (!ranks.get(rank).ended.isEmpty()) {
+                moves.add(new Move.TellEnd(rank));
             }
             if (!ranks.get(rank).inbox.isEmpty()) {
                 moves.add(new Move.TellRank(rank));
@@ -150,6 +156,7 @@ final class Simulation {
     private void make(Move move) {
         switch (move) {
             case Move.EndTask(int rank) -> endTask(rank);
+            case Move.TellEnd(int rank) -> tellEnd(rank);
             case Move.Land(Edge edge) -> land(carrier.land(edge));
             case Move.Hear(Edge edge) -> {
                 carrier.hear(edge);
@@ -187,13 +194,13 @@ final class Simulation {
     private void carryOut(int index, RankCommand command) {
         Rank rank = ranks.get(index);
         switch (command) {
-            case RankCommand.Run(StageTask task) -> {
-                assertNull(rank.running, () -> "rank " + index + " begins " + task + " within another task");
-                rank.running = task;
-                beginTask(index, task);
+            case RankCommand.Run run -> {
+                rank.ordered.add(run);
+                if (rank.ordered.size() == 1) {
+                    beginTask(index, run.task());
+                }
             }
-            case RankCommand.Send(Action send) ->
-                carrier.send(new Carrier.Message(plan.edgeOf(send), send.microbatch()));
+            case RankCommand.Send(Action send) -> send(send);
             case RankCommand.ReportPassDone(Pass pass) -> {
                 rank.outbox.add(new CoordinatorEvent.PassDone(index, pass, rank.losses, rank.squaredSums));
                 rank.losses.clear();
@@ -201,6 +208,11 @@ final class Simulation {
             }
             case RankCommand.ReportUpdated(long step) -> rank.outbox.add(new CoordinatorEvent.Updated(index, step));
         }
+    }
+
+    private void send(Action send) {
+        truth.sends(send);
+        carrier.send(new Carrier.Message(plan.edgeOf(send), send.microbatch()));
     }
 
     private void beginTask(int rank, StageTask task) {
@@ -235,13 +247,25 @@ final class Simulation {
         }
     }
 
+    /** The rank's thread ends a task, sends what follows it, and goes on with the next without asking. */
     private void endTask(int index) {
         Rank rank = ranks.get(index);
-        StageTask task = rank.running;
-        rank.running = null;
+        RankCommand.Run run = rank.ordered.remove();
+        if (run.task() instanceof StageTask.Compute(Action action)) {
+            truth.computeEnds(index, action);
+        }
+        run.sends().forEach(this::send);
+        rank.ended.add(run.task());
+        if (!rank.ordered.isEmpty()) {
+            beginTask(index, rank.ordered.peek().task());
+        }
+    }
+
+    private void tellEnd(int index) {
+        Rank rank = ranks.get(index);
+        StageTask task = rank.ended.remove();
         switch (task) {
             case StageTask.Compute(Action action) -> {
-                truth.computeEnds(index, action);
                 if (action.kind() == Kind.FORWARD && action.stage() == plan.partition().stageCount() - 1) {
                     rank.losses.add(
                             new MicrobatchLoss(action.microbatch(), Truth.loss(rank.pass, action.microbatch())));

@@ -102,6 +102,15 @@ final class Truth {
         }
     }
 
+    void sends(Action send) {
+        boolean made = switch (send.kind()) {
+            case SEND_F -> ended.contains(send.as(Kind.FORWARD));
+            case SEND_B -> ended.contains(send.as(Kind.FULL_BACKWARD)) || ended.contains(send.as(Kind.BACKWARD_INPUT));
+            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT, RECV_F, RECV_B -> false;
+        };
+        assertTrue(made, () -> send + " before what it sends is computed");
+    }
+
     void exchange(int rank, int stage) {
         assertTrue(isRowDone(rank), () -> "stage " + stage + " exchanges before rank " + rank + " is at its row's end");
         assertTrue(exchanged.add(stage), () -> "stage " + stage + " exchanges twice");

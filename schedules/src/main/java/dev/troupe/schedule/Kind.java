@@ -33,6 +33,11 @@ public enum Kind {
         return code;
     }
 
+    /** Whether it hands a tensor to another rank. */
+    public boolean isSend() {
+        return this == SEND_F || this == SEND_B;
+    }
+
     /** Whether this kind moves a tensor between ranks; if not, it computes. */
     public boolean isMessage() {
         return switch (this) {

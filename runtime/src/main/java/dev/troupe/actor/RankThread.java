@@ -7,11 +7,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** The one thread on which a stage computes. Thread rule: any thread may hand it work. */
-final class StageThread {
+/**
+ * The one thread on which the stages of a rank compute, one at a time as the row says: what is ordered while another
+ * action is computed begins without a thread being woken. Thread rule: any thread may hand it work.
+ */
+final class RankThread {
     private final ExecutorService executor;
 
-    StageThread(String name) {
+    RankThread(String name) {
         executor = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, name);
             thread.setDaemon(true);
