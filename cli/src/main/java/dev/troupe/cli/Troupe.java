@@ -5,9 +5,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
-/** The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code doctor}. */
+/** The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code doctor}. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, DoctorCommand.class}, description = {
+        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
+        DoctorCommand.class}, description = {
                 "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
 public final class Troupe implements Runnable {
@@ -36,6 +37,7 @@ public final class Troupe implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing: train, schedule, compare or doctor");
+        throw new ParameterException(spec.commandLine(),
+                "a command is missing: train, schedule, compare, layout or doctor");
     }
 }

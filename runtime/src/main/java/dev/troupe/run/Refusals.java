@@ -2,6 +2,7 @@ package dev.troupe.run;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.ConfigException;
+import dev.troupe.config.group.LayoutException;
 import dev.troupe.data.DataException;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.transport.TransportException;
@@ -17,7 +18,7 @@ public final class Refusals {
     public static Optional<String> sentenceOf(RuntimeException failure) {
         return switch (failure) {
             case PlanException plan -> Optional.of(plan.getMessage());
-            case ConfigException _,DataException _,WeightException _,CheckpointException _,TransportException _,RequestException _ ->
+            case ConfigException _,LayoutException _,DataException _,WeightException _,CheckpointException _,TransportException _,RequestException _ ->
                 Optional.of(failure.getMessage());
             default -> Optional.empty();
         };

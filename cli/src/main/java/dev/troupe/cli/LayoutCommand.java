@@ -1,0 +1,93 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.run.RequestException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code troupe layout}: every process group, as lists of ranks. */
+@Command(name = "layout", mixinStandardHelpOptions = true, description = {
+        "Prints the process groups of a world of ranks; runs nothing."})
+final class LayoutCommand implements Callable<Integer> {
+    enum Format {
+        table, json
+    }
+
+    /** Beyond what anybody has, and little enough to list. */
+    private static final int MOST_RANKS = 1_000_000;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @Option(names = "--world", paramLabel = "N", required = true, description = "Ranks there are.")
+    private int world;
+
+    @Option(names = "--pipeline", paramLabel = "P", required = true, description = "Ranks in a pipeline.")
+    private int pipeline;
+
+    @Option(names = "--tensor", paramLabel = "T", required = true, description = "Ranks that share a stage.")
+    private int tensor;
+
+    @Option(names = "--data", paramLabel = "D", description = {
+            "Pipelines side by side; default: as many as fill the world."})
+    private Integer data;
+
+    @Option(names = "--format", defaultValue = "table", description = "${COMPLETION-CANDIDATES}; default: table.")
+    private Format format;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws JsonProcessingException {
+        ParallelLayout layout = data == null
+                ? ParallelLayout.filling(world, pipeline, tensor)
+                : new ParallelLayout(pipeline, data, tensor);
+        layout.requireFilledBy(world);
+        if (world > MOST_RANKS) {
+            throw new RequestException(String.format(Locale.ROOT,
+                    "--world must be at most %,d to be listed here, but found %,d: take fewer", MOST_RANKS, world));
+        }
+        output.print(switch (format) {
+            case table -> table(layout);
+            case json -> json(layout);
+        });
+        output.flush();
+        return ExitCode.DONE;
+    }
+
+    private static String table(ParallelLayout layout) {
+        StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
+                "%d ranks: pipeline %d x data %d x tensor %d; numbered tensor fastest, then data, then pipeline%n%n",
+                layout.worldSize(), layout.pipeline(), layout.data(), layout.tensor()));
+        for (GroupKind kind : GroupKind.values()) {
+            text.append(String.format(Locale.ROOT, "%-18s  %s%n", kind.word(), layout.groups(kind).stream()
+                    .map(LayoutCommand::ranks).collect(Collectors.joining(" "))));
+        }
+        return text.toString();
+    }
+
+    private static String ranks(List<Integer> group) {
+        return group.stream().map(String::valueOf).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static String json(ParallelLayout layout) throws JsonProcessingException {
+        ObjectNode root = JSON.createObjectNode().put("world", layout.worldSize()).put("pipeline", layout.pipeline())
+                .put("data", layout.data()).put("tensor", layout.tensor());
+        ObjectNode groups = root.putObject("groups");
+        for (GroupKind kind : GroupKind.values()) {
+            ArrayNode ofKind = groups.putArray(kind.word());
+            for (List<Integer> group : layout.groups(kind)) {
+                group.forEach(ofKind.addArray()::add);
+            }
+        }
+        return JSON.writeValueAsString(root) + "\n";
+    }
+}

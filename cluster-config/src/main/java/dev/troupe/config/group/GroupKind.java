@@ -1,0 +1,31 @@
+package dev.troupe.config.group;
+
+/**
+ * What the ranks of a process group have in common, as Megatron-LM has it ({@code parallel_state.py}; Narayanan et al.
+ * 2021). Of each kind, every rank is in one group; of the last two, only the ranks at the ends of a pipeline are.
+ */
+public enum GroupKind {
+    /** The ranks that share a stage: same pipeline and data. */
+    TENSOR("tensor"),
+    /** The ranks of a pipeline, first to last: same data and tensor. */
+    PIPELINE("pipeline"),
+    /** The ranks that hold the same weights: same pipeline and tensor. */
+    DATA("data"),
+    /** The ranks that hold one copy of the model: same data. */
+    MODEL("model"),
+    /** The two ends of a pipeline, which share the tied token embedding; one rank where the pipeline has one. */
+    EMBEDDING("embedding"),
+    /** The first rank of a pipeline, which alone has the position embedding. */
+    POSITION_EMBEDDING("position-embedding");
+
+    private final String word;
+
+    GroupKind(String word) {
+        this.word = word;
+    }
+
+    /** Returns the kind as people write it. */
+    public String word() {
+        return word;
+    }
+}

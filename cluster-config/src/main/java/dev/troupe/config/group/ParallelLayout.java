@@ -1,0 +1,149 @@
+package dev.troupe.config.group;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * The ranks as a grid of pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as Megatron-LM
+ * does (Narayanan et al. 2021): the ranks that talk most have neighbouring numbers, and so live near each other.
+ * Immutable.
+ *
+ * @param pipeline P, ranks in a pipeline, at least 1
+ * @param data D, pipelines side by side, at least 1
+ * @param tensor T, ranks that share a stage, at least 1
+ */
+public record ParallelLayout(int pipeline, int data, int tensor) {
+
+    /**
+     * Checks the degrees.
+     *
+     * @throws LayoutException if one is below 1, or there are more ranks than an {@code int} counts
+     */
+    public ParallelLayout {
+        requireDegree("pipeline", pipeline);
+        requireDegree("data", data);
+        requireDegree("tensor", tensor);
+        if ((double) pipeline * data * tensor > Integer.MAX_VALUE) {
+            throw new LayoutException(String.format(Locale.ROOT,
+                    "pipeline x data x tensor must be at most %d ranks, but %d x %d x %d are more: take fewer",
+                    Integer.MAX_VALUE, pipeline, data, tensor));
+        }
+    }
+
+    private static void requireDegree(String name, int degree) {
+        if (degree < 1) {
+            throw new LayoutException(
+                    name + " must be 1 or more, but found " + degree + ": a degree of 1 leaves it out");
+        }
+    }
+
+    /**
+     * Returns the layout of a world whose remaining ranks are pipelines side by side.
+     *
+     * @param world ranks there are, at least 1
+     * @throws LayoutException if a number is below 1 or the world is no multiple of pipeline x tensor
+     */
+    public static ParallelLayout filling(int world, int pipeline, int tensor) {
+        if (world < 1) {
+            throw new LayoutException("a world must have 1 rank or more, but found " + world);
+        }
+        int model = new ParallelLayout(pipeline, 1, tensor).worldSize();
+        if (world % model != 0) {
+            long below = (long) world / model * model;
+            throw new LayoutException(String.format(Locale.ROOT,
+                    "a world of %s is not filled by pipeline x tensor = %d x %d = %d, whatever data is: make the world %s",
+                    ranks(world), pipeline, tensor, model, (below == 0 ? "" : below + " or ") + (below + model)));
+        }
+        return new ParallelLayout(pipeline, world / model, tensor);
+    }
+
+    /**
+     * Checks that the ranks there are fill the layout, one place each.
+     *
+     * @param world ranks there are
+     * @throws LayoutException if there are more or fewer
+     */
+    public void requireFilledBy(int world) {
+        if (world != worldSize()) {
+            throw new LayoutException(String.format(Locale.ROOT,
+                    "a world of %s is not filled by pipeline x data x tensor = %d x %d x %d = %d: make the world %5$d, "
+                            + "or change a degree",
+                    ranks(world), pipeline, data, tensor, worldSize()));
+        }
+    }
+
+    private static String ranks(int count) {
+        return count == 1 ? "1 rank" : count + " ranks";
+    }
+
+    /** Returns how many ranks there are: P x D x T. */
+    public int worldSize() {
+        return pipeline * data * tensor;
+    }
+
+    /**
+     * Returns where a rank stands.
+     *
+     * @throws IndexOutOfBoundsException if the world has no such rank
+     */
+    public Coordinates coordinates(int rank) {
+        Objects.checkIndex(rank, worldSize());
+        return new Coordinates(rank / tensor / data, rank / tensor % data, rank % tensor);
+    }
+
+    /**
+     * Returns the rank that stands there.
+     *
+     * @throws IndexOutOfBoundsException if nobody does
+     */
+    public int rank(Coordinates at) {
+        Objects.checkIndex(at.pipeline(), pipeline);
+        Objects.checkIndex(at.data(), data);
+        Objects.checkIndex(at.tensor(), tensor);
+        return (at.pipeline() * data + at.data()) * tensor + at.tensor();
+    }
+
+    /** Returns every group of a kind, ordered by their first ranks; the ranks of each are in ascending order. */
+    public List<List<Integer>> groups(GroupKind kind) {
+        return switch (kind) {
+            case TENSOR -> groupsBy(at -> new Coordinates(at.pipeline(), at.data(), 0), all());
+            case PIPELINE -> groupsBy(at -> new Coordinates(0, at.data(), at.tensor()), all());
+            case DATA -> groupsBy(at -> new Coordinates(at.pipeline(), 0, at.tensor()), all());
+            case MODEL -> groupsBy(at -> new Coordinates(0, at.data(), 0), all());
+            case EMBEDDING -> groupsBy(at -> new Coordinates(0, at.data(), at.tensor()),
+                    all().filter(rank -> isFirst(rank) || coordinates(rank).pipeline() == pipeline - 1));
+            case POSITION_EMBEDDING -> groupsBy(Function.identity(), all().filter(this::isFirst));
+        };
+    }
+
+    private IntStream all() {
+        return IntStream.range(0, worldSize());
+    }
+
+    private boolean isFirst(int rank) {
+        return coordinates(rank).pipeline() == 0;
+    }
+
+    /** Groups are keyed by the coordinates their ranks share, the others being 0. */
+    private List<List<Integer>> groupsBy(Function<Coordinates, Coordinates> shared, IntStream members) {
+        return List.copyOf(members.boxed().collect(Collectors.groupingBy(
+                rank -> rank(shared.apply(coordinates(rank))), TreeMap::new, Collectors.toUnmodifiableList()))
+                .values());
+    }
+
+    /**
+     * Returns the group of a kind that a rank is in; its place in the list is its member number in that group. Empty
+     * where it is in none.
+     *
+     * @throws IndexOutOfBoundsException if the world has no such rank
+     */
+    public List<Integer> group(GroupKind kind, int rank) {
+        Objects.checkIndex(rank, worldSize());
+        return groups(kind).stream().filter(group -> group.contains(rank)).findFirst().orElse(List.of());
+    }
+}

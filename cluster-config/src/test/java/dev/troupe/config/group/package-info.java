@@ -1,0 +1,2 @@
+/** Tests of the grid of ranks and its groups. */
+package dev.troupe.config.group;
