@@ -32,7 +32,8 @@ class TidyTest {
             "engines/emulated", List.of("dev.troupe.engine"),
             "engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco"),
             "engines/cpu", List.of("dev.troupe.engine", "org.bytedeco"),
-            "stages", List.of("dev.troupe.engine", "dev.troupe.model", "dev.troupe.weights", "dev.troupe.data"),
+            "stages", List.of("dev.troupe.engine", "dev.troupe.model", "dev.troupe.parallel", "dev.troupe.weights",
+                    "dev.troupe.data"),
             "cluster-config", List.of("dev.troupe.config", "com.typesafe"),
             "runtime", List.of("dev.troupe", "org.apache.pekko", "io.aeron", "org.agrona", "com.typesafe"),
             "cli", List.of("dev.troupe"));

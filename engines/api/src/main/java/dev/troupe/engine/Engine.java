@@ -17,6 +17,9 @@ import java.lang.foreign.MemorySegment;
  * every run. A kernel that returns nothing may still be running on a device; whatever reads a result waits for it.
  */
 public interface Engine extends AutoCloseable {
+    /** An id that is no row of a table here: another rank has the row, in its shard of the vocabulary. */
+    int ELSEWHERE = -1;
+
     /** The kind of this engine, as in {@code engine.kind}. */
     String kind();
 
@@ -129,11 +132,12 @@ public interface Engine extends AutoCloseable {
 
     /**
      * {@code y[n] = tokenTable[tokens[n]] + positionTable[n mod T]}: tokens INT32 [N], tokenTable [V x C], positionTable
-     * [at least T x C], y [N x C]. Tokens are valid; the caller has checked them.
+     * [at least T x C], y [N x C]. Tokens are valid; the caller has checked them. The row of a token {@link #ELSEWHERE}
+     * is taken as zeros, and so are all positions where positionTable is null.
      */
     void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y);
 
-    /** Adds dy [N x C] to the rows that {@link #embedding} read, in the order of n. */
+    /** Adds dy [N x C] to the rows that {@link #embedding} read, in the order of n; there are positions. */
     void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable, Tensor dPositionTable);
 
     /** The shape of what this engine keeps between the forward and the backward of attention. */
@@ -157,11 +161,14 @@ public interface Engine extends AutoCloseable {
 
     /**
      * Softmax cross-entropy of each row: logits [N x V], targets INT32 [N]; writes each row's loss and the logarithm of
-     * its sum of exponentials, [N] each.
+     * its sum of exponentials, [N] each. The loss of a row whose target is {@link #ELSEWHERE} is 0.
      */
     void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp);
 
-    /** {@code dLogits = scale (softmax(logits) - onehot(targets))}; {@code dLogits} may be {@code logits}. */
+    /**
+     * {@code dLogits = scale (exp(logits - rowLogSumExp) - onehot(targets))}, where nothing is one for a target
+     * {@link #ELSEWHERE}; {@code dLogits} may be {@code logits}.
+     */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 
     /** One AdamW update of weights and both moments, all of one shape. */

@@ -106,6 +106,15 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return add(name, Operand.Role.INPUT, engine -> Shape.of(count), true, ids, null);
         }
 
+        /** The ids named last, but every third is of a row elsewhere. */
+        Builder someElsewhere() {
+            double[] ids = operands.getLast().initial();
+            for (int i = 0; i < ids.length; i += 3) {
+                ids[i] = Engine.ELSEWHERE;
+            }
+            return this;
+        }
+
         /** An operand that the call overwrites. */
         Builder output(String name, Tolerance tolerance, int... sizes) {
             return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), false, null, tolerance);

@@ -13,12 +13,17 @@ final class VocabularyCases {
         for (int v : new int[]{1, 50, 97, 257}) {
             for (int t : new int[]{1, 17, 97}) {
                 for (int c : new int[]{1, 17, 48}) {
+                    cases.add(embeddingOfShard(3, t, c, v, true));
+                    cases.add(embeddingOfShard(3, t, c, v, false));
+                    cases.add(embeddingBackwardOfShard(3, t, c, v));
                     cases.add(embedding(3, t, c, v));
                     cases.add(embeddingBackward(3, t, c, v));
                 }
-                cases.add(crossEntropy(t, v));
-                cases.add(crossEntropyBackward(t, v, false));
-                cases.add(crossEntropyBackward(t, v, true));
+                for (boolean shard : new boolean[]{true, false}) {
+                    cases.add(crossEntropy(t, v, shard));
+                    cases.add(crossEntropyBackward(t, v, shard, false));
+                    cases.add(crossEntropyBackward(t, v, shard, true));
+                }
             }
         }
         return cases;
@@ -40,20 +45,44 @@ final class VocabularyCases {
                         tensors[3]));
     }
 
-    private static KernelCase crossEntropy(int n, int v) {
-        KernelCase.Builder builder = KernelCase.of("crossEntropy", "N %d V %d", n, v);
+    private static KernelCase embeddingOfShard(int b, int t, int c, int v, boolean positions) {
+        return KernelCase
+                .of("embedding", "of a shard%s B %d T %d C %d V %d", positions ? "" : " without positions", b, t, c, v)
+                .ids("tokens", v, b * t).someElsewhere().input("tokenTable", v, c).input("positionTable", t, c)
+                .output("y", Tolerance.ofSum("y", 2), b * t, c)
+                .run((engine, tensors) -> engine.embedding(tensors[0], tensors[1], positions ? tensors[2] : null, t,
+                        tensors[3]));
+    }
+
+    private static KernelCase embeddingBackwardOfShard(int b, int t, int c, int v) {
+        int n = b * t;
+        return KernelCase.of("embeddingBackward", "of a shard B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, n)
+                .someElsewhere().input("dy", n, c).changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c)
+                .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t, c)
+                .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2],
+                        tensors[3]));
+    }
+
+    private static KernelCase crossEntropy(int n, int v, boolean shard) {
+        KernelCase.Builder builder = KernelCase.of("crossEntropy", "%sN %d V %d", shard ? "of a shard " : "", n, v);
         double[] logits = wideLogits(builder, n, v);
         // The highest logit goes in and out of the logarithm; its sum of exponentials is between 1 and V.
         Tolerance tolerance = (truth, row) -> Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v)
                 + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
-        return builder.input("logits", logits, n, v).mayGrow(1).ids("targets", v, n).output("rowLoss", tolerance, n)
+        builder.input("logits", logits, n, v).mayGrow(1);
+        return targets(builder, n, v, shard).output("rowLoss", tolerance, n)
                 .output("rowLogSumExp", tolerance, n)
                 .run((engine, t) -> engine.crossEntropy(t[0], t[1], t[2], t[3]));
     }
 
-    private static KernelCase crossEntropyBackward(int n, int v, boolean inPlace) {
-        KernelCase.Builder builder = KernelCase.of("crossEntropyBackward", "N %d V %d%s", n, v,
-                inPlace ? " in place" : "");
+    private static KernelCase.Builder targets(KernelCase.Builder builder, int n, int v, boolean shard) {
+        builder.ids("targets", v, n);
+        return shard ? builder.someElsewhere() : builder;
+    }
+
+    private static KernelCase crossEntropyBackward(int n, int v, boolean shard, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("crossEntropyBackward", "%sN %d V %d%s", shard ? "of a shard " : "",
+                n, v, inPlace ? " in place" : "");
         double scale = -1.0 / 3;
         double[] logits = wideLogits(builder, n, v);
         double[] logSums = logSums(logits, n, v);
@@ -66,7 +95,7 @@ final class VocabularyCases {
                     * (Tolerance.FUNCTION_ROOM + Tolerance.ofTerms(v) + Tolerance.ROOM * 3 * exponent)
                     + Tolerance.ROOM * taken);
         };
-        builder.ids("targets", v, n).input("rowLogSumExp", logSums, n);
+        targets(builder, n, v, shard).input("rowLogSumExp", logSums, n);
         if (inPlace) {
             return builder.changed("logits", tolerance, logits, n, v).mayGrow(1)
                     .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[2]));

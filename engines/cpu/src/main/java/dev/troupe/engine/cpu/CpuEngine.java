@@ -250,11 +250,12 @@ public final class CpuEngine implements Engine {
         operands.sequences(out, sequenceLength);
         CpuTensor ids = operands.ids("tokens", tokens, out.size(0));
         CpuTensor table = operands.table("tokenTable", tokenTable, 1, c);
-        CpuTensor positions = operands.table("positionTable", positionTable, sequenceLength, c);
+        long position = positionTable == null
+                ? Embedding.NO_TABLE
+                : operands.table("positionTable", positionTable, sequenceLength, c).address();
         operands.idsBelow(table.size(0), "tokens", ids);
         long id = ids.address();
         long row = table.address();
-        long position = positions.address();
         long to = out.address();
         crew.share(out.size(0), rowsOf(c), (from, rows, member) -> Embedding.forward(id, row, position,
                 sequenceLength, to, c, (int) from, rows));

@@ -1,5 +1,7 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.Engine;
+
 /** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. A row is read from memory once. */
 final class CrossEntropy {
     private static final int BLOCK = 1024;
@@ -21,7 +23,8 @@ final class CrossEntropy {
             }
             double logSum = highest + Math.log(sum);
             Lanes.set(rowLogSumExp, row, (float) logSum);
-            Lanes.set(rowLoss, row, (float) (logSum - Lanes.get(at, Lanes.getInt(targets, row))));
+            int target = Lanes.getInt(targets, row);
+            Lanes.set(rowLoss, row, target == Engine.ELSEWHERE ? 0 : (float) (logSum - Lanes.get(at, target)));
         }
     }
 
@@ -32,14 +35,16 @@ final class CrossEntropy {
             long at = 4L * row * v;
             int target = Lanes.getInt(targets, row);
             float logSum = Lanes.get(rowLogSumExp, row);
-            float targetLogit = Lanes.get(logits + at, target);
+            float targetLogit = target == Engine.ELSEWHERE ? 0 : Lanes.get(logits + at, target);
             for (int from = 0; from < v; from += BLOCK) {
                 int count = Math.min(BLOCK, v - from);
                 long to = dLogits + at + 4L * from;
                 Exponential.ofRow(logits + at + 4L * from, logSum, to, count, scratch);
                 Elementwise.scale(to, scale, count);
             }
-            Lanes.set(dLogits + at, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
+            if (target != Engine.ELSEWHERE) {
+                Lanes.set(dLogits + at, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
+            }
         }
     }
 }

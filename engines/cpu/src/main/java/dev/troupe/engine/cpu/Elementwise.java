@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * Fills, sums of two tensors, scaling: of so many floats at an address. Here and in the other kernels, what is left after
+ * Fills, copies, sums of two tensors, scaling: of so many floats at an address. Here and in the other kernels, what is left after
  * the last whole vector is computed float by float, in the same operations.
  */
 final class Elementwise {
@@ -21,6 +21,16 @@ final class Elementwise {
         }
         for (int i = whole; i < count; i++) {
             Lanes.set(target, i, value);
+        }
+    }
+
+    static void copy(long source, long target, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(source, i), target, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, Lanes.get(source, i));
         }
     }
 

@@ -1,15 +1,34 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.Engine;
+
 /** Token plus position embedding. Letters: N rows, T sequence length, C hidden size, V vocabulary size. */
 final class Embedding {
+    /** In place of the address of a table that is not there. */
+    static final long NO_TABLE = 0;
+
     private Embedding() {
     }
 
-    /** The rows {@code from} to {@code from + rows - 1} of y: tokens [N], tokenTable [V x C], positionTable [T x C]. */
+    /**
+     * The rows {@code from} to {@code from + rows - 1} of y: tokens [N], tokenTable [V x C], positionTable [T x C] or
+     * {@link #NO_TABLE}.
+     */
     static void forward(long tokens, long tokenTable, long positionTable, int t, long y, int c, int from, int rows) {
         for (int row = from; row < from + rows; row++) {
-            Elementwise.add(tokenTable + 4L * Lanes.getInt(tokens, row) * c, positionTable + 4L * (row % t) * c,
-                    y + 4L * row * c, c);
+            int id = Lanes.getInt(tokens, row);
+            long token = tokenTable + 4L * id * c;
+            long position = positionTable + 4L * (row % t) * c;
+            long to = y + 4L * row * c;
+            if (id != Engine.ELSEWHERE && positionTable != NO_TABLE) {
+                Elementwise.add(token, position, to, c);
+            } else if (id != Engine.ELSEWHERE) {
+                Elementwise.copy(token, to, c);
+            } else if (positionTable != NO_TABLE) {
+                Elementwise.copy(position, to, c);
+            } else {
+                Elementwise.fill(to, 0, c);
+            }
         }
     }
 
@@ -18,9 +37,12 @@ final class Embedding {
             int columns) {
         for (int row = 0; row < n; row++) {
             long gradient = dy + 4L * row * c;
-            long token = dTokenTable + 4L * Lanes.getInt(tokens, row) * c;
+            int id = Lanes.getInt(tokens, row);
+            if (id != Engine.ELSEWHERE) {
+                long token = dTokenTable + 4L * id * c;
+                Elementwise.add(token, gradient, token, columns);
+            }
             long position = dPositionTable + 4L * (row % t) * c;
-            Elementwise.add(token, gradient, token, columns);
             Elementwise.add(position, gradient, position, columns);
         }
     }

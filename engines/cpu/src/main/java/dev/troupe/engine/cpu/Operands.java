@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -91,15 +92,15 @@ record Operands(CpuMemory memory, String kernel) {
         return ofSize(name, own, size);
     }
 
-    /** Refuses ids that are no row of a table: they would be read or written beyond it. */
+    /** Refuses ids that are neither a row of a table nor elsewhere: they would be read or written beyond it. */
     void idsBelow(int limit, String name, CpuTensor ids) {
         long address = ids.address();
         int count = ids.size(0);
         for (int i = 0; i < count; i++) {
             int id = Lanes.getInt(address, i);
-            if (id < 0 || id >= limit) {
-                throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d".formatted(kernel, name,
-                        i, id, limit - 1));
+            if (id < 0 && id != Engine.ELSEWHERE || id >= limit) {
+                throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere"
+                        .formatted(kernel, name, i, id, limit - 1, Engine.ELSEWHERE));
             }
         }
     }

@@ -140,9 +140,9 @@ class CpuEngineTest {
             Tensor ids = engine.allocate(DataType.INT32, Shape.of(2));
             Tensor table = engine.allocate(DataType.FLOAT32, Shape.of(5, 3));
             Tensor y = engine.allocate(DataType.FLOAT32, Shape.of(2, 3));
-            for (int wrong : new int[]{5, -1}) {
+            for (int wrong : new int[]{5, -2}) {
                 engine.copyFromHost(MemorySegment.ofArray(new int[]{0, wrong}), ids, 0);
-                assertEquals("embedding: tokens[1] is " + wrong + ", but must be from 0 to 4",
+                assertEquals("embedding: tokens[1] is " + wrong + ", but must be from 0 to 4, or -1 for elsewhere",
                         assertThrows(IllegalArgumentException.class,
                                 () -> engine.embedding(ids, table, table, 2, y)).getMessage());
             }

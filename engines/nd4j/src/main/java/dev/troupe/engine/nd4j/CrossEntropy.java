@@ -25,8 +25,12 @@ final class CrossEntropy {
         operations.weighRows(1, work, scratch.ones(v), 0, rowLogSumExp.views());
         operations.log(rowLogSumExp.flat(), rowLogSumExp.flat());
         operations.add(rowLogSumExp.flat(), maximum, rowLogSumExp.flat());
-        operations.gather(logits.flat(), targetPlaces(targets, n, v), rowLoss.flat());
+        ShardIds ids = ShardIds.of(targets, scratch);
+        operations.gather(logits.flat(), places(ids, n, v), rowLoss.flat());
         operations.subtract(rowLogSumExp.flat(), rowLoss.flat(), rowLoss.flat());
+        if (ids.weights() != null) {
+            operations.multiply(rowLoss.flat(), ids.weights().vector(n), rowLoss.flat());
+        }
     }
 
     void backward(Nd4jTensor logits, Nd4jTensor targets, Nd4jTensor rowLogSumExp, double scale, Nd4jTensor dLogits) {
@@ -38,13 +42,17 @@ final class CrossEntropy {
         INDArray minusScale = scratch.slot(Slot.ROWS, n).vector(n);
         operations.copy(scratch.ones(n).vector(n), minusScale);
         operations.scale(-scale, minusScale);
-        operations.scatterAdd(dLogits.flat(), targetPlaces(targets, n, v), minusScale);
+        ShardIds ids = ShardIds.of(targets, scratch);
+        if (ids.weights() != null) {
+            operations.multiply(minusScale, ids.weights().vector(n), minusScale);
+        }
+        operations.scatterAdd(dLogits.flat(), places(ids, n, v), minusScale);
     }
 
     /** INT32 [N]: the place of each row's target in the matrix, read row after row. */
-    private INDArray targetPlaces(Nd4jTensor targets, int n, int v) {
+    private INDArray places(ShardIds targets, int n, int v) {
         INDArray places = scratch.slot(Slot.INDICES, n).vector(n);
-        operations.add(targets.flat(), scratch.rowStarts(n, v), places);
+        operations.add(targets.rows(), scratch.rowStarts(n, v), places);
         return places;
     }
 }

@@ -7,7 +7,6 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
  * An engine on ND4J. BLAS is column-major and tensors are row-major, so a product C = A B is given to it as {@code C^T =
@@ -26,6 +25,7 @@ final class Nd4jEngine implements Engine {
     private final LayerNorm layerNorm;
     private final CausalAttention attention;
     private final CrossEntropy crossEntropy;
+    private final Embedding embedding;
     private final Optimizers optimizers;
     private Thread caller;
 
@@ -38,6 +38,7 @@ final class Nd4jEngine implements Engine {
         this.layerNorm = new LayerNorm(operations, scratch);
         this.attention = new CausalAttention(operations, scratch, Nd4jMemory.nd4jType(floatType));
         this.crossEntropy = new CrossEntropy(operations, scratch);
+        this.embedding = new Embedding(operations, scratch);
         this.optimizers = new Optimizers(operations, scratch);
     }
 
@@ -222,13 +223,13 @@ final class Nd4jEngine implements Engine {
         Nd4jTensor out = operands.matrix("y", y);
         int n = out.size(0);
         int c = out.size(1);
-        int sequences = operands.sequences(n, sequenceLength);
+        operands.sequences(n, sequenceLength);
         Nd4jTensor ids = operands.ints("tokens", tokens, n);
         Nd4jTensor table = operands.table("tokenTable", tokenTable, 1, c);
-        Nd4jTensor positions = operands.table("positionTable", positionTable, sequenceLength, c);
-        operations.gather(table.matrix(), ids.flat(), out.matrix());
-        INDArray bySequence = out.views().matrix(sequences, (long) sequenceLength * c);
-        operations.add(bySequence, positions.views().matrix(1, (long) sequenceLength * c), bySequence);
+        Nd4jTensor positions = positionTable == null
+                ? null
+                : operands.table("positionTable", positionTable, sequenceLength, c);
+        embedding.forward(ids, table, positions, sequenceLength, out);
     }
 
     @Override
@@ -238,16 +239,11 @@ final class Nd4jEngine implements Engine {
         Nd4jTensor dOut = operands.matrix("dy", dy);
         int n = dOut.size(0);
         int c = dOut.size(1);
-        int sequences = operands.sequences(n, sequenceLength);
+        operands.sequences(n, sequenceLength);
         Nd4jTensor ids = operands.ints("tokens", tokens, n);
         Nd4jTensor table = operands.table("dTokenTable", dTokenTable, 1, c);
         Nd4jTensor positions = operands.table("dPositionTable", dPositionTable, sequenceLength, c);
-        operations.scatterAdd(table.matrix(), ids.flat(), dOut.matrix());
-        long sequenceElements = (long) sequenceLength * c;
-        INDArray used = positions.views().vector(sequenceElements);
-        for (int sequence = 0; sequence < sequences; sequence++) {
-            operations.add(used, dOut.views().view(sequence * sequenceElements, sequenceElements, 0, 1, 0), used);
-        }
+        embedding.backward(ids, dOut, sequenceLength, table, positions);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.troupe.engine.reference;
 
+import dev.troupe.engine.Engine;
+
 /** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. */
 final class CrossEntropy {
     private CrossEntropy() {
@@ -18,7 +20,7 @@ final class CrossEntropy {
                 sum += StrictMath.exp(logits[at + j] - highest);
             }
             rowLogSumExp[row] = highest + StrictMath.log(sum);
-            rowLoss[row] = rowLogSumExp[row] - logits[at + targets[row]];
+            rowLoss[row] = targets[row] == Engine.ELSEWHERE ? 0 : rowLogSumExp[row] - logits[at + targets[row]];
         }
     }
 

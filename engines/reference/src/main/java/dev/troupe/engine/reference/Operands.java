@@ -1,6 +1,7 @@
 package dev.troupe.engine.reference;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
@@ -103,13 +104,13 @@ final class Operands {
         return rows / sequenceLength;
     }
 
-    /** Refuses ids that are no row of a table. */
+    /** Refuses ids that are neither a row of a table nor elsewhere. */
     void idsBelow(int limit, String name, ReferenceTensor ids) {
         int[] values = ids.ints();
         for (int i = 0; i < values.length; i++) {
-            if (values[i] < 0 || values[i] >= limit) {
-                throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d".formatted(kernel, name,
-                        i, values[i], limit - 1));
+            if (values[i] < 0 && values[i] != Engine.ELSEWHERE || values[i] >= limit) {
+                throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere"
+                        .formatted(kernel, name, i, values[i], limit - 1, Engine.ELSEWHERE));
             }
         }
     }

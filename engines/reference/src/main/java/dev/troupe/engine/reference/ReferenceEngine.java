@@ -270,10 +270,15 @@ public final class ReferenceEngine implements Engine {
         operands.sequences(n, sequenceLength);
         ReferenceTensor ids = operands.ints("tokens", tokens, n);
         ReferenceTensor table = operands.table("tokenTable", tokenTable, 1, c);
-        ReferenceTensor positions = operands.table("positionTable", positionTable, sequenceLength, c);
-        operands.apart("y", out, table, positions);
+        operands.apart("y", out, table);
+        double[] positions = null;
+        if (positionTable != null) {
+            ReferenceTensor added = operands.table("positionTable", positionTable, sequenceLength, c);
+            operands.apart("y", out, added);
+            positions = added.floats();
+        }
         operands.idsBelow(table.size(0), "tokens", ids);
-        Embedding.forward(ids.ints(), table.floats(), positions.floats(), sequenceLength, out.floats(), c);
+        Embedding.forward(ids.ints(), table.floats(), positions, sequenceLength, out.floats(), c);
         out.settle();
     }
 

@@ -89,7 +89,7 @@ class ContractTest {
                 () -> engine.biasBackward(fixture.ints(1, 2, 3), bias));
         refused("embedding: 2 rows are not whole sequences of length 3",
                 () -> engine.embedding(fixture.ints(1, 2), weight, weight, 3, y));
-        refused("embedding: tokens[1] is 4, but must be from 0 to 3",
+        refused("embedding: tokens[1] is 4, but must be from 0 to 3, or -1 for elsewhere",
                 () -> engine.embedding(fixture.ints(1, 4), weight, weight, 2, y));
         refused("causalAttention: the hidden size must be a multiple of 2 heads, but is FLOAT64 [2 x 5]",
                 () -> engine.causalAttention(x, 2, 2, x, y));

@@ -1,0 +1,44 @@
+package dev.troupe.engine.nd4j;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.nd4j.Scratch.Slot;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.nd4j.linalg.api.ndarray.INDArray;
+
+/**
+ * Rows of a table that may be a shard: ND4J's indices must all be rows of it, so one that is elsewhere becomes row 0, and
+ * is weighed with 0.
+ *
+ * @param rows
+ *            INT32 [N], each a row of the table
+ * @param weights
+ *            a float for each row, 1 where it is here and 0 where it is elsewhere; null where all are here
+ */
+record ShardIds(INDArray rows, ArrayViews weights) {
+    /** The rows that ids [N] stand for; in scratch slots {@code INDICES} and {@code MORE_ROWS}. */
+    static ShardIds of(Nd4jTensor ids, Scratch scratch) {
+        int count = ids.size(0);
+        MemorySegment values = Nd4jMemory.hostBytes(ids);
+        if (allHere(values, count)) {
+            return new ShardIds(ids.flat(), null);
+        }
+        ArrayViews rows = scratch.slot(Slot.INDICES, count);
+        ArrayViews weights = scratch.slot(Slot.MORE_ROWS, count);
+        for (int i = 0; i < count; i++) {
+            int id = values.getAtIndex(ValueLayout.JAVA_INT, i);
+            rows.flat().data().put(i, Math.max(id, 0));
+            weights.flat().data().put(i, id == Engine.ELSEWHERE ? 0 : 1);
+        }
+        return new ShardIds(rows.vector(count), weights);
+    }
+
+    private static boolean allHere(MemorySegment values, int count) {
+        for (int i = 0; i < count; i++) {
+            if (values.getAtIndex(ValueLayout.JAVA_INT, i) == Engine.ELSEWHERE) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
