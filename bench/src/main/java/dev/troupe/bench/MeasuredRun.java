@@ -33,12 +33,15 @@ import java.util.Random;
  *
  * @param stepSeconds
  *            the time of each step on the clock
+ * @param losses
+ *            of every step, those of the warm-up first
  * @param threads
  *            processor time of all those steps together
  * @param kernels
  *            what kernels cost in all those steps together; empty for an engine that does not measure them
  */
-record MeasuredRun(List<Double> stepSeconds, ThreadTimes threads, List<KernelTimes.Total> kernels) {
+record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
+        List<KernelTimes.Total> kernels) {
     private static final int CORPUS_BYTES = 1 << 20;
     private static final long CORPUS_SEED = 1;
 
@@ -85,7 +88,7 @@ record MeasuredRun(List<Double> stepSeconds, ThreadTimes threads, List<KernelTim
     }
 
     /** Printable bytes: the speed of a step does not depend on what it reads. */
-    private static byte[] corpus() {
+    static byte[] corpus() {
         Random random = new Random(CORPUS_SEED);
         StringBuilder text = new StringBuilder(CORPUS_BYTES);
         for (int i = 0; i < CORPUS_BYTES; i++) {
@@ -117,6 +120,7 @@ record MeasuredRun(List<Double> stepSeconds, ThreadTimes threads, List<KernelTim
     private static final class Watch implements RunListener {
         private final int warmupSteps;
         private final List<Double> seconds = new ArrayList<>();
+        private final List<Double> losses = new ArrayList<>();
         private ThreadTimes begin;
         private MeasuredRun measured;
 
@@ -136,12 +140,14 @@ record MeasuredRun(List<Double> stepSeconds, ThreadTimes threads, List<KernelTim
 
         @Override
         public void onStep(StepResult result, double stepSeconds) {
+            losses.add(result.loss());
             if (result.step() == warmupSteps - 1) {
                 ProfilingEngineProvider.times().reset();
                 begin = ThreadTimes.now();
             } else if (result.step() >= warmupSteps) {
                 seconds.add(stepSeconds);
-                measured = new MeasuredRun(List.copyOf(seconds), ThreadTimes.now().since(begin),
+                measured = new MeasuredRun(List.copyOf(seconds), List.copyOf(losses),
+                        ThreadTimes.now().since(begin),
                         ProfilingEngineProvider.times().totals());
             }
         }

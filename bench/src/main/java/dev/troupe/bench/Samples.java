@@ -20,6 +20,10 @@ final class Samples {
         return values.size();
     }
 
+    double latest() {
+        return values.getLast();
+    }
+
     double median() {
         return quantile(0.5);
     }

@@ -50,7 +50,7 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
 
     private static String kindOf(String threadName) {
         if (threadName.startsWith("rank-")) {
-            return "rank " + threadName.substring("rank-".length(), threadName.indexOf("-stage-"));
+            return "rank " + threadName.substring("rank-".length());
         }
         if (threadName.startsWith("troupe-media-driver")) {
             return MEDIA_DRIVER;

@@ -1,0 +1,82 @@
+package dev.troupe.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a peer's script measured: it trains in processes of its own and prints a line a step.
+ *
+ * @param stepSeconds
+ *            the time of each step after the warm-up
+ * @param losses
+ *            of every step, those of the warm-up first
+ */
+record PeerRun(List<Double> stepSeconds, List<Double> losses) {
+    private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
+
+    /**
+     * What version of PyTorch a Python has.
+     *
+     * @param python
+     *            a command
+     * @return nothing where there is no such command or it cannot import PyTorch
+     */
+    static Optional<String> torchVersion(String python) throws InterruptedException {
+        try {
+            Process process = new ProcessBuilder(python, "-c", "import torch; print(torch.__version__)")
+                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            try (BufferedReader output = process.inputReader()) {
+                String version = output.readLine();
+                return process.waitFor() == 0 ? Optional.of(version) : Optional.empty();
+            }
+        } catch (IOException noSuchCommand) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Trains.
+     *
+     * @param command
+     *            the script with what runs it
+     * @param tokens
+     *            a file with a token in each byte
+     * @param warmupSteps
+     *            steps before the first that counts
+     * @param steps
+     *            steps that count
+     * @throws IllegalStateException
+     *             where the script fails or prints fewer steps; what it says of that goes to the standard error
+     */
+    static PeerRun of(List<String> command, PeerCase training, Path tokens, int warmupSteps, int steps)
+            throws InterruptedException, IOException {
+        List<String> complete = new ArrayList<>(command);
+        complete.addAll(training.peerArguments());
+        complete.addAll(List.of("--tokens", tokens.toString(), "--warmup", Integer.toString(warmupSteps), "--steps",
+                Integer.toString(steps)));
+        Process process = new ProcessBuilder(complete).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader output = process.inputReader()) {
+            List<Double> seconds = new ArrayList<>();
+            List<Double> losses = new ArrayList<>();
+            output.lines().map(STEP::matcher).filter(Matcher::matches).forEach(step -> {
+                seconds.add(Double.valueOf(step.group(1)));
+                losses.add(Double.valueOf(step.group(2)));
+            });
+            int status = process.waitFor();
+            if (status != 0 || seconds.size() != warmupSteps + steps) {
+                throw new IllegalStateException("the peer must print " + (warmupSteps + steps)
+                        + " steps and end with status 0, but it printed " + seconds.size() + " and ended with " + status
+                        + ": " + String.join(" ", complete));
+            }
+            return new PeerRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses));
+        } finally {
+            process.destroy();
+        }
+    }
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Trains GPT-2 with PyTorch on the processor as `troupe train` does, and times its steps; --help says how.
+
+One rank trains in one process and adds up the gradients of its microbatches. More ranks are a pipeline of
+torch.distributed.pipelining over Gloo, one process a rank. A line a step: its number, seconds and loss.
+"""
+
+import argparse
+import contextlib
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+# One arena a rank that gives nothing back to the system: a step that maps its activations anew and anew is slower.
+SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 36), "MALLOC_ARENA_MAX": "1"}
+
+
+def main():
+    arguments = parse()
+    if any(os.environ.get(name) != value for name, value in SETTINGS.items()):
+        os.environ.update(SETTINGS)  # read by the C library when a process starts
+        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    from torch import multiprocessing
+
+    if arguments.ranks == 1:
+        train(0, arguments, None)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            multiprocessing.spawn(train, (arguments, f"file://{folder}/store"), arguments.ranks)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", type=int, default=2, help="processes of the pipeline (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each (default: %(default)s)")
+    parser.add_argument("--schedule", default="1f1b", choices=["gpipe", "1f1b", "interleaved-1f1b"])
+    parser.add_argument("--virtual-stages", type=int, default=1, help="stages of each rank")
+    parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"], help="bfloat16: by autocast")
+    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--hidden", type=int, default=512)
+    parser.add_argument("--heads", type=int, default=8)
+    parser.add_argument("--sequence", type=int, default=256)
+    parser.add_argument("--vocabulary", type=int, default=4096)
+    parser.add_argument("--microbatches", type=int, default=8)
+    parser.add_argument("--microbatch-size", type=int, default=4)
+    parser.add_argument("--tokens", required=True, help="a file, of which each byte is a token; read from its start on")
+    parser.add_argument("--warmup", type=int, default=1, help="steps before the first that counts")
+    parser.add_argument("--steps", type=int, default=3, help="steps that count")
+    return parser.parse_args()
+
+
+def train(rank, arguments, store):
+    import torch
+
+    torch.set_num_threads(arguments.threads)
+    trainer = OneProcess(arguments) if arguments.ranks == 1 else Pipeline(rank, arguments, store)
+    parameters = [weight for module in trainer.modules for weight in module.parameters()]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [weight for weight in parameters if weight.dim() >= 2], "weight_decay": 0.1},
+            {"params": [weight for weight in parameters if weight.dim() < 2], "weight_decay": 0.0},
+        ],
+        lr=1e-3,
+        betas=(0.9, 0.95),
+        eps=1e-8,
+        fused=True,
+    )
+    seconds = []
+    for step in range(arguments.warmup + arguments.steps):
+        inputs, targets = batch(arguments, step)
+        begin = time.perf_counter()
+        loss = trainer.accumulate(inputs, targets)
+        clip(trainer, parameters)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        seconds.append(time.perf_counter() - begin)
+        if loss is not None:
+            print(f"step {step} seconds {seconds[-1]:.6f} loss {loss:.6f}", flush=True)
+    if loss is not None:
+        tokens = arguments.microbatches * arguments.microbatch_size * arguments.sequence
+        print(f"median {tokens / statistics.median(seconds[arguments.warmup:]):.1f} tokens/s", flush=True)
+    trainer.close()
+
+
+def batch(arguments, step):
+    """The sequences of a step in the sequential order of Troupe: inputs and, one further, targets, [sequences x T]."""
+    import torch
+
+    rows, length = arguments.microbatches * arguments.microbatch_size, arguments.sequence
+    with open(arguments.tokens, "rb") as file:
+        file.seek(step * rows * length)
+        text = bytearray(file.read(rows * length + 1))
+    if len(text) <= rows * length:
+        raise SystemExit(f"{arguments.tokens} is too short for step {step}: it must have {rows * length} bytes a step")
+    tokens = torch.frombuffer(text, dtype=torch.uint8).long()
+    return tokens[:-1].view(rows, length), tokens[1:].view(rows, length)
+
+
+def clip(trainer, parameters):
+    """By the norm over all ranks, at 1; a table that two ranks hold counts once."""
+    import torch
+
+    norm = torch.nn.utils.get_total_norm([weight.grad for weight in parameters if weight is not trainer.second_copy])
+    torch.nn.utils.clip_grads_with_norm_(parameters, 1.0, trainer.global_norm(norm))
+
+
+def loss_of(microbatches):
+    from torch.nn import functional
+
+    # Divided here, so that no pass over the gradients has to.
+    return lambda logits, targets: functional.cross_entropy(logits.flatten(0, 1), targets.flatten()) / microbatches
+
+
+def precision(arguments):
+    """Around a whole step, so that the bfloat16 copy of a weight is made once and not for each microbatch."""
+    import torch
+
+    return torch.autocast("cpu", torch.bfloat16) if arguments.precision == "bfloat16" else contextlib.nullcontext()
+
+
+class OneProcess:
+    def __init__(self, arguments):
+        from gpt import Stage
+
+        self.arguments = arguments
+        self.loss = loss_of(arguments.microbatches)
+        self.modules = [Stage(arguments, 0, 1)]
+        self.second_copy = None
+
+    def accumulate(self, inputs, targets):
+        total = 0.0
+        for tokens, wanted in zip(inputs.chunk(self.arguments.microbatches), targets.chunk(self.arguments.microbatches)):
+            with precision(self.arguments):
+                loss = self.loss(self.modules[0](tokens), wanted)
+            loss.backward()
+            total += loss.item()
+        return total
+
+    def global_norm(self, norm):
+        return norm
+
+    def close(self):
+        pass
+
+
+class Pipeline:
+    """One rank of it; stage i lives on rank i mod ranks, as in Troupe."""
+
+    def __init__(self, rank, arguments, store):
+        import torch
+        from torch import distributed
+        from torch.distributed import pipelining
+
+        from gpt import Stage
+
+        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=arguments.ranks)
+        self.arguments, self.rank, self.last = arguments, rank, rank == arguments.ranks - 1
+        count = arguments.ranks * arguments.virtual_stages
+        indices = range(rank, count, arguments.ranks)
+        self.modules = [Stage(arguments, index, count) for index in indices]
+        size, length = arguments.microbatch_size, arguments.sequence
+        tokens = torch.zeros(size, length, dtype=torch.long)
+        activation = torch.zeros(size, length, arguments.hidden, requires_grad=True)
+        logits_type = torch.bfloat16 if arguments.precision == "bfloat16" else torch.float32
+        logits = torch.zeros(size, length, arguments.vocabulary, dtype=logits_type, requires_grad=True)
+        stages = [
+            pipelining.PipelineStage(
+                module,
+                index,
+                count,
+                torch.device("cpu"),
+                input_args=tokens if module.first else activation,
+                output_args=logits if module.last else activation,
+            )
+            for index, module in zip(indices, self.modules)
+        ]
+        schedules = {
+            "gpipe": pipelining.ScheduleGPipe,
+            "1f1b": pipelining.Schedule1F1B,
+            "interleaved-1f1b": pipelining.ScheduleInterleaved1F1B,
+        }
+        several = arguments.schedule == "interleaved-1f1b"
+        self.schedule = schedules[arguments.schedule](
+            stages if several else stages[0],
+            arguments.microbatches,
+            loss_fn=loss_of(arguments.microbatches),
+            scale_grads=False,
+        )
+        self.ends = distributed.new_group([0, arguments.ranks - 1])
+        self.table = next((m.tokens.weight for m in self.modules if m.first or m.last), None)
+        self.second_copy = self.table if self.last else None
+
+    def accumulate(self, inputs, targets):
+        from torch import distributed
+
+        losses = []
+        with precision(self.arguments):
+            self.schedule.step(
+                *([inputs] if self.rank == 0 else []),
+                target=targets if self.last else None,
+                losses=losses,
+                return_outputs=False,
+            )
+        if self.table is not None:
+            distributed.all_reduce(self.table.grad, group=self.ends)
+        return sum(loss.item() for loss in losses) if self.last else None
+
+    def global_norm(self, norm):
+        from torch import distributed
+
+        squared = norm.square()
+        distributed.all_reduce(squared)
+        return squared.sqrt()
+
+    def close(self):
+        from torch import distributed
+
+        distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
