@@ -1,5 +1,6 @@
 package dev.troupe.config;
 
+import dev.troupe.config.group.ParallelLayout;
 import java.util.Objects;
 
 /**
@@ -8,12 +9,15 @@ import java.util.Objects;
  * @param pipeline P, ranks in a pipeline, at least 1
  * @param tensor T, ranks that share a stage, at least 1
  * @param data D, pipelines side by side, at least 1
+ * @param sequence whether what the tensor-parallel layers do not share out (norms, residuals, dropout) is shared out by
+ *            slices of the sequence; only with tensor above 1
  * @param virtualStages V, stages per rank, at least 1
  * @param schedule name of a schedule, as the schedules know it
  * @param layout how layers become stages: {@code uniform}, {@code parameters} or a layout string such as
  *            {@code Et|(tt|)*2tL}
  */
-public record ParallelSpec(int pipeline, int tensor, int data, int virtualStages, String schedule, String layout) {
+public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
+        String layout) {
 
     /** Refuses a missing part. */
     public ParallelSpec {
@@ -21,9 +25,14 @@ public record ParallelSpec(int pipeline, int tensor, int data, int virtualStages
         Objects.requireNonNull(layout, "layout");
     }
 
+    /** Returns where each rank stands, and the groups it is in. */
+    public ParallelLayout ranks() {
+        return new ParallelLayout(pipeline, data, tensor);
+    }
+
     /** Returns how many ranks there are: P x D x T. */
     public int worldSize() {
-        return Math.multiplyExact(Math.multiplyExact(pipeline, data), tensor);
+        return ranks().worldSize();
     }
 
     /** Returns how many stages a pipeline has: P x V. */

@@ -17,6 +17,9 @@ public final class RunSpecReader {
     private static final int MAX = Integer.MAX_VALUE;
     // Far beyond what there is, and small enough for every product of two of them.
     private static final int MOST_RANKS = 4096;
+    // What the transport numbers.
+    private static final int MOST_RANKS_IN_ALL = 65536;
+    private static final int MOST_ZERO = 3;
     private static final int MOST_CREDITS = 1024;
     private static final int MOST_THREADS = 1024;
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
@@ -52,6 +55,8 @@ public final class RunSpecReader {
         ParallelSpec parallel = reader.parallel();
         TransportSpec transport = reader.transport();
         reader.checkBatch(training, parallel);
+        reader.checkWorld(parallel);
+        reader.checkTensor(model, parallel);
         if (!problems.isEmpty()) {
             throw new ConfigException(problems);
         }
@@ -143,7 +148,7 @@ public final class RunSpecReader {
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
                 values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
-                optimizer(), learningRate(steps));
+                values.integer("training.zero", 0, MOST_ZERO), optimizer(), learningRate(steps));
     }
 
     private OptimizerSpec optimizer() {
@@ -180,20 +185,48 @@ public final class RunSpecReader {
     }
 
     private ParallelSpec parallel() {
-        ParallelSpec parallel = new ParallelSpec(values.integer("parallel.pipeline", 1, MOST_RANKS),
+        return new ParallelSpec(values.integer("parallel.pipeline", 1, MOST_RANKS),
                 values.integer("parallel.tensor", 1, MOST_RANKS), values.integer("parallel.data", 1, MOST_RANKS),
-                values.integer("parallel.virtual-stages", 1, MOST_RANKS),
+                values.flag("parallel.sequence"), values.integer("parallel.virtual-stages", 1, MOST_RANKS),
                 values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b"),
                 values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"));
-        checkOne("parallel.tensor", parallel.tensor());
-        checkOne("parallel.data", parallel.data());
-        return parallel;
     }
 
-    private void checkOne(String key, int size) {
-        if (size > 1) {
-            values.report(key, "1, since this version trains with tensor = 1 and data = 1", "" + size,
-                    "set it to 1 and share the work out with parallel.pipeline");
+    private void checkWorld(ParallelSpec parallel) {
+        long world = (long) parallel.pipeline() * parallel.data() * parallel.tensor();
+        if (values.sound("parallel.pipeline", "parallel.data", "parallel.tensor") && world > MOST_RANKS_IN_ALL) {
+            values.report("parallel.pipeline",
+                    "at most " + MOST_RANKS_IN_ALL + " ranks in all, pipeline x data x tensor",
+                    parallel.pipeline() + " x " + parallel.data() + " x " + parallel.tensor() + " = " + world,
+                    "take fewer");
+        }
+    }
+
+    /** What each of T ranks gets a share of must divide by T. The vocabulary need not: its table is padded. */
+    private void checkTensor(ModelSpec model, ParallelSpec parallel) {
+        if (!values.sound("parallel.tensor", "model.from")) {
+            return;
+        }
+        boolean isDescribed = model instanceof ModelSpec.Described;
+        for (String key : List.of("model.heads", "model.hidden")) {
+            if (isDescribed || values.isGiven(key)) {
+                checkMultiple(key, parallel.tensor());
+            }
+        }
+        if (!parallel.sequence()) {
+            return;
+        }
+        if (parallel.tensor() == 1) {
+            values.report("parallel.sequence", "false with parallel.tensor = 1", "true",
+                    "slices of the sequence are shared out among the ranks of a tensor group, so set parallel.tensor too");
+        } else if (isDescribed || values.isGiven("model.sequence-length")) {
+            checkMultiple("model.sequence-length", parallel.tensor());
+        }
+    }
+
+    private void checkMultiple(String key, int tensor) {
+        if (values.sound(key) && values.integer(key, 1, MAX) % tensor != 0) {
+            values.report(key, "a multiple of parallel.tensor = " + tensor, "change one of them");
         }
     }
 

@@ -72,6 +72,7 @@ final class RunSpecWriter {
         plain("gradient-clip", training.gradientClip());
         plain("checkpoint-every", training.checkpointEvery());
         plain("validate-every", training.validateEvery());
+        plain("zero", training.zero());
         section("optimizer", () -> {
             OptimizerSpec optimizer = training.optimizer();
             word("kind", optimizer.kind().word());
@@ -93,6 +94,7 @@ final class RunSpecWriter {
         plain("pipeline", parallel.pipeline());
         plain("tensor", parallel.tensor());
         plain("data", parallel.data());
+        plain("sequence", parallel.sequence());
         plain("virtual-stages", parallel.virtualStages());
         word("schedule", parallel.schedule());
         word("layout", parallel.layout());

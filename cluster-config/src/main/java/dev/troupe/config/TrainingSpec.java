@@ -13,12 +13,14 @@ import java.util.Objects;
  * @param gradientClip greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery steps between checkpoints; 0: none but the last
  * @param validateEvery steps between measurements of the held-out loss; 0: none
+ * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
+ *            optimizer state; 2 gradients too; 3 weights too
  * @param optimizer what turns gradients into new weights
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        double gradientClip, int checkpointEvery, int validateEvery, OptimizerSpec optimizer,
-        LearningRateSpec learningRate) {
+        double gradientClip, int checkpointEvery, int validateEvery, int zero,
+        OptimizerSpec optimizer, LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {

@@ -52,10 +52,15 @@ class RefusalTest {
             "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
             "training.precision=bfloat16 ! training.precision (-s): expected float32 or float64, found \"bfloat16\"; "
                     + "this version computes in float32, and in float64 on the engine reference.",
-            "parallel.tensor=2 ! parallel.tensor (-s): expected 1, since this version trains with tensor = 1 and "
-                    + "data = 1, found 2; set it to 1 and share the work out with parallel.pipeline.",
-            "parallel.data=2 ! parallel.data (-s): expected 1, since this version trains with tensor = 1 and "
-                    + "data = 1, found 2; set it to 1 and share the work out with parallel.pipeline.",
+            "parallel.data=0 ! parallel.data (-s): expected a whole number from 1 to 4096, found 0.",
+            "parallel.tensor=8 ! model.heads (the default): expected a multiple of parallel.tensor = 8, found 4; change "
+                    + "one of them.",
+            "parallel.data=3 ! training.global-batch-size (the default): expected a multiple of parallel.data x "
+                    + "training.microbatch-size = 3 x 2 = 6, found 16; the nearest that fit are 12 and 18.",
+            "parallel.sequence=true ! parallel.sequence (-s): expected false with parallel.tensor = 1, found true; "
+                    + "slices of the sequence are shared out among the ranks of a tensor group, so set parallel.tensor "
+                    + "too.",
+            "training.zero=4 ! training.zero (-s): expected a whole number from 0 to 3, found 4.",
             "parallel.schedule= ! parallel.schedule (-s): expected the name of a schedule, such as 1f1b, found \"\".",
             "transport.timeout=60 ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "
                     + "as 60s, found 60.",
@@ -176,6 +181,29 @@ class RefusalTest {
     }
 
     @Test
+    void shouldRefuseWhatTheRanksOfATensorGroupCannotShare() {
+        assertEquals("""
+                model.heads (-s): expected a multiple of parallel.tensor = 3, found 5; change one of them.
+                model.hidden (-s): expected a multiple of parallel.tensor = 3, found 100; change one of them.""",
+                refusal(Optional.empty(), List.of("parallel.tensor=3", "model.heads=5", "model.hidden=100")));
+        assertEquals("model.sequence-length (-s): expected a multiple of parallel.tensor = 4, found 130; change one of "
+                + "them.",
+                refusal(Optional.empty(),
+                        List.of("parallel.tensor=4", "parallel.sequence=true", "model.sequence-length=130")));
+        assertEquals("model.heads (-s): expected a multiple of parallel.tensor = 2, found 3; change one of them.",
+                refusal(Optional.empty(), List.of("model.from=dir", "parallel.tensor=2", "model.heads=3")));
+    }
+
+    @Test
+    void shouldRefuseMoreRanksThanTheTransportNumbers() {
+        assertEquals("parallel.pipeline (-s): expected at most 65536 ranks in all, pipeline x data x tensor, found "
+                + "4096 x 16 x 4 = 262144; take fewer.",
+                refusal(Optional.empty(),
+                        List.of("parallel.pipeline=4096", "parallel.data=16", "parallel.tensor=4",
+                                "training.global-batch-size=32")));
+    }
+
+    @Test
     void shouldReportEveryProblemAtOnce() throws IOException {
         Path file = write("""
                 troupe {
@@ -211,7 +239,7 @@ class RefusalTest {
     void shouldSuggestEveryKeyThatLacksALetter() {
         List<String> keys = Sources.read(Optional.empty(), List.of(), new ArrayList<>()).keys().all().stream().sorted()
                 .toList();
-        assertEquals(47, keys.size());
+        assertEquals(49, keys.size());
         for (String key : keys) {
             for (int i = 0; i < key.length(); i++) {
                 String misspelt = key.substring(0, i) + key.substring(i + 1);

@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +31,7 @@ class RunSpecReaderTest {
             "training.optimizer.weight-decay=0.01", "training.learning-rate.schedule=constant",
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
             "training.learning-rate.warmup-steps=1", "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
+            "parallel.tensor=2", "parallel.data=4", "parallel.sequence=true", "training.zero=2",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
             "engine.kind=reference", "engine.threads=2", "engine.emulated.forward=[1ms, 2500ns]",
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
@@ -44,10 +47,10 @@ class RunSpecReaderTest {
     void shouldReadTheDocumentedDefaults() {
         RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(8, 128, 4, 128, 256, true),
                 new DataSpec(Optional.empty(), DataSpec.Tokenizer.BYTES, DataSpec.Order.RANDOM, 1, 0.05),
-                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50,
+                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 1.0, 0, 50, 0,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
-                new ParallelSpec(4, 1, 1, 1, "1f1b", "uniform"),
+                new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform"),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()));
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
@@ -60,10 +63,10 @@ class RunSpecReaderTest {
         RunSpec expected = new RunSpec("other.run_2", new ModelSpec.Described(6, 96, 6, 24, 300, false),
                 new DataSpec(Optional.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES,
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125),
-                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64, 0.5, 2, 3,
+                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64, 0.5, 2, 3, 2,
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 6)),
-                new ParallelSpec(3, 1, 1, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2,
+                new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2,
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
@@ -171,15 +174,29 @@ class RunSpecReaderTest {
 
     @Test
     void shouldCountRanksAndStages() {
-        ParallelSpec parallel = new ParallelSpec(4, 2, 3, 2, "1f1b", "uniform");
+        ParallelSpec parallel = new ParallelSpec(4, 2, 3, false, 2, "1f1b", "uniform");
         assertEquals(24, parallel.worldSize());
         assertEquals(8, parallel.stageCount());
     }
 
     @Test
+    void shouldShareTheMicrobatchesOfAStepOutInTheirOrder() {
+        RunSpec one = RunSpecReader.read(Optional.empty(), List.of());
+        RunSpec four = RunSpecReader.read(Optional.empty(), List.of("parallel.data=4"));
+        List<Integer> taken = new ArrayList<>();
+        for (int dataRank = 0; dataRank < 4; dataRank++) {
+            int first = four.firstMicrobatch(dataRank);
+            IntStream.range(first, first + four.microbatchCount()).forEach(taken::add);
+        }
+        assertEquals(2, four.microbatchCount());
+        assertEquals(IntStream.range(0, one.microbatchCount()).boxed().toList(), taken);
+        assertThrows(IndexOutOfBoundsException.class, () -> four.firstMicrobatch(4));
+    }
+
+    @Test
     void shouldRefuseABatchThatIsBuiltWrong() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
-        ParallelSpec parallel = new ParallelSpec(4, 1, 3, 1, "1f1b", "uniform");
+        ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform");
         assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
                 run.training(), parallel, run.engine(), run.transport()));
     }

@@ -123,9 +123,11 @@ public final class Comparison {
         TrainingSpec training = base.training();
         return new RunSpec(base.name(), base.model(), base.data(),
                 new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
-                        training.seed(), training.precision(), training.gradientClip(), 0, 0, training.optimizer(),
+                        training.seed(), training.precision(), training.gradientClip(), 0, 0, training.zero(),
+                        training.optimizer(),
                         training.learningRate()),
-                new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), contestant.virtualStages(),
+                new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),
+                        contestant.virtualStages(),
                         contestant.schedule(), parallel.layout()),
                 base.engine(), base.transport());
     }

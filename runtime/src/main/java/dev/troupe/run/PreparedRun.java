@@ -53,6 +53,7 @@ public final class PreparedRun implements AutoCloseable {
         this.request = request;
         RunSpec spec = request.spec();
         try {
+            Supported.require(spec);
             if (!request.continuesInPlace()) {
                 RunDirectory.requireFree(request.output());
             }
