@@ -194,7 +194,6 @@ final class StageWorker implements AutoCloseable {
     private TaskResult update(WeightUpdate update) {
         engine.workStarts(stage.index(), Work.UPDATE);
         stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
-        stage.zeroGradients();
         engine.workEnds();
         return TaskResult.NOTHING;
     }

@@ -36,10 +36,10 @@ final class AttentionHalf {
         qkvShape = context.activation(3 * width);
         stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, heads);
         norm = new Norm(context, block + ".ln_1");
-        qkvWeight = context.parameter(block + ".attn.c_attn.weight", width, 3 * width);
-        qkvBias = context.parameter(block + ".attn.c_attn.bias", 3 * width);
-        projectionWeight = context.parameter(block + ".attn.c_proj.weight", width, width);
-        projectionBias = context.parameter(block + ".attn.c_proj.bias", width);
+        qkvWeight = Parameter.of(block + ".attn.c_attn.weight", width, 3 * width);
+        qkvBias = Parameter.of(block + ".attn.c_attn.bias", 3 * width);
+        projectionWeight = Parameter.of(block + ".attn.c_proj.weight", width, width);
+        projectionBias = Parameter.of(block + ".attn.c_proj.bias", width);
     }
 
     List<Parameter> parameters() {

@@ -27,8 +27,8 @@ final class EmbeddingLayer implements Layer {
         pool = context.pool();
         sequenceLength = context.sequenceLength();
         outputShape = context.activation(model.hidden());
-        tokenTable = context.parameter(TOKEN_TABLE, model.vocabularySize(), model.hidden());
-        positionTable = context.parameter("wpe.weight", model.sequenceLength(), model.hidden());
+        tokenTable = Parameter.of(TOKEN_TABLE, model.vocabularySize(), model.hidden());
+        positionTable = Parameter.of("wpe.weight", model.sequenceLength(), model.hidden());
     }
 
     @Override

@@ -20,9 +20,9 @@ public final class Generator implements AutoCloseable {
     private final ModelConfig model;
     private final TensorPool pool;
     private final StageLayers layers;
+    private final StageBuffers buffers;
     private final TokenInlet inlet;
     private final Arena hostMemory = Arena.ofShared();
-    private final MemorySegment hostRow;
     private final MemorySegment hostLogits;
     private final Sampler sampler;
 
@@ -36,11 +36,12 @@ public final class Generator implements AutoCloseable {
         this.engine = engine;
         this.model = model;
         this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), source, false);
+        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength());
         this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
+        this.buffers = new StageBuffers(engine, layers.parameters(), layers.secondUse(), false);
+        buffers.load(layers.parameters(), source);
         this.inlet = new TokenInlet(context, 0);
         long elementBytes = engine.floatType().elementBytes();
-        this.hostRow = hostMemory.allocate(model.hidden() * elementBytes, elementBytes);
         this.hostLogits = hostMemory.allocate(model.vocabularySize() * elementBytes, elementBytes);
         this.sampler = new Sampler(model.vocabularySize());
     }
@@ -75,22 +76,18 @@ public final class Generator implements AutoCloseable {
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), model.sequenceLength());
         Tensor activation = layers.forwardBeforeHead(inlet.tensor("tokens of the prompt", tokens));
-        // There are no views: the one row that counts goes through host memory.
-        engine.copyToHost(activation, (window - 1) * hostRow.byteSize(), hostRow);
-        pool.give(activation);
-        Tensor row = pool.take(Shape.of(1, model.hidden()));
-        engine.copyFromHost(hostRow, row, 0);
+        Tensor row = engine.range(activation, (window - 1) * (long) model.hidden(), Shape.of(1, model.hidden()));
         Tensor logits = pool.take(Shape.of(1, model.vocabularySize()));
         layers.head().logitsOfRow(row, logits);
         engine.copyToHost(logits, 0, hostLogits);
-        pool.give(row);
+        pool.give(activation);
         pool.give(logits);
     }
 
     @Override
     public void close() {
         pool.close();
-        layers.close();
+        buffers.close();
         inlet.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();

@@ -45,7 +45,7 @@ final class HeadLayer implements Layer {
         norm = new Norm(context, "ln_f");
         ownsTable = embedding == null;
         table = ownsTable
-                ? context.parameter(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
+                ? Parameter.of(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
                         model.vocabularySize(), model.hidden())
                 : embedding.tokenTable().secondUse();
     }

@@ -2,7 +2,6 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
-import dev.troupe.weights.WeightSource;
 
 /**
  * What the layers of a stage share.
@@ -17,18 +16,8 @@ import dev.troupe.weights.WeightSource;
  *            B
  * @param sequenceLength
  *            T of this run, at most the model's
- * @param source
- *            where the weights come from
- * @param trained
- *            whether parameters have gradients
  */
-record LayerContext(Engine engine, TensorPool pool, ModelConfig model, int microbatchSize, int sequenceLength,
-        WeightSource source, boolean trained) {
-    /** A parameter with the weights of the source. */
-    Parameter parameter(String name, int... sizes) {
-        return trained ? Parameter.trained(engine, source, name, sizes) : Parameter.frozen(engine, source, name, sizes);
-    }
-
+record LayerContext(Engine engine, TensorPool pool, ModelConfig model, int microbatchSize, int sequenceLength) {
     /** Rows of an activation: N = B T. */
     int rows() {
         return microbatchSize * sequenceLength;

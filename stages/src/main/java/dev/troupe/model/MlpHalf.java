@@ -30,10 +30,10 @@ final class MlpHalf {
         activation = context.activation(width);
         innerShape = context.activation(4 * width);
         norm = new Norm(context, block + ".ln_2");
-        innerWeight = context.parameter(block + ".mlp.c_fc.weight", width, 4 * width);
-        innerBias = context.parameter(block + ".mlp.c_fc.bias", 4 * width);
-        projectionWeight = context.parameter(block + ".mlp.c_proj.weight", 4 * width, width);
-        projectionBias = context.parameter(block + ".mlp.c_proj.bias", width);
+        innerWeight = Parameter.of(block + ".mlp.c_fc.weight", width, 4 * width);
+        innerBias = Parameter.of(block + ".mlp.c_fc.bias", 4 * width);
+        projectionWeight = Parameter.of(block + ".mlp.c_proj.weight", 4 * width, width);
+        projectionBias = Parameter.of(block + ".mlp.c_proj.bias", width);
     }
 
     List<Parameter> parameters() {

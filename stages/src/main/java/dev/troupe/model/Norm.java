@@ -26,8 +26,8 @@ final class Norm {
         epsilon = context.model().normEpsilon();
         inputShape = context.activation(width);
         rowShape = Shape.of(context.rows());
-        gamma = context.parameter(name + ".weight", width);
-        beta = context.parameter(name + ".bias", width);
+        gamma = Parameter.of(name + ".weight", width);
+        beta = Parameter.of(name + ".bias", width);
     }
 
     List<Parameter> parameters() {

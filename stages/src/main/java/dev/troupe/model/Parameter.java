@@ -1,67 +1,45 @@
 package dev.troupe.model;
 
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.weights.WeightSource;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
- * A trained tensor with its gradient. The gradient adds up over the microbatches of a step.
+ * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the stage's
+ * {@link StageBuffers}, which places them once all parameters are known; nobody asks for them before.
  *
  * <p>Thread rule: as for the engine.
  */
-final class Parameter implements AutoCloseable {
-    private final Engine engine;
+final class Parameter {
     private final String name;
-    private final Tensor weights;
-    private final Tensor gradient;
-    private final boolean ownsWeights;
+    private final Shape shape;
+    /** The parameter whose weights these are; null for one that has its own. */
+    private final Parameter first;
+    private Tensor weights;
+    private Tensor gradient;
 
-    private Parameter(Engine engine, String name, Tensor weights, Tensor gradient, boolean ownsWeights) {
-        this.engine = engine;
+    private Parameter(String name, Shape shape, Parameter first) {
         this.name = name;
-        this.weights = weights;
-        this.gradient = gradient;
-        this.ownsWeights = ownsWeights;
+        this.shape = shape;
+        this.first = first;
     }
 
-    /** A parameter with the weights of the source and a gradient of zero. */
-    static Parameter trained(Engine engine, WeightSource source, String name, int... sizes) {
-        Shape shape = Shape.of(sizes);
-        return new Parameter(engine, name, read(engine, source, name, shape),
-                engine.allocate(engine.floatType(), shape),
-                true);
+    /** A parameter that is not placed yet. */
+    static Parameter of(String name, int... sizes) {
+        return new Parameter(name, Shape.of(sizes), null);
     }
 
-    /** A parameter for forwards alone: it has no gradient. */
-    static Parameter frozen(Engine engine, WeightSource source, String name, int... sizes) {
-        return new Parameter(engine, name, read(engine, source, name, Shape.of(sizes)), null, true);
-    }
-
-    /** A second use of these weights, with a gradient of its own where this one has a gradient. */
+    /** A second use of these weights, with a gradient of its own where there are gradients. */
     Parameter secondUse() {
-        Tensor secondGradient = gradient == null ? null : engine.allocate(gradient.dataType(), gradient.shape());
-        return new Parameter(engine, name, weights, secondGradient, false);
+        return new Parameter(name, shape, this);
     }
 
-    private static Tensor read(Engine engine, WeightSource source, String name, Shape shape) {
-        Tensor weights = engine.allocate(engine.floatType(), shape);
-        load(engine, source, name, weights);
-        return weights;
+    /** Says where the weights are; not for a second use. */
+    void placeWeights(Tensor range) {
+        weights = range;
     }
 
-    /** Fills a tensor with what the source has under this name. */
-    static void load(Engine engine, WeightSource source, String name, Tensor target) {
-        if (!engine.computes()) {
-            return; // its tensors hold no values
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment values = arena.allocate(target.byteCount(), target.dataType().elementBytes());
-            source.read(name, target.shape(), target.dataType(), values);
-            engine.copyFromHost(values, target, 0);
-        }
+    void placeGradient(Tensor range) {
+        gradient = range;
     }
 
     String name() {
@@ -69,34 +47,20 @@ final class Parameter implements AutoCloseable {
     }
 
     Shape shape() {
-        return weights.shape();
+        return shape;
     }
 
     Tensor weights() {
-        return weights;
+        return first == null ? weights : first.weights();
     }
 
-    /** The gradient; the parameter is not a frozen one. */
+    /** The gradient; null where nothing is trained. */
     Tensor gradient() {
         return gradient;
     }
 
     /** Whether weight decay acts on it: matrices do decay, biases and norms do not. */
     boolean decays() {
-        return shape().rank() >= 2;
-    }
-
-    void zeroGradient() {
-        engine.fill(gradient, 0);
-    }
-
-    @Override
-    public void close() {
-        if (ownsWeights) {
-            weights.close();
-        }
-        if (gradient != null) {
-            gradient.close();
-        }
+        return shape.rank() >= 2;
     }
 }

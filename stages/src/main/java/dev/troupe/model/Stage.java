@@ -10,10 +10,9 @@ import java.util.List;
 /**
  * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
  *
- * <p>A step is: {@link #zeroGradients}; for every microbatch {@link #forward}, {@link #backwardInput} and
- * {@link #backwardWeight}, in this order, with other microbatches in between as the plan says; then, where
- * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #squaredSums};
- * {@link #optimizerStep}. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
+ * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
+ * with other microbatches in between as the plan says; then, where {@link #tiedEnd} is not {@code NONE}, the exchange of
+ * the table's gradient; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
  * the same bits. Between steps {@link #forwardOnly} measures a loss.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
@@ -34,7 +33,8 @@ public final class Stage implements AutoCloseable {
     private final Engine engine;
     private final TensorPool pool;
     private final StageLayers stack;
-    private final List<OptimizerState> optimizers;
+    private final StageBuffers buffers;
+    private final OptimizerState optimizer;
     private final Shape boundaryShape;
     private final TokenInlet inlet;
     private final MicrobatchTapes tapes;
@@ -48,10 +48,11 @@ public final class Stage implements AutoCloseable {
         this.engine = engine;
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model, settings.microbatchSize(),
-                settings.sequenceLength(), source, true);
+                settings.sequenceLength());
         this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
-        this.optimizers = stack.parameters().stream()
-                .map(parameter -> new OptimizerState(engine, parameter, settings.optimizer())).toList();
+        this.buffers = new StageBuffers(engine, stack.parameters(), stack.secondUse(), true);
+        buffers.load(stack.parameters(), source);
+        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.boundaryShape = context.activation(model.hidden());
         this.inlet = new TokenInlet(context, index);
         this.tapes = new MicrobatchTapes(index, stack, settings.microbatchesPerStep());
@@ -205,9 +206,9 @@ public final class Stage implements AutoCloseable {
         tapes.dropAll();
     }
 
-    /** Makes all gradients zero; the start of a step. */
+    /** Makes all gradients zero, after some microbatches of a step that is given up. */
     public void zeroGradients() {
-        stack.gradientUses().forEach(Parameter::zeroGradient);
+        buffers.zeroGradients();
     }
 
     /**
@@ -261,7 +262,7 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Updates all weights.
+     * Updates all weights, and makes all gradients zero for the next step.
      *
      * @param learningRate
      *            the rate of this step
@@ -271,9 +272,8 @@ public final class Stage implements AutoCloseable {
      *            how many updates there will have been after this one, so at least 1
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
-        for (OptimizerState optimizer : optimizers) {
-            optimizer.step(learningRate, gradientScale, updateNumber);
-        }
+        optimizer.step(learningRate, gradientScale, updateNumber);
+        buffers.zeroSecondGradient();
     }
 
     /** The weights, in the order of the published model: what an export writes. */
@@ -294,10 +294,9 @@ public final class Stage implements AutoCloseable {
     /** Weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates so far. */
     public List<StateTensor> state() {
         List<StateTensor> all = new ArrayList<>();
-        for (OptimizerState optimizer : optimizers) {
-            Parameter parameter = optimizer.parameter();
+        for (Parameter parameter : stack.parameters()) {
             all.add(weightsOf(parameter));
-            optimizer.addTo(all, stack.isTiedCopy(parameter));
+            optimizer.addTo(all, parameter, stack.isTiedCopy(parameter));
         }
         return List.copyOf(all);
     }
@@ -310,7 +309,7 @@ public final class Stage implements AutoCloseable {
      */
     public void load(WeightSource source) {
         for (StateTensor named : state()) {
-            Parameter.load(engine, source, named.name(), named.tensor());
+            StageBuffers.load(engine, source, named.name(), named.tensor());
         }
     }
 
@@ -318,8 +317,7 @@ public final class Stage implements AutoCloseable {
     @Override
     public void close() {
         pool.close();
-        optimizers.forEach(OptimizerState::close);
-        stack.close();
+        buffers.close();
         inlet.close();
     }
 

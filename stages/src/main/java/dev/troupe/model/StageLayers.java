@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The layers of a stage in order, with the ends of the model where they are here. */
-final class StageLayers implements AutoCloseable {
+final class StageLayers {
     private final List<Layer> layers;
     private final EmbeddingLayer embedding;
     private final HeadLayer head;
@@ -19,7 +19,7 @@ final class StageLayers implements AutoCloseable {
         this.tiedEnd = tiedEnd;
     }
 
-    /** Builds these layers of the model; parameters are read in the order of the layers. */
+    /** Builds these layers of the model; their parameters are still to be placed. */
     static StageLayers of(LayerContext context, LayerRange range, int microbatchesPerStep) {
         ModelConfig model = context.model();
         List<Layer> layers = new ArrayList<>();
@@ -68,13 +68,9 @@ final class StageLayers implements AutoCloseable {
         return layers.stream().flatMap(layer -> layer.parameters().stream()).toList();
     }
 
-    /** Every parameter that has a gradient on this stage: a table with both ends here has two. */
-    List<Parameter> gradientUses() {
-        List<Parameter> all = new ArrayList<>(parameters());
-        if (tiedEnd == TiedEnd.BOTH) {
-            all.add(head.table());
-        }
-        return all;
+    /** The head end's use of a table whose both ends are here; null where there is none. */
+    Parameter secondUse() {
+        return tiedEnd == TiedEnd.BOTH ? head.table() : null;
     }
 
     /** Whether this is the head end's copy of a tied table. */
@@ -111,10 +107,5 @@ final class StageLayers implements AutoCloseable {
 
     StageTape newTape() {
         return new StageTape(layers.stream().map(Layer::newTape).toList());
-    }
-
-    @Override
-    public void close() {
-        gradientUses().forEach(Parameter::close);
     }
 }

@@ -60,18 +60,22 @@ final class NaivePipeline implements AutoCloseable {
     /** A whole step, update included. */
     StepResult step(int step, Order order) {
         StepResult result = gradients(step, order);
-        double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
-        stages.forEach(stage -> stage.optimizerStep(golden.learningRate, scale, step + 1));
+        update(step, result);
         return result;
     }
 
     /** A step up to its update. */
     StepResult gradients(int step, Order order) {
-        stages.forEach(Stage::zeroGradients);
         run(step, order);
         reduceTied();
         List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
         return new StepResult(meanLoss(), GlobalNorm.of(sums));
+    }
+
+    /** The update of a step; there are no gradients after it. */
+    void update(int step, StepResult result) {
+        double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
+        stages.forEach(stage -> stage.optimizerStep(golden.learningRate, scale, step + 1));
     }
 
     double heldOutLoss(int step) {

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * {@link #copyFromHost} may run on another thread meanwhile, on tensors no kernel is using.
  *
  * <p>Contract of every kernel: the caller allocates inputs and outputs; outputs are overwritten unless the kernel says
- * that it adds; an output shares no tensor with an input unless the kernel says it may; shapes that do not fit raise
+ * that it adds; an output shares no memory with another operand unless the kernel says it may; shapes that do not fit raise
  * {@link IllegalArgumentException} before anything is written. The same call on the same bytes gives the same bytes, on
  * every run. A kernel that returns nothing may still be running on a device; whatever reads a result waits for it.
  */
@@ -45,6 +45,22 @@ public interface Engine extends AutoCloseable {
 
     /** A tensor filled with zeros. The caller closes it. */
     Tensor allocate(DataType dataType, Shape shape);
+
+    /**
+     * A tensor over neighbouring elements of another, in the same memory: what one writes the other reads. A kernel takes
+     * it as any tensor. It is no allocation: {@link #allocatedBytes} counts its buffer alone, closing it has no effect, and
+     * it ends with its buffer. Many small tensors that one kernel call is to serve are ranges of one.
+     *
+     * @param buffer
+     *            an open tensor of this engine, itself a range or not
+     * @param first
+     *            its element, in row-major order, that the range begins with
+     * @param shape
+     *            of the range
+     * @throws IllegalArgumentException
+     *             where the buffer ends before the range does
+     */
+    Tensor range(Tensor buffer, long first, Shape shape);
 
     /** Bytes of all tensors allocated and not closed. */
     long allocatedBytes();
@@ -171,10 +187,13 @@ public interface Engine extends AutoCloseable {
      */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 
-    /** One AdamW update of weights and both moments, all of one shape. */
+    /** One AdamW update of weights and both moments, all of one shape; the gradients become zero. */
     void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update);
 
-    /** {@code weights -= learningRate (gradientScale gradients + weightDecay weights)}, as {@code torch.optim.SGD}. */
+    /**
+     * {@code weights -= learningRate (gradientScale gradients + weightDecay weights)}, as {@code torch.optim.SGD}; the
+     * gradients become zero.
+     */
     void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale);
 
     /** Gives back all memory, open tensors included. Closing twice has no effect. */

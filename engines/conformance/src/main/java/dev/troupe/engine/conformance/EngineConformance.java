@@ -27,10 +27,12 @@ import org.junit.jupiter.api.TestFactory;
  * What every engine must pass, kernel by kernel: the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
  * float64 within the rounding of the engine's own type, and the promises of {@link Engine} on bytes, memory and
  * refusals. The module of an engine extends it and names nothing but how to open one. What is
- * asked of memory and of copies stands in {@link MemoryConformance}.
+ * asked of memory, copies and ranges stands in {@link MemoryConformance} and {@link RangeConformance}.
  */
 @Tag("parity")
-public abstract class EngineConformance extends MemoryConformance {
+public abstract class EngineConformance extends RangeConformance {
+    /** Elements before and after a range: odd, so that ranges begin where no tensor does. */
+    private static final int MARGIN = 5;
     private static final int REPEATS = 30;
 
     /** For subclasses. */
@@ -41,14 +43,20 @@ public abstract class EngineConformance extends MemoryConformance {
     final Stream<DynamicNode> shouldAgreeWithReference() {
         return byKernel().entrySet().stream()
                 .map(kernel -> dynamicContainer(kernel.getKey(), kernel.getValue().stream().map(
-                        kernelCase -> dynamicTest(kernelCase.variant(), () -> agrees(engine(), kernelCase)))));
+                        kernelCase -> dynamicTest(kernelCase.variant(), () -> agrees(engine(), kernelCase, 0)))));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldAgreeWithReferenceOnRanges() {
+        return typical().map(kernelCase -> dynamicTest(kernelCase.toString(),
+                () -> agrees(engine(), kernelCase, MARGIN)));
     }
 
     @TestFactory
     final Stream<DynamicTest> shouldAgreeWithReferenceOnTwoThreads() {
         return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
             try (Engine wide = open(2)) {
-                agrees(wide, kernelCase);
+                agrees(wide, kernelCase, 0);
             }
         }));
     }
@@ -129,9 +137,9 @@ public abstract class EngineConformance extends MemoryConformance {
         });
     }
 
-    private static void agrees(Engine engine, KernelCase kernelCase) {
+    private static void agrees(Engine engine, KernelCase kernelCase, int margin) {
         Truth truth = new Truth(kernelCase);
-        try (Trial trial = new Trial(engine, kernelCase)) {
+        try (Trial trial = new Trial(engine, kernelCase, margin)) {
             trial.prepare();
             byte[][] before = trial.bytes();
             trial.run();
@@ -149,6 +157,7 @@ public abstract class EngineConformance extends MemoryConformance {
                     }
                 }
             }
+            assertTrue(trial.marginsAreUntouched(margin), kernelCase + " wrote beside a range");
         }
     }
 

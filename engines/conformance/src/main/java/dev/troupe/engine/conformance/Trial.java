@@ -2,24 +2,51 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /** One case on one engine, with its tensors. Closing it closes them. */
 final class Trial implements AutoCloseable {
     private final Engine engine;
     private final KernelCase kernelCase;
     private final Tensor[] tensors;
+    /** What the tensors are ranges of; empty where each has memory of its own. */
+    private final List<Tensor> buffers = new ArrayList<>();
 
     Trial(Engine engine, KernelCase kernelCase) {
+        this(engine, kernelCase, 0);
+    }
+
+    /** A trial whose tensors are ranges, with so many elements before and after each; 0: no ranges. */
+    Trial(Engine engine, KernelCase kernelCase, int margin) {
         this.engine = engine;
         this.kernelCase = kernelCase;
         this.tensors = kernelCase.operands().stream()
-                .map(operand -> engine.allocate(operand.integers() ? DataType.INT32 : engine.floatType(),
-                        operand.shape().apply(engine)))
+                .map(operand -> tensor(operand.integers() ? DataType.INT32 : engine.floatType(),
+                        operand.shape().apply(engine), margin))
                 .toArray(Tensor[]::new);
         reset(numbers -> numbers);
+    }
+
+    private Tensor tensor(DataType dataType, Shape shape, int margin) {
+        if (margin == 0) {
+            return engine.allocate(dataType, shape);
+        }
+        Tensor buffer = engine.allocate(dataType, Shape.of((int) shape.elementCount() + 2 * margin));
+        buffers.add(buffer);
+        return engine.range(buffer, margin, shape);
+    }
+
+    /** Whether all that lies beside the ranges is still zero. */
+    boolean marginsAreUntouched(int margin) {
+        return buffers.stream().map(buffer -> HostMemory.read(engine, buffer)).allMatch(
+                numbers -> IntStream.range(0, margin).allMatch(
+                        i -> numbers[i] == 0 && numbers[numbers.length - 1 - i] == 0));
     }
 
     /** Puts back what the tensors hold before the call, each array of floats changed in one way. */
@@ -69,5 +96,6 @@ final class Trial implements AutoCloseable {
         for (Tensor tensor : tensors) {
             tensor.close();
         }
+        buffers.forEach(Tensor::close);
     }
 }

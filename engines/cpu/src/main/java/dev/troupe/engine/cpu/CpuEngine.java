@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
@@ -50,6 +51,13 @@ public final class CpuEngine implements Engine {
     @Override
     public Tensor allocate(DataType dataType, Shape shape) {
         return memory.allocate(dataType, shape);
+    }
+
+    @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        CpuTensor whole = operands("range").own("buffer", buffer);
+        Ranges.requireWithin(whole, first, shape);
+        return new CpuTensor(whole, first, shape);
     }
 
     @Override

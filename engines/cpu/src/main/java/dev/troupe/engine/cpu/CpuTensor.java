@@ -7,12 +7,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A tensor in native memory, on a boundary of 64 bytes. */
+/** A tensor in native memory, on a boundary of 64 bytes; or a range of one, wherever it begins. */
 final class CpuTensor implements Tensor {
     private final CpuMemory owner;
     private final DataType dataType;
     private final Shape shape;
-    private final Arena arena = Arena.ofShared();
+    /** The tensor whose memory this is: itself, or the one it is a range of. */
+    private final CpuTensor buffer;
+    /** Null for a range. */
+    private final Arena arena;
     private final MemorySegment elements;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -20,7 +23,19 @@ final class CpuTensor implements Tensor {
         this.owner = owner;
         this.dataType = dataType;
         this.shape = shape;
+        this.buffer = this;
+        this.arena = Arena.ofShared();
         this.elements = arena.allocate(byteCount(), Lanes.ALIGNMENT);
+    }
+
+    /** A range of another tensor, which holds it. */
+    CpuTensor(CpuTensor buffer, long first, Shape shape) {
+        this.owner = buffer.owner;
+        this.dataType = buffer.dataType;
+        this.shape = shape;
+        this.buffer = buffer.buffer;
+        this.arena = null;
+        this.elements = buffer.elements.asSlice(first * dataType.elementBytes(), byteCount());
     }
 
     @Override
@@ -38,7 +53,7 @@ final class CpuTensor implements Tensor {
     }
 
     boolean isClosed() {
-        return closed.get();
+        return buffer.closed.get();
     }
 
     int size(int dimension) {
@@ -61,7 +76,7 @@ final class CpuTensor implements Tensor {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        if (buffer == this && closed.compareAndSet(false, true)) {
             owner.forget(this);
             arena.close();
         }

@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.AdamW;
 import jdk.incubator.vector.FloatVector;
 
-/** Optimizer steps in one pass over all that they read and write. */
+/** Optimizer steps in one pass over all that they read and write; the gradients are zero behind it. */
 final class Optimizers {
     private Optimizers() {
     }
@@ -36,6 +36,7 @@ final class Optimizers {
             m = g.sub(m).fma(Lanes.all(firstRate), m);
             FloatVector v = g.mul(g).fma(Lanes.all(secondRate), Lanes.load(second, i).mul(beta2));
             FloatVector denominator = v.sqrt().fma(Lanes.all(secondCorrection), Lanes.all(epsilon));
+            Lanes.store(Lanes.zeros(), gradients, i);
             Lanes.store(m, first, i);
             Lanes.store(v, second, i);
             Lanes.store(m.div(denominator).fma(Lanes.all(-stepSize), Lanes.load(weights, i).mul(keep)), weights, i);
@@ -46,6 +47,7 @@ final class Optimizers {
             m = Math.fma(g - m, firstRate, m);
             float v = Math.fma(g * g, secondRate, Lanes.get(second, i) * beta2);
             float denominator = Math.fma((float) Math.sqrt(v), secondCorrection, epsilon);
+            Lanes.set(gradients, i, 0);
             Lanes.set(first, i, m);
             Lanes.set(second, i, v);
             Lanes.set(weights, i, Math.fma(m / denominator, -stepSize, Lanes.get(weights, i) * keep));
@@ -59,11 +61,13 @@ final class Optimizers {
         for (int i = 0; i < whole; i += Lanes.COUNT) {
             FloatVector w = Lanes.load(weights, i);
             FloatVector change = w.fma(Lanes.all(weightDecay), Lanes.load(gradients, i).mul(gradientScale));
+            Lanes.store(Lanes.zeros(), gradients, i);
             Lanes.store(change.fma(Lanes.all(-learningRate), w), weights, i);
         }
         for (int i = whole; i < count; i++) {
             float w = Lanes.get(weights, i);
             float change = Math.fma(w, weightDecay, Lanes.get(gradients, i) * gradientScale);
+            Lanes.set(gradients, i, 0);
             Lanes.set(weights, i, Math.fma(change, -learningRate, w));
         }
     }

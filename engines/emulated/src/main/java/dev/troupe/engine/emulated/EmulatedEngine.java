@@ -4,6 +4,7 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
@@ -53,6 +54,12 @@ public final class EmulatedEngine implements Engine {
     @Override
     public Tensor allocate(DataType dataType, Shape shape) {
         return new EmulatedTensor(dataType, shape, allocatedBytes);
+    }
+
+    @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        Ranges.requireWithin(buffer, first, shape);
+        return new EmulatedRange(buffer.dataType(), shape);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.troupe.engine.nd4j;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.nd4j.linalg.api.buffer.DataBuffer;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
@@ -12,6 +13,9 @@ import org.nd4j.linalg.factory.Nd4j;
  * <p>Thread rule: one thread at a time.
  */
 final class ArrayViews {
+    private final DataBuffer buffer;
+    /** The element of the buffer that these begin with. */
+    private final long start;
     private final INDArray elements;
     private final Map<Key, INDArray> views = new HashMap<>();
 
@@ -20,7 +24,20 @@ final class ArrayViews {
 
     /** Looks at the buffer of a vector that holds all elements. */
     ArrayViews(INDArray elements) {
+        this(elements.data(), 0, elements);
+    }
+
+    private ArrayViews(DataBuffer buffer, long start, INDArray elements) {
+        this.buffer = buffer;
+        this.start = start;
         this.elements = elements;
+    }
+
+    /** Looks at some of the elements; to be used no longer than these. */
+    ArrayViews range(long first, long length) {
+        // Made of the buffer itself, since ND4J counts the offset of a view of a view from the beginning of the first.
+        INDArray part = Nd4j.create(buffer, new long[]{length}, new long[]{1}, start + first, 'c');
+        return new ArrayViews(buffer, start + first, part);
     }
 
     /** All elements as a vector. */
@@ -61,11 +78,11 @@ final class ArrayViews {
 
     private INDArray create(Key key) {
         if (key.columns == 0) {
-            return Nd4j.create(elements.data(), new long[]{key.rows}, new long[]{key.rowStride}, key.offset, 'c');
+            return Nd4j.create(buffer, new long[]{key.rows}, new long[]{key.rowStride}, start + key.offset, 'c');
         }
         char order = key.rowStride == 1 && key.columnStride != 1 ? 'f' : 'c';
-        return Nd4j.create(elements.data(), new long[]{key.rows, key.columns},
-                new long[]{key.rowStride, key.columnStride}, key.offset, order);
+        return Nd4j.create(buffer, new long[]{key.rows, key.columns},
+                new long[]{key.rowStride, key.columnStride}, start + key.offset, order);
     }
 
     /** Gives the buffer back at once. */

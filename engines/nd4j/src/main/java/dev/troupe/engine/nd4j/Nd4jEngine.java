@@ -3,6 +3,7 @@ package dev.troupe.engine.nd4j;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -55,6 +56,13 @@ final class Nd4jEngine implements Engine {
     @Override
     public Tensor allocate(DataType dataType, Shape shape) {
         return memory.allocate(dataType, shape);
+    }
+
+    @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        Nd4jTensor whole = new Operands(memory, floatType, "range").own("buffer", buffer);
+        Ranges.requireWithin(whole, first, shape);
+        return new Nd4jTensor(whole, first, shape);
     }
 
     @Override
@@ -303,7 +311,7 @@ final class Nd4jEngine implements Engine {
         operands.apart("weights", w, g, first, second);
         operands.apart("firstMoment", first, g, second);
         operands.apart("secondMoment", second, g);
-        optimizers.adamW(w.flat(), g.flat(), first.flat(), second.flat(), update);
+        optimizers.adamW(w, g, first, second, update);
     }
 
     @Override

@@ -6,11 +6,15 @@ import dev.troupe.engine.Tensor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
-/** A tensor in a buffer of ND4J. */
+/** A tensor in a buffer of ND4J, or a range of one. */
 final class Nd4jTensor implements Tensor {
     private final Nd4jMemory owner;
     private final DataType dataType;
     private final Shape shape;
+    /** The tensor whose memory this is: itself, or the one it is a range of. */
+    private final Nd4jTensor buffer;
+    /** The element of the buffer that this begins with. */
+    private final long start;
     private final ArrayViews views;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -18,7 +22,19 @@ final class Nd4jTensor implements Tensor {
         this.owner = owner;
         this.dataType = dataType;
         this.shape = shape;
+        this.buffer = this;
+        this.start = 0;
         this.views = new ArrayViews(elements);
+    }
+
+    /** A range of another tensor, which holds it. */
+    Nd4jTensor(Nd4jTensor whole, long first, Shape shape) {
+        this.owner = whole.owner;
+        this.dataType = whole.dataType;
+        this.shape = shape;
+        this.buffer = whole.buffer;
+        this.start = whole.start + first;
+        this.views = buffer.views.range(start, shape.elementCount());
     }
 
     @Override
@@ -36,7 +52,13 @@ final class Nd4jTensor implements Tensor {
     }
 
     boolean isClosed() {
-        return closed.get();
+        return buffer.closed.get();
+    }
+
+    /** Whether they have an element in common. */
+    boolean overlaps(Nd4jTensor other) {
+        return buffer == other.buffer && start < other.start + other.shape.elementCount()
+                && other.start < start + shape.elementCount();
     }
 
     ArrayViews views() {
@@ -50,6 +72,11 @@ final class Nd4jTensor implements Tensor {
     /** All elements as a vector. */
     INDArray flat() {
         return views.flat();
+    }
+
+    /** Neighbouring elements as a vector. */
+    INDArray part(long first, long length) {
+        return length == shape.elementCount() ? flat() : views.view(first, length, 0, 1, 0);
     }
 
     /** A tensor of two dimensions as it is. */
@@ -74,7 +101,7 @@ final class Nd4jTensor implements Tensor {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        if (buffer == this && closed.compareAndSet(false, true)) {
             owner.forget(this);
             views.close();
         }

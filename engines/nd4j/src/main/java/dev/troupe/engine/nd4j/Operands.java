@@ -104,10 +104,10 @@ record Operands(Nd4jMemory memory, DataType floatType, String kernel) {
         return own;
     }
 
-    /** Refuses an output that is also another operand. */
+    /** Refuses an output that shares memory with another operand. */
     void apart(String name, Nd4jTensor output, Nd4jTensor... others) {
         for (Nd4jTensor other : others) {
-            if (output == other) {
+            if (output.overlaps(other)) {
                 throw new IllegalArgumentException("%s: %s must be a tensor of its own, but is also another operand"
                         .formatted(kernel, name));
             }

@@ -6,9 +6,12 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
  * Optimizer steps as PyTorch computes them. ND4J's own Adam takes {@code 1 - beta} in the type of the elements, which
- * for 0.999 in float32 is off by a hundred thousandth; so this one is composed.
+ * for 0.999 in float32 is off by a hundred thousandth; so this one is composed. The gradients are zero afterwards.
  */
 final class Optimizers {
+    /** Elements that an update takes at a time, so that its scratch memory does not grow with the tensor. */
+    private static final long BLOCK = 1 << 20;
+
     private final Operations operations;
     private final Scratch scratch;
 
@@ -21,12 +24,24 @@ final class Optimizers {
      * {@code w -= rate / c1 m / (sqrt(v / c2) + epsilon)} after {@code w *= 1 - rate decay}, with {@code c = 1 -
      * beta^step}.
      */
-    void adamW(INDArray weights, INDArray gradients, INDArray firstMoment, INDArray secondMoment, AdamW update) {
+    void adamW(Nd4jTensor weights, Nd4jTensor gradients, Nd4jTensor firstMoment, Nd4jTensor secondMoment,
+            AdamW update) {
+        long length = weights.shape().elementCount();
+        for (long from = 0; from < length; from += BLOCK) {
+            long count = Math.min(BLOCK, length - from);
+            adamW(weights.part(from, count), gradients.part(from, count), firstMoment.part(from, count),
+                    secondMoment.part(from, count), update);
+        }
+    }
+
+    private void adamW(INDArray weights, INDArray gradients, INDArray firstMoment, INDArray secondMoment,
+            AdamW update) {
         long length = weights.length();
         double correction1 = 1 - Math.pow(update.beta1(), update.step());
         double correction2 = 1 - Math.pow(update.beta2(), update.step());
         INDArray scaled = scratch.slot(Slot.FIRST, length).vector(length);
         operations.copy(gradients, scaled);
+        gradients.assign(0);
         operations.scale(update.gradientScale(), scaled);
         operations.scale(update.beta1(), firstMoment);
         operations.addScaled(1 - update.beta1(), scaled, firstMoment);
@@ -46,5 +61,6 @@ final class Optimizers {
     void sgd(INDArray weights, INDArray gradients, double learningRate, double weightDecay, double gradientScale) {
         operations.scale(1 - learningRate * weightDecay, weights);
         operations.addScaled(-learningRate * gradientScale, gradients, weights);
+        gradients.assign(0);
     }
 }

@@ -74,6 +74,7 @@ final class Operands {
             throw new IllegalStateException("%s: %s, %s %s, is used after it was closed".formatted(kernel, name,
                     tensor.dataType(), tensor.shape()));
         }
+        own.refresh();
         return own;
     }
 
@@ -84,10 +85,10 @@ final class Operands {
         return own;
     }
 
-    /** Refuses an output that is also another operand. */
+    /** Refuses an output that shares memory with another operand. */
     void apart(String name, ReferenceTensor output, ReferenceTensor... others) {
         for (ReferenceTensor other : others) {
-            if (output == other) {
+            if (output.overlaps(other)) {
                 throw new IllegalArgumentException(
                         "%s: %s is written and must be a tensor of its own, but is given twice".formatted(kernel,
                                 name));

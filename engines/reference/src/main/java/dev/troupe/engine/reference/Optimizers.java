@@ -2,7 +2,7 @@ package dev.troupe.engine.reference;
 
 import dev.troupe.engine.AdamW;
 
-/** Optimizer steps, element by element, in the order of operations of {@code torch.optim}. */
+/** Optimizer steps, element by element, in the order of operations of {@code torch.optim}; gradients become zero. */
 final class Optimizers {
     private Optimizers() {
     }
@@ -14,6 +14,7 @@ final class Optimizers {
         double keep = 1 - update.learningRate() * update.weightDecay();
         for (int i = 0; i < weights.length; i++) {
             double gradient = update.gradientScale() * gradients[i];
+            gradients[i] = 0;
             first[i] += (1 - update.beta1()) * (gradient - first[i]);
             second[i] = update.beta2() * second[i] + (1 - update.beta2()) * gradient * gradient;
             double denominator = Math.sqrt(second[i]) / secondCorrectionRoot + update.epsilon();
@@ -25,6 +26,7 @@ final class Optimizers {
             double gradientScale) {
         for (int i = 0; i < weights.length; i++) {
             weights[i] -= learningRate * (gradientScale * gradients[i] + weightDecay * weights[i]);
+            gradients[i] = 0;
         }
     }
 }

@@ -4,6 +4,7 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,13 @@ public final class ReferenceEngine implements Engine {
     }
 
     @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        ReferenceTensor whole = operands("range").own("buffer", buffer);
+        Ranges.requireWithin(whole, first, shape);
+        return new ReferenceTensor(whole, first, shape);
+    }
+
+    @Override
     public long allocatedBytes() {
         return memory.allocatedBytes();
     }
@@ -79,6 +87,7 @@ public final class ReferenceEngine implements Engine {
             case FLOAT32, FLOAT64 -> System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
             case INT32 -> System.arraycopy(from.ints(), 0, to.ints(), 0, from.ints().length);
         }
+        to.settle();
     }
 
     @Override
@@ -380,6 +389,7 @@ public final class ReferenceEngine implements Engine {
         operands.apart("secondMoment", second, g);
         Optimizers.adamW(w.floats(), g.floats(), first.floats(), second.floats(), update);
         w.settle();
+        g.settle();
         first.settle();
         second.settle();
     }
@@ -392,6 +402,7 @@ public final class ReferenceEngine implements Engine {
         operands.apart("weights", w, g);
         Optimizers.sgd(w.floats(), g.floats(), learningRate, weightDecay, gradientScale);
         w.settle();
+        g.settle();
     }
 
     @Override

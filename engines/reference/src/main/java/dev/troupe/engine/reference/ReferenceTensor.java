@@ -10,6 +10,9 @@ import java.nio.ByteOrder;
 /**
  * A tensor on the Java heap. Float elements are kept in a {@code double[]} whatever their type, so that one piece of
  * maths serves both; between kernels each element of a FLOAT32 tensor is exactly a float.
+ *
+ * <p>A range has an array of its own for the kernels, who know whole arrays only: it is filled from the buffer before a
+ * kernel ({@link #refresh}) and written back after it ({@link #settle}).
  */
 final class ReferenceTensor implements Tensor {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -21,6 +24,10 @@ final class ReferenceTensor implements Tensor {
     private final ReferenceMemory owner;
     private final DataType dataType;
     private final Shape shape;
+    /** The tensor whose elements these are: itself, or the one it is a range of. */
+    private final ReferenceTensor buffer;
+    /** The element of the buffer that this begins with. */
+    private final int start;
     /** Null when closed, or when the elements are integers. */
     private volatile double[] floats;
     /** Null when closed, or when the elements are floats. */
@@ -30,6 +37,22 @@ final class ReferenceTensor implements Tensor {
         this.owner = owner;
         this.dataType = dataType;
         this.shape = shape;
+        this.buffer = this;
+        this.start = 0;
+        allocate();
+    }
+
+    /** A range of another tensor, which holds it. */
+    ReferenceTensor(ReferenceTensor whole, long first, Shape shape) {
+        this.owner = whole.owner;
+        this.dataType = whole.dataType;
+        this.shape = shape;
+        this.buffer = whole.buffer;
+        this.start = Math.toIntExact(whole.start + first);
+        allocate();
+    }
+
+    private void allocate() {
         int elements = Math.toIntExact(shape.elementCount());
         switch (dataType) {
             case FLOAT32, FLOAT64 -> floats = new double[elements];
@@ -63,7 +86,13 @@ final class ReferenceTensor implements Tensor {
     }
 
     boolean isClosed() {
-        return floats == null && ints == null;
+        return buffer.floats == null && buffer.ints == null;
+    }
+
+    /** Whether they have an element in common. */
+    boolean overlaps(ReferenceTensor other) {
+        return buffer == other.buffer && start < other.start + other.shape.elementCount()
+                && other.start < start + shape.elementCount();
     }
 
     /** The elements themselves. A kernel that writes them calls {@link #settle} when it is done. */
@@ -75,7 +104,7 @@ final class ReferenceTensor implements Tensor {
         return elements;
     }
 
-    /** The elements themselves. */
+    /** The elements themselves. A kernel that writes them calls {@link #settle} when it is done. */
     int[] ints() {
         int[] elements = ints;
         if (elements == null) {
@@ -84,16 +113,33 @@ final class ReferenceTensor implements Tensor {
         return elements;
     }
 
+    /** Before a kernel: has a range show what its buffer holds now. */
+    void refresh() {
+        if (buffer == this) {
+            return;
+        }
+        switch (dataType) {
+            case FLOAT32, FLOAT64 -> System.arraycopy(buffer.floats(), start, floats, 0, floats.length);
+            case INT32 -> System.arraycopy(buffer.ints(), start, ints, 0, ints.length);
+        }
+    }
+
     int size(int dimension) {
         return shape.size(dimension);
     }
 
-    /** Rounds what a kernel computed in float64 to the type of this tensor. */
+    /** Rounds what a kernel computed in float64 to the type of this tensor, and puts a range into its buffer. */
     void settle() {
         if (dataType == DataType.FLOAT32) {
             double[] elements = floats();
             for (int i = 0; i < elements.length; i++) {
                 elements[i] = (float) elements[i];
+            }
+        }
+        if (buffer != this) {
+            switch (dataType) {
+                case FLOAT32, FLOAT64 -> System.arraycopy(floats, 0, buffer.floats(), start, floats.length);
+                case INT32 -> System.arraycopy(ints, 0, buffer.ints(), start, ints.length);
             }
         }
     }
@@ -102,14 +148,15 @@ final class ReferenceTensor implements Tensor {
         int first = firstElement("copyToHost", byteOffset, target.byteSize());
         switch (dataType) {
             case FLOAT32 -> {
-                double[] elements = floats();
+                double[] elements = buffer.floats();
                 for (int i = 0; i < target.byteSize() / Float.BYTES; i++) {
                     target.setAtIndex(FLOAT, i, (float) elements[first + i]);
                 }
             }
-            case FLOAT64 -> MemorySegment.copy(floats(), first, target, DOUBLE, 0,
+            case FLOAT64 -> MemorySegment.copy(buffer.floats(), first, target, DOUBLE, 0,
                     (int) (target.byteSize() / Double.BYTES));
-            case INT32 -> MemorySegment.copy(ints(), first, target, INT, 0, (int) (target.byteSize() / Integer.BYTES));
+            case INT32 ->
+                MemorySegment.copy(buffer.ints(), first, target, INT, 0, (int) (target.byteSize() / Integer.BYTES));
         }
     }
 
@@ -117,18 +164,19 @@ final class ReferenceTensor implements Tensor {
         int first = firstElement("copyFromHost", byteOffset, source.byteSize());
         switch (dataType) {
             case FLOAT32 -> {
-                double[] elements = floats();
+                double[] elements = buffer.floats();
                 for (int i = 0; i < source.byteSize() / Float.BYTES; i++) {
                     elements[first + i] = source.getAtIndex(FLOAT, i);
                 }
             }
-            case FLOAT64 -> MemorySegment.copy(source, DOUBLE, 0, floats(), first,
+            case FLOAT64 -> MemorySegment.copy(source, DOUBLE, 0, buffer.floats(), first,
                     (int) (source.byteSize() / Double.BYTES));
-            case INT32 -> MemorySegment.copy(source, INT, 0, ints(), first, (int) (source.byteSize() / Integer.BYTES));
+            case INT32 ->
+                MemorySegment.copy(source, INT, 0, buffer.ints(), first, (int) (source.byteSize() / Integer.BYTES));
         }
     }
 
-    /** The index of the first element of a byte range, which must lie in the tensor and on whole elements. */
+    /** Where in the buffer a byte range begins, which must lie in the tensor and on whole elements. */
     private int firstElement(String call, long byteOffset, long bytes) {
         if (byteOffset < 0 || bytes > byteCount() - byteOffset) {
             throw new IllegalArgumentException("%s: %d bytes from byte %d do not lie in a tensor of %d bytes (%s %s)"
@@ -140,7 +188,7 @@ final class ReferenceTensor implements Tensor {
                     "%s: %d bytes from byte %d cut an element; both must be multiples of the %d bytes of %s"
                             .formatted(call, bytes, byteOffset, elementBytes, dataType));
         }
-        return (int) (byteOffset / elementBytes);
+        return start + (int) (byteOffset / elementBytes);
     }
 
     IllegalStateException closed() {

@@ -106,6 +106,10 @@ class ContractTest {
                         true));
         refused("sgd: weights is written and must be a tensor of its own, but is given twice",
                 () -> engine.sgd(vector, vector, 0.1, 0, 1));
+        Tensor buffer = fixture.random(5);
+        refused("sgd: weights is written and must be a tensor of its own, but is given twice",
+                () -> engine.sgd(engine.range(buffer, 0, Shape.of(3)), engine.range(buffer, 2, Shape.of(3)), 0.1, 0,
+                        1));
     }
 
     @Test

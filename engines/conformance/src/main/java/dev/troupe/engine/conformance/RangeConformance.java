@@ -1,0 +1,112 @@
+package dev.troupe.engine.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What an engine promises of tensors that are ranges of others. That kernels take them is for the cases to show. */
+abstract class RangeConformance extends MemoryConformance {
+    /** Where a stage's parameters begin; what an optimizer does with an element must not depend on which is before it. */
+    private static final int ALIGNMENT = 64;
+
+    @Test
+    final void shouldReadThroughARangeWhatIsInItsBuffer() {
+        Engine engine = engine();
+        for (DataType dataType : new DataType[]{engine.floatType(), DataType.INT32}) {
+            try (Tensor buffer = engine.allocate(dataType, Shape.of(2, 5))) {
+                HostMemory.write(engine, buffer, new double[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+                Tensor range = engine.range(buffer, 3, Shape.of(3, 2));
+                assertEquals(dataType, range.dataType());
+                assertEquals(Shape.of(3, 2), range.shape());
+                assertArrayEquals(new double[]{3, 4, 5, 6, 7, 8}, HostMemory.read(engine, range));
+
+                HostMemory.write(engine, range, new double[]{30, 40, 50, 60, 70, 80});
+                assertArrayEquals(new double[]{0, 1, 2, 30, 40, 50, 60, 70, 80, 9}, HostMemory.read(engine, buffer));
+
+                Tensor inner = engine.range(range, 2, Shape.of(1));
+                HostMemory.write(engine, buffer, new double[]{0, 1, 2, 3, 4, 55, 6, 7, 8, 9});
+                assertArrayEquals(new double[]{55}, HostMemory.read(engine, inner));
+            }
+        }
+    }
+
+    @Test
+    final void shouldWriteThroughARangeIntoItsBuffer() {
+        Engine engine = engine();
+        try (Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6))) {
+            HostMemory.write(engine, buffer, new double[]{0, 1, 2, 3, 4, 5});
+            Tensor left = engine.range(buffer, 0, Shape.of(3));
+            Tensor right = engine.range(buffer, 3, Shape.of(3));
+            engine.add(left, right, right);
+            engine.fill(left, 7);
+            assertArrayEquals(new double[]{7, 7, 7, 3, 5, 7}, HostMemory.read(engine, buffer));
+            engine.scale(buffer, 2);
+            assertEquals(30, engine.sum(right));
+            assertEquals(36 + 100 + 196, engine.squaredSum(right));
+        }
+    }
+
+    @Test
+    final void shouldEndARangeWithItsBuffer() {
+        Engine engine = engine();
+        long before = engine.allocatedBytes();
+        Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6));
+        Tensor range = engine.range(buffer, 2, Shape.of(2));
+        assertEquals(before + buffer.byteCount(), engine.allocatedBytes(), "a range is no allocation");
+        range.close();
+        engine.fill(range, 1);
+        assertArrayEquals(new double[]{0, 0, 1, 1, 0, 0}, HostMemory.read(engine, buffer));
+        buffer.close();
+        assertThrows(IllegalStateException.class, () -> engine.fill(range, 1));
+        range.close();
+        assertEquals(before, engine.allocatedBytes());
+    }
+
+    @Test
+    final void shouldRefuseARangeThatItsBufferDoesNotHold() {
+        Engine engine = engine();
+        try (Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6))) {
+            assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, -1, Shape.of(2)));
+            assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, 5, Shape.of(2)));
+            assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, Long.MAX_VALUE, Shape.of(1)));
+            Tensor range = engine.range(buffer, 1, Shape.of(2));
+            assertThrows(IllegalArgumentException.class, () -> engine.range(range, 1, Shape.of(2)));
+        }
+    }
+
+    @Test
+    final void shouldUpdateABufferToTheBitsOfItsRanges() {
+        Engine engine = engine();
+        int parts = 7;
+        AdamW update = new AdamW(1e-2, 0.9, 0.95, 1e-8, 0.1, 3, 0.3);
+        double[][] apart = new double[4][];
+        double[][] together = new double[4][];
+        for (boolean whole : new boolean[]{false, true}) {
+            Tensor[] buffers = new Tensor[4];
+            for (int i = 0; i < buffers.length; i++) {
+                buffers[i] = engine.allocate(engine.floatType(), Shape.of(parts * ALIGNMENT));
+                HostMemory.write(engine, buffers[i],
+                        new Random(i).doubles(parts * ALIGNMENT).map(x -> (float) x).toArray());
+            }
+            for (int part = 0; part < (whole ? 1 : parts); part++) {
+                Shape shape = Shape.of(whole ? parts * ALIGNMENT : ALIGNMENT);
+                long first = (long) part * ALIGNMENT;
+                engine.adamW(engine.range(buffers[0], first, shape), engine.range(buffers[1], first, shape),
+                        engine.range(buffers[2], first, shape), engine.range(buffers[3], first, shape), update);
+            }
+            for (int i = 0; i < buffers.length; i++) {
+                (whole ? together : apart)[i] = HostMemory.read(engine, buffers[i]);
+                buffers[i].close();
+            }
+        }
+        assertArrayEquals(apart, together);
+    }
+}
