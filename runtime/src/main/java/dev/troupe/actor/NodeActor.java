@@ -6,6 +6,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.DispatcherSelector;
 import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -30,6 +31,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     /** Longer than a stage takes for an action; shorter than anybody waits for the end of the actors. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
+
+    private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
 
     private final NodeContext node;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -65,7 +68,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             }
             hosted.add(resources);
             ActorRef<ScheduleActor.Command> schedule = getContext()
-                    .spawn(ScheduleActor.create(resources, coordinator), "rank-" + rank);
+                    .spawn(ScheduleActor.create(resources, coordinator), "rank-" + rank, RANKS);
             getContext().watch(schedule);
         }
         return this;

@@ -22,6 +22,7 @@ import java.util.Set;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.DispatcherSelector;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -101,7 +102,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         for (int stage : rank.stages()) {
             loading.add(stage);
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, rank, context.getSelf()),
-                    "stage-" + stage);
+                    "stage-" + stage, DispatcherSelector.sameAsParent());
             stages.put(stage, actor);
             context.watch(actor);
         }

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import com.typesafe.config.ConfigFactory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -54,7 +55,7 @@ class NodeActorTest {
 
     @TempDir
     private Path home;
-    private final ActorTestKit kit = ActorTestKit.create();
+    private final ActorTestKit kit = ActorTestKit.create(ConfigFactory.load("troupe-actors"));
     private final TestProbe<TrainingCoordinator.Command> coordinator = kit
             .createTestProbe(TrainingCoordinator.Command.class);
     private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();

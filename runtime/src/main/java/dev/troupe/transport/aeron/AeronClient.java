@@ -83,7 +83,7 @@ final class AeronClient implements AutoCloseable {
         for (int node = 0; node < nodes.nodeCount(); node++) {
             String out = node == self ? OWN_CHANNEL : nodes.channels().get(node);
             try {
-                links.add(new Link(node, aeron.addExclusivePublication(out, streamId(nodes, self, node)),
+                links.add(new Link(node, node != self, aeron.addExclusivePublication(out, streamId(nodes, self, node)),
                         settings.linkTimeout().toNanos(), tally));
             } catch (RuntimeException e) {
                 throw refused(out, "send to", e);

@@ -46,7 +46,10 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private final TransportListener[] listeners;
     private final SendLedger sends;
     private final ReceiveLedger receives;
-    private final Frame frame = new Frame();
+    private final Frame ownFrame = new Frame(false);
+    private final Frame otherFrame = new Frame(true);
+    // The one that was read last.
+    private Frame frame = ownFrame;
     private final Consumer<SendLedger.Outgoing> giveBack = message -> returned(message.id.edge().fromRank(),
             message.id.edge(), message.tensor);
     private final AeronClient.FrameHandler onFrame = this::onFrame;
@@ -237,6 +240,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     }
 
     private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length) {
+        frame = fromNode == nodes.self() ? ownFrame : otherFrame;
         DropReason reason = frame.read(buffer, offset, length);
         if (reason == null) {
             reason = frame.isCredit() ? takeCredit(fromNode) : land(fromNode);

@@ -25,6 +25,7 @@ final class Frame {
     private static final MessageKind[] KINDS = byCode(MessageKind.values());
     private static final DataType[] DATA_TYPES = byCode(DataType.values());
 
+    private final boolean checksPayload;
     private final FrameHeaderDecoder header = new FrameHeaderDecoder();
     private final FragmentDecoder fragment = new FragmentDecoder();
     private final CreditDecoder credit = new CreditDecoder();
@@ -46,6 +47,11 @@ final class Frame {
     private long byteCount;
     private long fragmentOffset;
     private int fragmentLength;
+
+    /** For a stream whose writer covers payloads by the checksum, or does not. */
+    Frame(boolean checksPayload) {
+        this.checksPayload = checksPayload;
+    }
 
     private static MessageKind[] byCode(MessageKind[] kinds) {
         MessageKind[] table = new MessageKind[256];
@@ -80,9 +86,10 @@ final class Frame {
                 || header.version() != FrameHeaderDecoder.SCHEMA_VERSION) {
             return DropReason.BAD_VERSION;
         }
-        // Before any field behind it is looked at: a flipped bit anywhere ends here.
+        // Before any field behind it is looked at: a flipped bit anywhere that is covered ends here.
+        int covered = checksPayload ? length : Math.min(length, FrameWriter.FRAGMENT_HEADER_BYTES);
         if ((int) header.checksum() != window.checksum(bytes, offset + FrameWriter.CHECKSUM_START,
-                length - FrameWriter.CHECKSUM_START)) {
+                covered - FrameWriter.CHECKSUM_START)) {
             return DropReason.BAD_CHECKSUM;
         }
         buffer = bytes;

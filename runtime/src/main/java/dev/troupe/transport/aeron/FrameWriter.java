@@ -11,7 +11,10 @@ import dev.troupe.transport.sbe.CreditEncoder;
 import dev.troupe.transport.sbe.FragmentEncoder;
 import dev.troupe.transport.sbe.FrameHeaderEncoder;
 
-/** Writes frames into buffers; the schema is {@code frames.sbe.xml}. One thread at a time. */
+/**
+ * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload where
+ * it leaves the process: within it, nothing guards a tensor's own memory either. One thread at a time.
+ */
 final class FrameWriter {
     /** "TRPE", little-endian. */
     static final int MAGIC = 0x45505254;
@@ -26,10 +29,16 @@ final class FrameWriter {
     /** Every fragment but the last holds a multiple of this: no element is split, and copies stay aligned. */
     static final int PAYLOAD_UNIT = 64;
 
+    private final boolean checksPayload;
     private final FrameHeaderEncoder header = new FrameHeaderEncoder();
     private final FragmentEncoder fragment = new FragmentEncoder();
     private final CreditEncoder credit = new CreditEncoder();
     private final Window window = new Window();
+
+    /** For a stream whose reader checks payloads, or does not; see {@link Frame}. */
+    FrameWriter(boolean checksPayload) {
+        this.checksPayload = checksPayload;
+    }
 
     /** Bytes of payload in the largest fragment of a stream whose largest frame has {@code maxFrameBytes}. */
     static int maxPayload(int maxFrameBytes) {
@@ -61,7 +70,8 @@ final class FrameWriter {
         for (int dimension = 0; dimension < shape.rank(); dimension++) {
             fragment.sizes(dimension, shape.size(dimension));
         }
-        seal(buffer, offset, FRAGMENT_HEADER_BYTES + length, FragmentEncoder.BLOCK_LENGTH, FragmentEncoder.TEMPLATE_ID);
+        seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
+                FragmentEncoder.TEMPLATE_ID);
     }
 
     /** Writes one credit frame, {@link #CREDIT_BYTES} bytes. */
@@ -72,11 +82,11 @@ final class FrameWriter {
         seal(buffer, offset, CREDIT_BYTES, CreditEncoder.BLOCK_LENGTH, CreditEncoder.TEMPLATE_ID);
     }
 
-    private void seal(MutableDirectBuffer buffer, int offset, int length, int blockLength, int templateId) {
+    private void seal(MutableDirectBuffer buffer, int offset, int checkedLength, int blockLength, int templateId) {
         header.wrap(buffer, offset).magic(Integer.toUnsignedLong(MAGIC)).blockLength(blockLength)
                 .templateId(templateId).schemaId(FrameHeaderEncoder.SCHEMA_ID)
                 .version(FrameHeaderEncoder.SCHEMA_VERSION);
-        int checksum = window.checksum(buffer, offset + CHECKSUM_START, length - CHECKSUM_START);
+        int checksum = window.checksum(buffer, offset + CHECKSUM_START, checkedLength - CHECKSUM_START);
         header.checksum(Integer.toUnsignedLong(checksum));
     }
 }

@@ -30,15 +30,16 @@ final class Link {
     private final Tally tally;
     private final int maxPayload;
     private final BufferClaim claim = new BufferClaim();
-    private final FrameWriter writer = new FrameWriter();
+    private final FrameWriter writer;
     private RuntimeException readFailure;
     private boolean outOfReach;
     private long outOfReachSinceNanos;
     private boolean told;
     private String closed;
 
-    Link(int node, ExclusivePublication publication, long timeoutNanos, Tally tally) {
+    Link(int node, boolean leavesProcess, ExclusivePublication publication, long timeoutNanos, Tally tally) {
         this.node = node;
+        this.writer = new FrameWriter(leavesProcess);
         this.publication = publication;
         this.timeoutNanos = timeoutNanos;
         this.tally = tally;

@@ -43,7 +43,7 @@ class FrameTest {
     private final Edge edge = new Edge(3, 65535, 7, MessageKind.TIED_GRADIENT);
     private final MessageId id = new MessageId(2, 1L << 40, edge, 11);
     private final Tensor tensor = Samples.random(1, 2, 3, 1, 5);
-    private final Frame frame = new Frame();
+    private final Frame frame = new Frame(true);
 
     private DropReason read(UnsafeBuffer bytes) {
         return frame.read(bytes, 0, bytes.capacity());
@@ -102,6 +102,23 @@ class FrameTest {
             }
             assertNull(read(bytes));
         }
+    }
+
+    @Test
+    void shouldCheckTheHeaderAloneWhereThePayloadStaysInTheProcess() {
+        Frame own = new Frame(false);
+        UnsafeBuffer bytes = Samples.fragment(new FrameWriter(false), id, tensor, 0, 64);
+        assertNull(own.read(bytes, 0, bytes.capacity()));
+        assertEquals(DropReason.BAD_CHECKSUM, frame.read(bytes, 0, bytes.capacity()), "a reader that checks payloads");
+        flip(bytes, 8 * FrameWriter.FRAGMENT_HEADER_BYTES);
+        assertNull(own.read(bytes, 0, bytes.capacity()), "a bit of the payload");
+        flip(bytes, 8 * FrameWriter.FRAGMENT_HEADER_BYTES - 1);
+        assertEquals(DropReason.BAD_CHECKSUM, own.read(bytes, 0, bytes.capacity()), "a bit of the header");
+
+        UnsafeBuffer credit = Samples.credit(4, edge, 9);
+        assertNull(own.read(credit, 0, credit.capacity()));
+        flip(credit, 8 * credit.capacity() - 1);
+        assertEquals(DropReason.BAD_CHECKSUM, own.read(credit, 0, credit.capacity()), "a bit of a credit");
     }
 
     @Test

@@ -28,7 +28,7 @@ class ReceiveLedgerTest implements ReceiveLedger.Events {
     private final List<Tensor> returned = new ArrayList<>();
     private final List<DropReason> lost = new ArrayList<>();
     private final ReceiveLedger ledger = new ReceiveLedger(1, rank -> 0, this);
-    private final Frame frame = new Frame();
+    private final Frame frame = new Frame(true);
     private final Edge edge = Samples.edge(0, 1);
     private final Tensor message = Samples.random(1, 48);
 

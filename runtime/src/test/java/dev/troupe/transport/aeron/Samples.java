@@ -61,14 +61,18 @@ final class Samples {
 
     /** One fragment as a sender writes it, in a buffer of exactly its length. */
     static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
+        return fragment(new FrameWriter(true), id, tensor, offset, length);
+    }
+
+    static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
         UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
-        new FrameWriter().fragment(buffer, 0, id, ENGINE, tensor, offset, length);
+        writer.fragment(buffer, 0, id, ENGINE, tensor, offset, length);
         return buffer;
     }
 
     static UnsafeBuffer credit(int epoch, Edge edge, int count) {
         UnsafeBuffer buffer = buffer(FrameWriter.CREDIT_BYTES);
-        new FrameWriter().credit(buffer, 0, epoch, edge, count);
+        new FrameWriter(true).credit(buffer, 0, epoch, edge, count);
         return buffer;
     }
 
