@@ -9,10 +9,13 @@ import java.util.function.Supplier;
 
 /**
  * The one thread on which the stages of a rank compute, one at a time as the row says: what is ordered while another
- * action is computed begins without a thread being woken. Thread rule: any thread may hand it work.
+ * action is computed begins without a thread being woken. What is ordered behind work that failed is not done, since the
+ * rank is not in the state that it was ordered for. Thread rule: any thread may hand it work.
  */
 final class RankThread {
     private final ExecutorService executor;
+    // Of the thread itself.
+    private boolean hasFailed;
 
     RankThread(String name) {
         executor = Executors.newSingleThreadExecutor(task -> {
@@ -22,9 +25,21 @@ final class RankThread {
         });
     }
 
-    /** Runs work after all that was handed over before. */
+    /** Runs work after all that was handed over before; the outcome never comes where one of these has failed. */
     <T> CompletionStage<T> run(Supplier<T> work) {
-        return CompletableFuture.supplyAsync(work, executor);
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        executor.execute(() -> {
+            if (hasFailed) {
+                return;
+            }
+            try {
+                outcome.complete(work.get());
+            } catch (Throwable failure) { // an error too: whoever waits must hear of it
+                hasFailed = true;
+                outcome.completeExceptionally(failure);
+            }
+        });
+        return outcome;
     }
 
     /** Takes no more work; what is running or waiting still runs. */

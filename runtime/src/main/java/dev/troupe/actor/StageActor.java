@@ -1,6 +1,5 @@
 package dev.troupe.actor;
 
-import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -70,10 +69,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     private void run(String what, Supplier<ScheduleActor.Command> work) {
         thread.run(work).whenComplete((news, failure) -> schedule
-                .tell(failure == null ? news : new ScheduleActor.StageFailed(stage, what, causeOf(failure))));
+                .tell(failure == null ? news : new ScheduleActor.StageFailed(stage, what, failure)));
     }
 
-    private static Throwable causeOf(Throwable failure) {
-        return failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
-    }
 }

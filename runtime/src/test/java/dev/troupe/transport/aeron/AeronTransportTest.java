@@ -195,6 +195,7 @@ class AeronTransportTest {
         Tensor target = Samples.zeros(500);
         transport.grant(0, edge, Samples.ENGINE, target);
         long frames = 0;
+        FrameWriter writer = new FrameWriter(false); // as this node writes to itself
         try (Aeron stranger = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory.toString()));
                 Publication publication = stranger.addPublication("aeron:ipc", OWN_STREAM_ID)) {
             for (int round = 0; round < 200; round++) {
@@ -203,16 +204,16 @@ class AeronTransportTest {
                     bytes = Samples.buffer(random.nextInt(300));
                     bytes.putBytes(0, randomBytes(random, bytes.capacity()));
                 } else {
-                    bytes = Samples.fragment(Samples.id(edge, 0), source, 0, 2000);
-                    int at = random.nextInt(bytes.capacity());
+                    bytes = Samples.fragment(writer, Samples.id(edge, 0), source, 0, 2000);
+                    int at = random.nextInt(FrameWriter.FRAGMENT_HEADER_BYTES);
                     bytes.putByte(at, (byte) (bytes.getByte(at) ^ 1 << random.nextInt(8)));
                 }
                 offer(publication, bytes);
                 frames++;
             }
             // And well-formed ones that must not be believed.
-            offer(publication, Samples.fragment(new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
-            offer(publication, Samples.fragment(Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
+            offer(publication, Samples.fragment(writer, new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
+            offer(publication, Samples.fragment(writer, Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
             frames += 2;
         }
         transport.send(Samples.id(edge, 7), Samples.ENGINE, source);
