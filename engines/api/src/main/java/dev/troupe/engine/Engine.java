@@ -1,6 +1,7 @@
 package dev.troupe.engine;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * Memory and kernels of one stage.
@@ -82,6 +83,17 @@ public interface Engine extends AutoCloseable {
      *             where the bytes are not whole elements of the tensor
      */
     void copyFromHost(MemorySegment source, Tensor target, long byteOffset);
+
+    /**
+     * The elements of a tensor themselves, where they lie in native memory of this process as {@link #copyToHost} would
+     * copy them, so that nothing need be copied. What is written there is in the tensor. Empty where they lie elsewhere or
+     * in another form.
+     *
+     * <p>Valid until the tensor is closed; used meanwhile by any thread, while no kernel uses the tensor.
+     */
+    default Optional<MemorySegment> hostMemory(Tensor tensor) {
+        return Optional.empty();
+    }
 
     /** Every element of a float tensor becomes {@code value}. */
     void fill(Tensor tensor, double value);

@@ -61,6 +61,21 @@ abstract class MemoryConformance {
     }
 
     @Test
+    final void shouldShowTheElementsThemselvesWhereItShowsAny() {
+        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(ELEMENTS));
+                Tensor sum = engine.allocate(engine.floatType(), Shape.of(ELEMENTS))) {
+            HostMemory.write(engine, tensor, ones(ELEMENTS));
+            engine.hostMemory(tensor).ifPresent(memory -> {
+                assertArrayEquals(HostMemory.bytes(engine, tensor), memory.toArray(ValueLayout.JAVA_BYTE));
+                double[] twos = Arrays.stream(ones(ELEMENTS)).map(one -> 2 * one).toArray();
+                memory.copyFrom(MemorySegment.ofArray(HostMemory.encoded(tensor.dataType(), twos)));
+                engine.add(tensor, tensor, sum);
+                assertArrayEquals(Arrays.stream(twos).map(two -> 2 * two).toArray(), HostMemory.read(engine, sum));
+            });
+        }
+    }
+
+    @Test
     final void shouldCountBytesOfOpenTensors() {
         long before = engine.allocatedBytes();
         Tensor floats = engine.allocate(engine.floatType(), Shape.of(17, 3));

@@ -8,6 +8,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * The engine of processors, in float32. Matrix products run in oneDNN, everything else in vector loops over native memory.
@@ -75,6 +76,11 @@ public final class CpuEngine implements Engine {
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
         Operands operands = operands("copyFromHost");
         operands.range(operands.own("target", target), byteOffset, source.byteSize()).copyFrom(source);
+    }
+
+    @Override
+    public Optional<MemorySegment> hostMemory(Tensor tensor) {
+        return Optional.of(operands("hostMemory").own("tensor", tensor).elements());
     }
 
     @Override

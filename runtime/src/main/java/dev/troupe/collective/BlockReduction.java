@@ -1,0 +1,113 @@
+package dev.troupe.collective;
+
+import dev.troupe.engine.DataType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Reduces a block of elements of several members in their order, into memory of its own that stays in the nearest cache.
+ * Everything is native memory in the machine's order of bytes. One thread at a time.
+ */
+public final class BlockReduction {
+    /** The most bytes of a block: with its result, two of them fit the 32 KiB of a level 1 cache. */
+    public static final int MOST_BYTES = 8 << 10;
+    private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
+
+    private final MemorySegment result = Arena.ofAuto().allocate(MOST_BYTES, FLOATS.vectorByteSize());
+    private DataType type;
+    private Reduction reduction;
+    private int bytes;
+
+    /**
+     * Refuses what cannot be reduced.
+     *
+     * @throws IllegalArgumentException
+     *             if elements of this type are no floats, or the bytes no whole elements
+     */
+    public static void require(DataType type, long bytes) {
+        switch (type) {
+            case FLOAT32, FLOAT64 -> {
+            }
+            case INT32 -> throw new IllegalArgumentException("only floats are reduced, but found " + type);
+        }
+        if (bytes % type.elementBytes() != 0) {
+            throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + type);
+        }
+    }
+
+    /**
+     * Begins a reduction with a block of member 0.
+     *
+     * @param blockBytes
+     *            of whole elements, at most {@link #MOST_BYTES}
+     */
+    public void begin(MemorySegment first, long firstAt, int blockBytes, DataType elements, Reduction how) {
+        type = elements;
+        reduction = how;
+        bytes = blockBytes;
+        MemorySegment.copy(first, firstAt, result, 0, blockBytes);
+    }
+
+    /** Begins a reduction with the blocks of members 0 and 1, which saves a copy. */
+    public void begin(MemorySegment first, long firstAt, MemorySegment second, long secondAt, int blockBytes,
+            DataType elements, Reduction how) {
+        type = elements;
+        reduction = how;
+        bytes = blockBytes;
+        combine(first, firstAt, second, secondAt);
+    }
+
+    /** Takes in the block of the next member. */
+    public void add(MemorySegment next, long nextAt) {
+        combine(result, 0, next, nextAt);
+    }
+
+    /** Writes the result; it may be asked for several times. */
+    public void write(MemorySegment target, long targetAt) {
+        MemorySegment.copy(result, 0, target, targetAt, bytes);
+    }
+
+    private void combine(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
+        switch (type) {
+            case FLOAT32 -> {
+                switch (reduction) {
+                    case SUM -> addFloats(left, leftAt, right, rightAt);
+                    case MAXIMUM -> {
+                        for (long i = 0; i < bytes; i += Float.BYTES) {
+                            result.set(FLOAT, i, Math.max(left.get(FLOAT, leftAt + i), right.get(FLOAT, rightAt + i)));
+                        }
+                    }
+                }
+            }
+            case FLOAT64 -> {
+                for (long i = 0; i < bytes; i += Double.BYTES) {
+                    double a = left.get(DOUBLE, leftAt + i);
+                    double b = right.get(DOUBLE, rightAt + i);
+                    result.set(DOUBLE, i, reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                }
+            }
+            case INT32 -> throw new IllegalStateException("require() lets no " + type + " pass");
+        }
+    }
+
+    /** The one that training waits for. Loops over segments are not vectorised by the compiler, so this one is by hand. */
+    private void addFloats(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
+        int step = FLOATS.vectorByteSize();
+        int whole = bytes - bytes % step;
+        for (int i = 0; i < whole; i += step) {
+            FloatVector.fromMemorySegment(FLOATS, left, leftAt + i, ORDER)
+                    .add(FloatVector.fromMemorySegment(FLOATS, right, rightAt + i, ORDER))
+                    .intoMemorySegment(result, i, ORDER);
+        }
+        for (int i = whole; i < bytes; i += Float.BYTES) {
+            result.set(FLOAT, i, left.get(FLOAT, leftAt + i) + right.get(FLOAT, rightAt + i));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.troupe.collective;
+
+import dev.troupe.engine.DataType;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What every group does first: checks what it is given and counts what it will send. */
+public abstract class CheckedGroup implements CollectiveGroup {
+    private static final Thread ANOTHER_THREAD = Thread.ofPlatform().unstarted(() -> {
+    });
+
+    private final int size;
+    private final int member;
+    private final Call call = new Call();
+    private final AtomicLong bytesSent = new AtomicLong();
+
+    /** A group of so many, as one of its members sees it. */
+    protected CheckedGroup(int size, int member) {
+        this.size = size;
+        this.member = Objects.checkIndex(member, size);
+    }
+
+    /**
+     * Does a collective.
+     *
+     * @param call
+     *            which; reused by the next one
+     * @param source
+     *            this member's bytes; of a broadcast and an all-reduce, the same as {@code target}
+     */
+    protected abstract void perform(Call call, MemorySegment source, MemorySegment target);
+
+    @Override
+    public final int size() {
+        return size;
+    }
+
+    @Override
+    public final int member() {
+        return member;
+    }
+
+    @Override
+    public final long bytesSent() {
+        return bytesSent.get();
+    }
+
+    @Override
+    public final void allReduce(MemorySegment values, DataType type, Reduction reduction) {
+        requireNative(values);
+        BlockReduction.require(type, values.byteSize());
+        call.reduce(Collective.ALL_REDUCE, type, reduction, values.byteSize());
+        perform(call, values, values);
+        count(2 * (values.byteSize() - Shares.length(values.byteSize(), size, member)));
+    }
+
+    @Override
+    public final void reduceScatter(MemorySegment whole, MemorySegment slice, DataType type, Reduction reduction) {
+        requireSlices(whole, slice);
+        BlockReduction.require(type, slice.byteSize());
+        call.reduce(Collective.REDUCE_SCATTER, type, reduction, whole.byteSize());
+        perform(call, whole, slice);
+        count(whole.byteSize() - slice.byteSize());
+    }
+
+    @Override
+    public final void allGather(MemorySegment slice, MemorySegment whole) {
+        requireSlices(whole, slice);
+        call.allGather(whole.byteSize());
+        perform(call, slice, whole);
+        count(whole.byteSize() - slice.byteSize());
+    }
+
+    @Override
+    public final void broadcast(MemorySegment values, int root) {
+        requireNative(values);
+        Objects.checkIndex(root, size);
+        call.broadcast(values.byteSize(), root);
+        perform(call, values, values);
+        count(root == member ? (size - 1) * values.byteSize() : 0);
+    }
+
+    @Override
+    public final void barrier() {
+        call.barrier();
+        perform(call, MemorySegment.NULL, MemorySegment.NULL);
+    }
+
+    private void count(long bytes) {
+        bytesSent.addAndGet(bytes);
+    }
+
+    private void requireSlices(MemorySegment whole, MemorySegment slice) {
+        requireNative(whole);
+        requireNative(slice);
+        if (slice.byteSize() * size != whole.byteSize()) {
+            throw new IllegalArgumentException("a whole of " + size + " slices of " + slice.byteSize()
+                    + " bytes was expected to have " + slice.byteSize() * size + " bytes, but found "
+                    + whole.byteSize());
+        }
+    }
+
+    private static void requireNative(MemorySegment memory) {
+        if (!memory.isNative() || !memory.isAccessibleBy(ANOTHER_THREAD)) {
+            throw new IllegalArgumentException(
+                    "a collective works on native memory that every thread may use, but found " + memory);
+        }
+    }
+}

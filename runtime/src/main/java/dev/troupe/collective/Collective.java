@@ -1,0 +1,25 @@
+package dev.troupe.collective;
+
+/** What a group can do together. The code goes on the wire, so it never changes. */
+public enum Collective {
+    ALL_REDUCE("all-reduce", 1), REDUCE_SCATTER("reduce-scatter", 2), ALL_GATHER("all-gather", 3), BROADCAST(
+            "broadcast", 4), BARRIER("barrier", 5);
+
+    private final String word;
+    private final int code;
+
+    Collective(String word, int code) {
+        this.word = word;
+        this.code = code;
+    }
+
+    /** The collective as people write it. */
+    public String word() {
+        return word;
+    }
+
+    /** The number that stands for it in a frame. */
+    public int code() {
+        return code;
+    }
+}

@@ -1,0 +1,75 @@
+package dev.troupe.collective;
+
+import dev.troupe.engine.DataType;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A process group as one of its members sees it, over host memory. Every member calls the same collectives in the same
+ * order with the same sizes.
+ *
+ * <p>Sums are those of member 0, 1, 2 ... in this order, in the type of the elements, so that all members get the same
+ * bits, on every run and from every implementation. Memory is native, of any alignment, for every thread (not of a
+ * confined arena), its elements in the machine's order of bytes; it may be used again when the call has returned.
+ *
+ * <p>Thread rule: one thread at a time, which the call blocks until this member's part is done; {@link #close} and
+ * {@link #bytesSent} by any.
+ *
+ * <p>Every call throws {@link CollectiveException} when the group cannot do it: a member did not come within the
+ * deadline, has left, called something else, or a later epoch has begun. The group is then at an end for all its members
+ * in this epoch. What was handed in holds any content, and another member may still be writing to it: it must not be
+ * used for anything else, only closed.
+ */
+public interface CollectiveGroup extends AutoCloseable {
+    /** Members of the group, at least 1. */
+    int size();
+
+    /** This member's place in the group, 0 .. {@link #size} - 1. */
+    int member();
+
+    /**
+     * Every member's elements become the reduction of them all, element by element.
+     *
+     * @param type
+     *            a type of floats
+     */
+    void allReduce(MemorySegment values, DataType type, Reduction reduction);
+
+    /**
+     * Each member gets one slice of the reduction: elements {@code member k .. (member + 1) k - 1}.
+     *
+     * @param whole
+     *            [k size] elements, which stay as they are
+     * @param slice
+     *            [k] elements, overwritten; apart from {@code whole}
+     * @param type
+     *            a type of floats
+     */
+    void reduceScatter(MemorySegment whole, MemorySegment slice, DataType type, Reduction reduction);
+
+    /**
+     * Every member gets the slices of all, one after another in the order of members.
+     *
+     * @param slice
+     *            [k] bytes; apart from {@code whole}, or its own place there
+     * @param whole
+     *            [k size] bytes, overwritten
+     */
+    void allGather(MemorySegment slice, MemorySegment whole);
+
+    /** Every member's bytes become those of the root. */
+    void broadcast(MemorySegment values, int root);
+
+    /** Returns when every member has come. */
+    void barrier();
+
+    /**
+     * Bytes of values this member has put on the way so far. Counted as a ring sends them, whichever way they went: of
+     * an all-reduce of n bytes, n less this member's share, twice; of a reduce-scatter or an all-gather, the whole less
+     * its slice; of a broadcast, the root counts them once for each other member.
+     */
+    long bytesSent();
+
+    /** Leaves the group: members that call or wait for it get an error at once. Closing twice has no effect. */
+    @Override
+    void close();
+}

@@ -1,0 +1,120 @@
+package dev.troupe.collective;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * A process group over tensors of one engine. Where the engine shows the memory of its tensors the group works on them
+ * themselves; else they are copied to memory of this object and back.
+ *
+ * <p>Thread rule: the thread that calls the engine.
+ */
+public final class EngineGroup implements TensorGroup {
+    private final CollectiveGroup group;
+    private final Engine engine;
+    private final HostBuffer first = new HostBuffer();
+    private final HostBuffer second = new HostBuffer();
+
+    /** Puts tensors of an engine over a group; whoever made them closes both. */
+    public EngineGroup(CollectiveGroup group, Engine engine) {
+        this.group = Objects.requireNonNull(group, "group");
+        this.engine = Objects.requireNonNull(engine, "engine");
+    }
+
+    @Override
+    public int size() {
+        return group.size();
+    }
+
+    @Override
+    public int rank() {
+        return group.member();
+    }
+
+    @Override
+    public void allReduce(Tensor tensor) {
+        allReduce(tensor, Reduction.SUM);
+    }
+
+    @Override
+    public void allReduceMax(Tensor tensor) {
+        allReduce(tensor, Reduction.MAXIMUM);
+    }
+
+    private void allReduce(Tensor tensor, Reduction reduction) {
+        MemorySegment values = valuesOf(tensor, first);
+        group.allReduce(values, tensor.dataType(), reduction);
+        putBack(values, tensor);
+    }
+
+    @Override
+    public void allReduce(double[] values) {
+        MemorySegment copy = first.ofBytes((long) values.length * Double.BYTES);
+        MemorySegment.copy(values, 0, copy, ValueLayout.JAVA_DOUBLE, 0, values.length);
+        group.allReduce(copy, DataType.FLOAT64, Reduction.SUM);
+        MemorySegment.copy(copy, ValueLayout.JAVA_DOUBLE, 0, values, 0, values.length);
+    }
+
+    @Override
+    public void reduceScatter(Tensor whole, Tensor slice) {
+        if (isWhole(whole, slice)) {
+            return;
+        }
+        MemorySegment part = memoryFor(slice, second);
+        group.reduceScatter(valuesOf(whole, first), part, whole.dataType(), Reduction.SUM);
+        putBack(part, slice);
+    }
+
+    @Override
+    public void allGather(Tensor slice, Tensor whole) {
+        if (isWhole(whole, slice)) {
+            return;
+        }
+        MemorySegment all = memoryFor(whole, second);
+        group.allGather(valuesOf(slice, first), all);
+        putBack(all, whole);
+    }
+
+    @Override
+    public void broadcast(Tensor tensor, int root) {
+        MemorySegment values = root == rank() ? valuesOf(tensor, first) : memoryFor(tensor, first);
+        group.broadcast(values, root);
+        if (root != rank()) {
+            putBack(values, tensor);
+        }
+    }
+
+    private boolean isWhole(Tensor whole, Tensor slice) {
+        if (whole.dataType() != slice.dataType()) {
+            throw new IllegalArgumentException("a slice must have the type of the whole, which is " + whole.dataType()
+                    + ", but found " + slice.dataType());
+        }
+        return whole == slice && size() == 1;
+    }
+
+    private MemorySegment valuesOf(Tensor tensor, HostBuffer staging) {
+        Optional<MemorySegment> own = engine.hostMemory(tensor);
+        if (own.isPresent()) {
+            return own.get();
+        }
+        MemorySegment copy = staging.ofBytes(tensor.byteCount());
+        engine.copyToHost(tensor, 0, copy);
+        return copy;
+    }
+
+    private MemorySegment memoryFor(Tensor tensor, HostBuffer staging) {
+        return engine.hostMemory(tensor).orElseGet(() -> staging.ofBytes(tensor.byteCount()));
+    }
+
+    private void putBack(MemorySegment values, Tensor tensor) {
+        if (engine.hostMemory(tensor).isEmpty()) {
+            engine.copyFromHost(values, tensor, 0);
+        }
+    }
+}

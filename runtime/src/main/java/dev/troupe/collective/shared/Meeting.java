@@ -1,0 +1,139 @@
+package dev.troupe.collective.shared;
+
+import dev.troupe.collective.Membership;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+/** Where the members of a group meet in one epoch: a barrier used again and again, until it ends for all. */
+final class Meeting {
+    private final Membership membership;
+    private final int epoch;
+    private final long deadlineNanos;
+    private final List<Slot> slots = new ArrayList<>();
+    private final BitSet entered = new BitSet();
+    /** Arrivals of all members together: nobody arrives for the next time before all have for this. */
+    private final AtomicLong arrivals = new AtomicLong();
+    private final AtomicReference<End> end = new AtomicReference<>();
+
+    /** Why there is no more meeting, and whose fault that is. */
+    record End(String why, OptionalInt culprit) {
+    }
+
+    Meeting(Membership membership, int epoch) {
+        this.membership = membership;
+        this.epoch = epoch;
+        this.deadlineNanos = membership.deadline().toNanos();
+        for (int member = 0; member < membership.size(); member++) {
+            slots.add(new Slot());
+        }
+    }
+
+    Membership membership() {
+        return membership;
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
+    Slot slot(int member) {
+        return slots.get(member);
+    }
+
+    /** Lets a member in, once; guarded by the group. */
+    boolean enter(int member) {
+        boolean isNew = !entered.get(member);
+        entered.set(member);
+        return isNew;
+    }
+
+    /** Ends the meeting for all, unless something else has; returns what has. */
+    End end(String why, OptionalInt culprit) {
+        end.compareAndSet(null, new End(why, culprit));
+        wakeAll();
+        return end.get();
+    }
+
+    /** Why it has ended, or null. */
+    End ended() {
+        return end.get();
+    }
+
+    /**
+     * A member arrives and waits until all others have as often as it has.
+     *
+     * @return null when they have, or why they will not
+     */
+    End meet(int member) {
+        Slot own = slots.get(member);
+        long time = own.arrivals + 1;
+        own.arrivals = time;
+        long all = time * slots.size();
+        if (arrivals.incrementAndGet() == all) {
+            wakeAll();
+            return null;
+        }
+        own.sleeper = Thread.currentThread();
+        try {
+            return sleepUntil(all, member);
+        } finally {
+            own.sleeper = null;
+        }
+    }
+
+    private End sleepUntil(long all, int member) {
+        long start = System.nanoTime();
+        // Who wakes looks at the sleepers after it has counted itself, so one of the two sees the other.
+        while (arrivals.get() < all) {
+            // Only now: what all have arrived for is done, even if one of them has left since.
+            if (end.get() != null) {
+                return end.get();
+            }
+            long waited = System.nanoTime() - start;
+            if (waited >= deadlineNanos) {
+                List<Integer> absent = absentees();
+                if (!absent.isEmpty()) {
+                    return end(describe(absent, waited), OptionalInt.of(absent.getFirst()));
+                }
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                return end(membership.describe(member) + " was interrupted", OptionalInt.of(member));
+            }
+            LockSupport.parkNanos(this, deadlineNanos - waited);
+        }
+        return null;
+    }
+
+    private void wakeAll() {
+        for (Slot slot : slots) {
+            Thread sleeper = slot.sleeper;
+            if (sleeper != null) {
+                LockSupport.unpark(sleeper);
+            }
+        }
+    }
+
+    private String describe(List<Integer> absent, long waitedNanos) {
+        return absent.stream().map(membership::describe).collect(Collectors.joining(" and "))
+                + String.format(Locale.ROOT, " did not come within %.3g s", waitedNanos / 1e9);
+    }
+
+    /** Who has arrived less often than others; empty where the last has come this very moment. */
+    private List<Integer> absentees() {
+        long most = slots.stream().mapToLong(slot -> slot.arrivals).max().orElse(0);
+        List<Integer> absent = new ArrayList<>();
+        for (int member = 0; member < slots.size(); member++) {
+            if (slots.get(member).arrivals < most) {
+                absent.add(member);
+            }
+        }
+        return absent;
+    }
+}

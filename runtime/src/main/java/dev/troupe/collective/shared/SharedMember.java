@@ -1,0 +1,153 @@
+package dev.troupe.collective.shared;
+
+import dev.troupe.collective.BlockReduction;
+import dev.troupe.collective.Call;
+import dev.troupe.collective.CheckedGroup;
+import dev.troupe.collective.CollectiveException;
+import dev.troupe.collective.Shares;
+import java.lang.foreign.MemorySegment;
+import java.util.OptionalInt;
+
+/**
+ * A group as one of its threads sees it.
+ *
+ * <p>Up to {@link Slot#NOTE_BYTES} each member leaves a copy of its values, all meet once, and each takes what it needs
+ * from the copies: the last to come does not wait at all. Of more, each member works on the others' own memory, between
+ * two meetings: it reduces its share of the elements and writes the result to every member, or copies what it gathers.
+ */
+final class SharedMember extends CheckedGroup {
+    private final Meeting meeting;
+    private final BlockReduction block = new BlockReduction();
+    private final MemorySegment[] sources;
+    private long sequence;
+
+    SharedMember(Meeting meeting, int member) {
+        super(meeting.membership().size(), member);
+        this.meeting = meeting;
+        this.sources = new MemorySegment[size()];
+    }
+
+    @Override
+    protected void perform(Call call, MemorySegment source, MemorySegment target) {
+        if (meeting.ended() != null) {
+            throw failed(call, meeting.ended(), null);
+        }
+        try {
+            boolean isNoted = source.byteSize() <= Slot.NOTE_BYTES;
+            Slot.Turn own = meeting.slot(member()).turn(sequence);
+            own.call.set(call);
+            own.source = isNoted ? own.note : source;
+            own.target = target;
+            if (isNoted) {
+                MemorySegment.copy(source, 0, own.note, 0, source.byteSize());
+            }
+            meet(call);
+            requireOneCall(call);
+            for (int member = 0; member < size(); member++) {
+                sources[member] = turn(member).source;
+            }
+            exchange(call, target, isNoted);
+            if (!isNoted) {
+                meet(call);
+            }
+            sequence++;
+        } catch (CollectiveException known) {
+            throw known;
+        } catch (RuntimeException failure) {
+            throw failed(call, meeting.end(meeting.membership().describe(member()) + " failed: " + failure,
+                    OptionalInt.of(member())), failure);
+        }
+    }
+
+    private void exchange(Call call, MemorySegment target, boolean isNoted) {
+        long bytes = call.bytes();
+        switch (call.collective()) {
+            case ALL_REDUCE -> {
+                if (isNoted) {
+                    reduce(call, 0, bytes, target, 0);
+                } else {
+                    reduceForAll(call, Shares.start(bytes, size(), member()),
+                            Shares.start(bytes, size(), member() + 1));
+                }
+            }
+            case REDUCE_SCATTER -> reduce(call, target.byteSize() * member(), target.byteSize() * (member() + 1),
+                    target, target.byteSize() * member());
+            case ALL_GATHER -> {
+                long slice = bytes / size();
+                for (int member = 0; member < size(); member++) {
+                    MemorySegment.copy(sources[member], 0, target, member * slice, slice);
+                }
+            }
+            case BROADCAST -> {
+                if (call.root() != member()) {
+                    MemorySegment.copy(sources[call.root()], 0, target, 0, bytes);
+                }
+            }
+            case BARRIER -> {
+            }
+        }
+    }
+
+    /** Reduces bytes {@code from .. to} of every member into one memory, whose byte 0 is byte {@code base} of them. */
+    private void reduce(Call call, long from, long to, MemorySegment target, long base) {
+        for (long at = from; at < to; at += BlockReduction.MOST_BYTES) {
+            reduceBlock(call, at, to);
+            block.write(target, at - base);
+        }
+    }
+
+    private void reduceForAll(Call call, long from, long to) {
+        for (long at = from; at < to; at += BlockReduction.MOST_BYTES) {
+            reduceBlock(call, at, to);
+            for (int member = 0; member < size(); member++) {
+                block.write(turn(member).target, at);
+            }
+        }
+    }
+
+    private void reduceBlock(Call call, long at, long end) {
+        int bytes = (int) Math.min(BlockReduction.MOST_BYTES, end - at);
+        if (size() == 1) {
+            block.begin(sources[0], at, bytes, call.type(), call.reduction());
+            return;
+        }
+        block.begin(sources[0], at, sources[1], at, bytes, call.type(), call.reduction());
+        for (int member = 2; member < size(); member++) {
+            block.add(sources[member], at);
+        }
+    }
+
+    private Slot.Turn turn(int member) {
+        return meeting.slot(member).turn(sequence);
+    }
+
+    private void meet(Call call) {
+        Meeting.End end = meeting.meet(member());
+        if (end != null) {
+            throw failed(call, end, null);
+        }
+    }
+
+    private void requireOneCall(Call call) {
+        Call first = turn(0).call;
+        for (int member = 1; member < size(); member++) {
+            if (!first.matches(turn(member).call)) {
+                throw failed(call, meeting.end(meeting.membership().describe(0) + " calls " + first + ", but "
+                        + meeting.membership().describe(member) + " calls " + turn(member).call,
+                        OptionalInt.empty()), null);
+            }
+        }
+    }
+
+    private CollectiveException failed(Call call, Meeting.End end, RuntimeException cause) {
+        return new CollectiveException(
+                meeting.membership().describe(member()) + " of " + meeting.membership().describe()
+                        + ", epoch " + meeting.epoch() + ", at collective " + sequence + ", " + call + ": " + end.why(),
+                end.culprit(), cause);
+    }
+
+    @Override
+    public void close() {
+        meeting.end(meeting.membership().describe(member()) + " has left", OptionalInt.of(member()));
+    }
+}

@@ -1,0 +1,62 @@
+package dev.troupe.collective;
+
+import dev.troupe.engine.DataType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+
+/** Values of members, and what they reduce to, element by element in the order of members. */
+final class Naive {
+    private Naive() {
+    }
+
+    /** Values of one member, of very different sizes, so that another order of sums gives other bits. Begins anywhere. */
+    static MemorySegment values(Arena arena, DataType type, int elements, int member, int seed) {
+        MemorySegment memory = arena.allocate((elements + 1L) * type.elementBytes() + 1)
+                .asSlice(type.elementBytes(), (long) elements * type.elementBytes());
+        Random random = new Random(31L * seed + member);
+        for (int i = 0; i < elements; i++) {
+            double value = random.nextGaussian() * Math.pow(10, random.nextInt(8) - 4);
+            if (type == DataType.FLOAT32) {
+                memory.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L, (float) value);
+            } else {
+                memory.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L, value);
+            }
+        }
+        return memory;
+    }
+
+    static byte[] reduced(DataType type, int elements, int size, int seed, Reduction reduction) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment sum = values(arena, type, elements, 0, seed);
+            for (int member = 1; member < size; member++) {
+                MemorySegment next = values(arena, type, elements, member, seed);
+                for (int i = 0; i < elements; i++) {
+                    if (type == DataType.FLOAT32) {
+                        float a = sum.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
+                        float b = next.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
+                        sum.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L,
+                                reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                    } else {
+                        double a = sum.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
+                        double b = next.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
+                        sum.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L,
+                                reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                    }
+                }
+            }
+            return sum.toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** Any bytes of a member. */
+    static MemorySegment bytes(Arena arena, int count, int member) {
+        MemorySegment memory = arena.allocate(count, 1);
+        Random random = new Random(member);
+        for (int i = 0; i < count; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+        }
+        return memory;
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of collectives between threads. */
+package dev.troupe.collective.shared;
