@@ -1,0 +1,89 @@
+package dev.troupe.bench.kernels;
+
+import dev.troupe.engine.Tensor;
+import java.util.List;
+import org.openjdk.jmh.annotations.Benchmark;
+
+/** What goes over each element once, and sums. Sizes and thread rule as of {@link Workbench}. */
+public class ElementwiseKernels extends Workbench {
+    private static final String NARROW = "[%d x %d]".formatted(N, C);
+    private static final String WIDE = "[%d x %d]".formatted(N, 4 * C);
+    private static final double ELEMENTS = (double) N * C;
+
+    static final List<KernelWork> WORK = List.of(
+            KernelWork.memory(ElementwiseKernels.class, "add", NARROW, 3 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "copy", NARROW, 2 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "fill", NARROW, ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "scale", NARROW, 2 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "sum", NARROW, ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "squaredSum", WIDE, 4 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "biasBackward", WIDE, 4 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "geluBackward", WIDE, 3 * 4 * ELEMENTS));
+
+    private Tensor left;
+    private Tensor right;
+    private Tensor result;
+    private Tensor preActivation;
+    private Tensor dy;
+    private Tensor dx;
+    private Tensor dBias;
+
+    @Override
+    void layOut() {
+        left = floats(N, C);
+        right = floats(N, C);
+        result = floats(N, C);
+        preActivation = floats(N, 4 * C);
+        dy = floats(N, 4 * C);
+        dx = floats(N, 4 * C);
+        dBias = floats(4 * C);
+    }
+
+    /** A residual. */
+    @Benchmark
+    public void add() {
+        engine().add(left, right, result);
+    }
+
+    /** The gradient that goes on along the residual stream. */
+    @Benchmark
+    public void copy() {
+        engine().copy(left, result);
+    }
+
+    /** Gradients at the start of a step. */
+    @Benchmark
+    public void fill() {
+        engine().fill(result, 0);
+    }
+
+    /** By one, so that the numbers stay what they are. */
+    @Benchmark
+    public void scale() {
+        engine().scale(left, 1);
+    }
+
+    /** In float64. */
+    @Benchmark
+    public double sum() {
+        return engine().sum(left);
+    }
+
+    /** Of a gradient, for its norm. */
+    @Benchmark
+    public double squaredSum() {
+        return engine().squaredSum(dy);
+    }
+
+    /** Column sums. */
+    @Benchmark
+    public void biasBackward() {
+        engine().biasBackward(dy, dBias);
+    }
+
+    /** In the tanh form. */
+    @Benchmark
+    public void geluBackward() {
+        engine().geluBackward(preActivation, dy, dx);
+    }
+}

@@ -1,0 +1,62 @@
+package dev.troupe.bench.kernels;
+
+import dev.troupe.engine.Tensor;
+import java.util.List;
+import org.openjdk.jmh.annotations.Benchmark;
+
+/** Layer norm of the residual stream. Sizes and thread rule as of {@link Workbench}. */
+public class NormKernels extends Workbench {
+    private static final double EPSILON = 1e-5;
+    private static final String SIZES = "[%d x %d]".formatted(N, C);
+    private static final double ELEMENTS = (double) N * C;
+
+    static final List<KernelWork> WORK = List.of(
+            KernelWork.memory(NormKernels.class, "layerNorm", SIZES, 2 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "layerNormBackwardInput", SIZES + ", added", 4 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "layerNormBackwardWeight", SIZES, 2 * ELEMENTS));
+
+    private Tensor x;
+    private Tensor gamma;
+    private Tensor beta;
+    private Tensor y;
+    private Tensor mean;
+    private Tensor reciprocalDeviation;
+    private Tensor dy;
+    private Tensor dx;
+    private Tensor dGamma;
+    private Tensor dBeta;
+
+    @Override
+    void layOut() {
+        x = floats(N, C);
+        gamma = floats(C);
+        beta = floats(C);
+        y = floats(N, C);
+        mean = floats(N);
+        reciprocalDeviation = floats(N);
+        dy = floats(N, C);
+        dx = floats(N, C);
+        dGamma = floats(C);
+        dBeta = floats(C);
+        // The backward reads what the forward leaves.
+        layerNorm();
+    }
+
+    /** Forward. */
+    @Benchmark
+    public void layerNorm() {
+        engine().layerNorm(x, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
+    }
+
+    /** The gradient for the input, added to that of the residual stream. */
+    @Benchmark
+    public void layerNormBackwardInput() {
+        engine().layerNormBackwardInput(dy, x, gamma, mean, reciprocalDeviation, dx, true);
+    }
+
+    /** The gradients for both weights. */
+    @Benchmark
+    public void layerNormBackwardWeight() {
+        engine().layerNormBackwardWeight(dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+    }
+}

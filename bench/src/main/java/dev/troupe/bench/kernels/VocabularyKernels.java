@@ -1,0 +1,69 @@
+package dev.troupe.bench.kernels;
+
+import dev.troupe.engine.Tensor;
+import java.util.List;
+import org.openjdk.jmh.annotations.Benchmark;
+
+/** Both ends of the model. Sizes and thread rule as of {@link Workbench}. */
+public class VocabularyKernels extends Workbench {
+    private static final String ROWS = "[%d x %d], V %d".formatted(N, C, V);
+    private static final String LOGITS = "[%d x %d]".formatted(N, V);
+    private static final double ELEMENTS = (double) N * C;
+
+    static final List<KernelWork> WORK = List.of(
+            KernelWork.memory(VocabularyKernels.class, "embedding", ROWS, 2 * ELEMENTS),
+            KernelWork.memory(VocabularyKernels.class, "embeddingBackward", ROWS, 3 * ELEMENTS),
+            KernelWork.memory(VocabularyKernels.class, "crossEntropy", LOGITS, (double) N * V),
+            KernelWork.memory(VocabularyKernels.class, "crossEntropyBackward", LOGITS, 2.0 * N * V));
+
+    private Tensor tokens;
+    private Tensor tokenTable;
+    private Tensor positionTable;
+    private Tensor y;
+    private Tensor dTokenTable;
+    private Tensor dPositionTable;
+    private Tensor logits;
+    private Tensor rowLoss;
+    private Tensor rowLogSumExp;
+    private Tensor dLogits;
+
+    @Override
+    void layOut() {
+        tokens = ids(V, N);
+        tokenTable = floats(V, C);
+        positionTable = floats(T, C);
+        y = floats(N, C);
+        dTokenTable = floats(V, C);
+        dPositionTable = floats(T, C);
+        logits = floats(N, V);
+        rowLoss = floats(N);
+        rowLogSumExp = floats(N);
+        dLogits = floats(N, V);
+        // The backward reads what the forward leaves.
+        crossEntropy();
+    }
+
+    /** Gathers rows of both tables. */
+    @Benchmark
+    public void embedding() {
+        engine().embedding(tokens, tokenTable, positionTable, T, y);
+    }
+
+    /** Adds to rows of both tables. */
+    @Benchmark
+    public void embeddingBackward() {
+        engine().embeddingBackward(tokens, y, T, dTokenTable, dPositionTable);
+    }
+
+    /** Losses of all rows. */
+    @Benchmark
+    public void crossEntropy() {
+        engine().crossEntropy(logits, tokens, rowLoss, rowLogSumExp);
+    }
+
+    /** The gradient of the logits. */
+    @Benchmark
+    public void crossEntropyBackward() {
+        engine().crossEntropyBackward(logits, tokens, rowLogSumExp, 1.0 / N, dLogits);
+    }
+}

@@ -1,0 +1,93 @@
+package dev.troupe.bench.kernels;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+import java.util.ServiceLoader;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * An engine of one thread and tensors of random numbers; a family of kernels extends it. Thread rule: JMH calls it on one
+ * thread.
+ *
+ * <p>B sequences of T tokens are N = B T rows; C hidden size, H heads, V vocabulary.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public abstract class Workbench {
+    static final int B = 4;
+    static final int T = 256;
+    static final int N = B * T;
+    static final int C = 512;
+    static final int H = 8;
+    static final int V = 4096;
+    private static final float SPREAD = 0.1f;
+
+    /** The engine's kind, as in {@code engine.kind}. */
+    @Param({"cpu", "reference"})
+    public String engineKind;
+
+    private final Random random = new Random(1);
+    private Engine engine;
+
+    /** For subclasses. */
+    protected Workbench() {
+    }
+
+    /** Opens the engine and has the family lay out its tensors. */
+    @Setup(Level.Trial)
+    public final void open() {
+        EngineProvider provider = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+                .filter(candidate -> candidate.kind().equals(engineKind)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engineKind));
+        engine = provider.open(new EngineSettings(DataType.FLOAT32, 1));
+        layOut();
+    }
+
+    /** Gives everything back. */
+    @TearDown(Level.Trial)
+    public final void close() {
+        engine.close();
+    }
+
+    abstract void layOut();
+
+    final Engine engine() {
+        return engine;
+    }
+
+    final Tensor floats(int... sizes) {
+        Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(sizes));
+        float[] numbers = new float[(int) tensor.shape().elementCount()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = SPREAD * (float) random.nextGaussian();
+        }
+        engine.copyFromHost(MemorySegment.ofArray(numbers), tensor, 0);
+        return tensor;
+    }
+
+    final Tensor zeros(Shape shape) {
+        return engine.allocate(DataType.FLOAT32, shape);
+    }
+
+    final Tensor ids(int limit, int count) {
+        Tensor tensor = engine.allocate(DataType.INT32, Shape.of(count));
+        engine.copyFromHost(MemorySegment.ofArray(random.ints(count, 0, limit).toArray()), tensor, 0);
+        return tensor;
+    }
+}

@@ -1,0 +1,69 @@
+package dev.troupe.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.bench.kernels.KernelWork;
+import dev.troupe.bench.kernels.Workbench;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.annotations.Benchmark;
+
+class KernelReportTest {
+    /** Kernels that are measured under the names of what they are used for. */
+    private static final String MATMUL = "matmul";
+
+    @Test
+    void shouldHoldProductsToOneLimitAndTheRestToTheOther() {
+        KernelReport report = new KernelReport("cpu", "reference", 100, 10, 5);
+        report.row(new KernelWork("F.linear", "[2]", 80_000, 0), 1000, 50_000);
+        report.row(new KernelWork("F.add", "[3]", 0, 2000), 1000, 2000);
+        report.row(new KernelWork("F.scale", "[4]", 0, 1 << 24), 1 << 24, 1 << 24);
+        List<String> lines = report.toString().lines().toList();
+        assertEquals("| `linear` | [2] | 1.0 | 50 | 50.0 | 80 GFLOP/s | 80 % |", lines.get(lines.size() - 3));
+        assertEquals("| `add` | [3] | 1.0 | 2 | 2.0 | 2.0 GB/s | 20 % |",
+                lines.get(lines.size() - 2));
+        assertTrue(lines.getLast().endsWith("| 1.0 GB/s | 20 % |"), lines.getLast());
+    }
+
+    @Test
+    void shouldMeasureEveryKernelOfAnEngine() throws Exception {
+        Set<String> measured = KernelWork.all().stream().map(KernelWork::method)
+                .map(method -> method.startsWith(MATMUL) ? MATMUL : method)
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> kernels = new TreeSet<>();
+        for (Method method : Engine.class.getMethods()) {
+            List<Class<?>> takes = List.of(method.getParameterTypes());
+            if (method.getReturnType().isPrimitive() && takes.contains(Tensor.class)
+                    && !takes.contains(MemorySegment.class)) {
+                kernels.add(method.getName());
+            }
+        }
+        assertEquals(kernels, measured);
+    }
+
+    @Test
+    void shouldHaveABenchmarkForEveryRow() throws Exception {
+        List<String> found = new ArrayList<>();
+        for (KernelWork work : KernelWork.all()) {
+            Class<?> family = Class.forName(Workbench.class.getPackageName() + "." + work.family());
+            assertTrue(family.getMethod(work.method()).isAnnotationPresent(Benchmark.class), work.benchmark());
+            found.add(family.getName() + "\t" + work.method());
+        }
+        assertEquals(found.size(), Set.copyOf(found).size());
+        try (InputStream list = KernelBenchmark.class.getResourceAsStream("/META-INF/BenchmarkList")) {
+            String generated = new String(list.readAllBytes(), StandardCharsets.UTF_8);
+            KernelWork.all().forEach(work -> assertTrue(generated.contains(work.family()), work.family()));
+        }
+    }
+}
