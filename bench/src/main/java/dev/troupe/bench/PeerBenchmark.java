@@ -47,7 +47,7 @@ public final class PeerBenchmark implements Callable<Integer> {
 
     @Option(names = "--warmup", paramLabel = "N", description = {
             "Steps before them that do not; five times as many of the narrow one (default: ${DEFAULT-VALUE})."})
-    private int warmupSteps = 1;
+    private int warmupSteps = 2;
 
     @Option(names = "--engine", paramLabel = "KIND", description = {
             "The engine that Troupe computes on (default: ${DEFAULT-VALUE})."})
