@@ -20,7 +20,7 @@ class DeterminismTest {
     private Path directory;
 
     @ParameterizedTest
-    @CsvSource({"reference, 1", "nd4j, 1", "nd4j, 2"})
+    @CsvSource({"reference, 1", "nd4j, 1", "nd4j, 2", "cpu, 1", "cpu, 2"})
     void shouldRepeatARunBitForBit(String engine, int threads) {
         List<String> settings = Golden.named(Golden.UNEVEN).settings("engine.kind=" + engine,
                 "engine.threads=" + threads, "parallel.pipeline=3", "training.microbatch-size=3");
@@ -28,7 +28,7 @@ class DeterminismTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"reference", "nd4j"})
+    @CsvSource({"reference", "nd4j", "cpu"})
     void shouldGiveTheSameBitsOverEverySplitAndOrder(String engine) {
         Golden golden = Golden.named(Golden.TIED);
         String computed = "engine.kind=" + engine;
@@ -44,6 +44,19 @@ class DeterminismTest {
             settings.addAll(split);
             assertSameBits(one, train("split-" + number++, settings));
         }
+    }
+
+    @Test
+    void shouldGiveTheSameBitsForAnyNumberOfThreadsOfTheCpuEngine() {
+        Path one = train("one", threadsOfTwoRanks(1));
+        for (int threads : new int[]{2, 3, 5}) {
+            assertSameBits(one, train("threads-" + threads, threadsOfTwoRanks(threads)));
+        }
+    }
+
+    private static List<String> threadsOfTwoRanks(int threads) {
+        return Golden.named(Golden.TIED).settings("engine.kind=cpu", "engine.threads=" + threads,
+                "parallel.pipeline=2", "training.microbatch-size=4");
     }
 
     @Test
