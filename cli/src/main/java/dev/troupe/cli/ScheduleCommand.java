@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.run.RequestException;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.PlanFile;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.schedule.certificate.Certificate;
@@ -50,15 +51,15 @@ final class ScheduleCommand implements Callable<Integer> {
             "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
     private String name;
 
-    @Option(names = "--pipeline", paramLabel = "P", required = true, description = "Ranks in the pipeline.")
-    private int pipeline;
+    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in the pipeline; a file tells its own.")
+    private Integer pipeline;
 
     @Option(names = "--virtual-stages", paramLabel = "V", description = {
-            "Stages on each rank; default: what the schedule is for."})
+            "Stages on each rank; default: what the schedule is for, or what the file has."})
     private Integer virtualStages;
 
-    @Option(names = "--microbatches", paramLabel = "M", required = true, description = "Microbatches of a step.")
-    private int microbatches;
+    @Option(names = "--microbatches", paramLabel = "M", description = "Microbatches of a step; a file tells its own.")
+    private Integer microbatches;
 
     @Option(names = "--format", defaultValue = "grid", description = "${COMPLETION-CANDIDATES}; default: grid.")
     private Format format;
@@ -79,13 +80,10 @@ final class ScheduleCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         requireWritable();
-        Schedule schedule = Schedules.named(name);
-        int stagesOnEach = virtualStages == null ? schedule.usualVirtualStages() : virtualStages;
-        requireSmallEnough(stagesOnEach);
-        Plan plan = schedule.plan(pipeline, stagesOnEach, microbatches);
+        Plan plan = plan(Schedules.named(name));
         Certificate certificate = PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, CREDITS);
-        Simulation simulation = Simulator.run(plan, simulatedCosts(plan));
-        Timeline timeline = simulation.timeline(schedule.name());
+        Simulation simulation = Simulator.run(certificate.plan(), simulatedCosts(plan), certificate.creditsPerEdge());
+        Timeline timeline = simulation.timeline(plan.name());
         switch (format) {
             case grid -> write(TerminalDrawing.draw(timeline, UNITS, TERMINAL_COLUMNS, isTerminal()) + "\n\n"
                     + figures(certificate) + "\n");
@@ -96,6 +94,34 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
+    /** The plan of a schedule for the sizes asked for; that of a file for its own, which what is asked for must be. */
+    private Plan plan(Schedule schedule) {
+        if (schedule instanceof PlanFile file) {
+            Plan own = file.plan();
+            return sized(file, orElse(pipeline, own.rankCount()), orElse(virtualStages, own.virtualStages()),
+                    orElse(microbatches, own.microbatchCount()));
+        }
+        if (pipeline == null || microbatches == null) {
+            throw new RequestException("a schedule by name needs --pipeline and --microbatches, but "
+                    + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a file tells its own");
+        }
+        return sized(schedule, pipeline, orElse(virtualStages, schedule.usualVirtualStages()), microbatches);
+    }
+
+    private static int orElse(Integer asked, int otherwise) {
+        return asked == null ? otherwise : asked;
+    }
+
+    private static Plan sized(Schedule schedule, int ranks, int stagesOnEach, int microbatchCount) {
+        double forwards = (double) ranks * stagesOnEach * microbatchCount;
+        if (forwards > MOST_FORWARDS) {
+            throw new RequestException(String.format(Locale.ROOT,
+                    "P x V x M must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
+                    MOST_FORWARDS, ranks, stagesOnEach, microbatchCount, forwards));
+        }
+        return schedule.plan(ranks, stagesOnEach, microbatchCount);
+    }
+
     private void requireWritable() {
         if (out == null) {
             return;
@@ -104,15 +130,6 @@ final class ScheduleCommand implements Callable<Integer> {
         if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
             throw new RequestException("--out must name a file in a directory that is there, but found " + out + ": "
                     + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
-        }
-    }
-
-    private void requireSmallEnough(int stagesOnEach) {
-        double forwards = (double) pipeline * stagesOnEach * microbatches;
-        if (forwards > MOST_FORWARDS) {
-            throw new RequestException(String.format(Locale.ROOT,
-                    "P x V x M must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
-                    MOST_FORWARDS, pipeline, stagesOnEach, microbatches, forwards));
         }
     }
 

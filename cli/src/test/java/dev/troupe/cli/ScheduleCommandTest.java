@@ -61,6 +61,42 @@ class ScheduleCommandTest {
         String[] sizes = {"--pipeline", "4", "--microbatches", "6", "--format", "csv"};
         assertEquals(ExitCode.DONE, call("zbv", sizes, "--out", file.toString()).exitCode());
         assertEquals(call("zbv", sizes).output(), call(file.toString(), sizes).output());
+        Door unasked = Door.call("schedule", file.toString(), "--format", "csv");
+        assertEquals(call("zbv", sizes).output(), unasked.output(), unasked::refusal);
+    }
+
+    @Test
+    void shouldRefuseSizesThatThePlanDoesNotHave() throws IOException {
+        Path file = Files.writeString(folder.resolve("mine.csv"), "0F0,0B0\n1F0,1B0\n");
+        for (String[] wrong : List.of(new String[]{"--pipeline", "4"}, new String[]{"--virtual-stages", "2"},
+                new String[]{"--microbatches", "3"})) {
+            Door door = Door.call("schedule", file.toString(), wrong[0], wrong[1]);
+            assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+            assertTrue(door.refusal().contains("is for P = 2, V = 1, M = 1, but was asked for"), door.refusal());
+            assertEquals("", door.output());
+        }
+    }
+
+    @Test
+    void shouldRefuseAScheduleWithoutItsSizes() {
+        for (String missing : List.of("--pipeline", "--microbatches")) {
+            String given = missing.equals("--pipeline") ? "--microbatches" : "--pipeline";
+            Door door = Door.call("schedule", "gpipe", given, "2");
+            assertEquals("troupe: a schedule by name needs --pipeline and --microbatches, but " + missing
+                    + " is missing: only a file tells its own\n", door.refusal());
+            assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+        }
+    }
+
+    /**
+     * Forwards of 1, backwards of 0, hops of 10, for messages and credits alike. 0F2 is made at 3 and leaves at 21, when the
+     * first of two credits is back; 0F4 leaves at 41 and is used at 51. The gradients go back in the same three waves.
+     */
+    @Test
+    void shouldSimulateTheCreditsItCertifiesWith() {
+        String output = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "5", "--costs", "1,0,0",
+                "--hop", "10").output();
+        assertTrue(output.startsWith("gpipe: 102 units; "), output);
     }
 
     @Test
