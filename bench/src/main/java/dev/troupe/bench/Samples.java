@@ -24,6 +24,11 @@ final class Samples {
         return values.getLast();
     }
 
+    double mean() {
+        return values.stream().mapToDouble(Double::doubleValue).average()
+                .orElseThrow(() -> new IllegalStateException("nothing was measured"));
+    }
+
     double median() {
         return quantile(0.5);
     }

@@ -63,15 +63,21 @@ final class CompareCommand implements Callable<Integer> {
         RunDirectory.requireFree(directory);
         Comparison comparison = new Comparison(spec, BuiltInCorpus.utf8(), directory, repeats, steps, this::say);
         comparison.check(contestants);
+        boolean isNew = !Files.exists(directory);
         List<Outcome> outcomes;
         try {
             outcomes = comparison.run(contestants);
+            write(spec, outcomes, directory);
         } catch (ComparisonException failure) {
             System.err.println("troupe: " + failure.getMessage());
             return ExitCode.RUN_FAILED;
+        } finally {
+            if (isNew) {
+                deleteWhereEmpty(directory);
+            }
         }
-        write(spec, outcomes, directory);
-        output.println();
+        output.printf("%n%d ranks, %d microbatches of %d a step, engine %s%n%n", spec.parallel().pipeline(),
+                spec.microbatchCount(), spec.training().microbatchSize(), outcomes.getFirst().engine());
         output.println(ComparisonTable.of(outcomes));
         output.println();
         output.println(
@@ -91,8 +97,21 @@ final class CompareCommand implements Callable<Integer> {
             Files.writeString(directory.resolve("config.conf"), spec.toHocon());
             Files.writeString(directory.resolve("comparison.json"), ComparisonJson.of(spec, outcomes));
             Files.writeString(directory.resolve("trace.json"), ChromeTrace.write(outcomes.stream()
-                    .flatMap(outcome -> Stream.of(outcome.predictedTimeline(), outcome.measuredTimeline())).toList()));
+                    .flatMap(outcome -> Stream.of(outcome.prediction().timeline(), outcome.measuredTimeline()))
+                    .toList()));
             Files.writeString(directory.resolve("report.html"), ComparisonReport.of(spec, outcomes));
+        } catch (IOException failure) {
+            throw new ComparisonException("the comparison is done, but its files cannot be written (" + failure
+                    + "): " + directory + " holds only some of them; delete it, and choose another with --out");
+        }
+    }
+
+    /** What is left where a run fails, or schedules disagree: no directory. */
+    private static void deleteWhereEmpty(Path directory) {
+        try {
+            if (RunDirectory.isFree(directory)) {
+                Files.deleteIfExists(directory);
+            }
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

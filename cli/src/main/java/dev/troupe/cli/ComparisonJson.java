@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
+import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
 import java.util.List;
 
@@ -19,16 +20,14 @@ final class ComparisonJson {
     static String of(RunSpec spec, List<Outcome> outcomes) throws JsonProcessingException {
         ObjectNode root = JSON.createObjectNode();
         root.put("name", spec.name()).put("pipeline", spec.parallel().pipeline())
-                .put("microbatches", spec.microbatchCount()).put("engine", spec.engine().kind());
+                .put("microbatches", spec.microbatchCount()).put("engine", outcomes.getFirst().engine());
         ArrayNode schedules = root.putArray("schedules");
         for (Outcome outcome : outcomes) {
             ObjectNode schedule = schedules.addObject();
             schedule.put("schedule", outcome.contestant().schedule()).put("virtual_stages",
                     outcome.contestant().virtualStages());
-            schedule.set("predicted", figures(outcome.predicted()));
-            ObjectNode measured = figures(outcome.measured());
-            measured.put("step_seconds_least", outcome.stepTime().leastSeconds()).put("step_seconds_most",
-                    outcome.stepTime().mostSeconds());
+            schedule.set("predicted", figures(outcome.predicted(), outcome.prediction().stepTime()));
+            ObjectNode measured = figures(outcome.measured(), outcome.stepTime());
             schedule.set("measured", measured);
             measured.put("control_nanos_median", outcome.control().medianNanos())
                     .put("control_nanos_90th", outcome.control().ninetiethNanos())
@@ -41,8 +40,9 @@ final class ComparisonJson {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
     }
 
-    private static ObjectNode figures(Figures figures) {
+    private static ObjectNode figures(Figures figures, StepTime spread) {
         return JSON.createObjectNode().put("step_seconds", figures.stepSeconds())
+                .put("step_seconds_least", spread.leastSeconds()).put("step_seconds_most", spread.mostSeconds())
                 .put("bubble_over_ideal", figures.bubbleOverIdeal()).put("bubble_over_total", figures.bubbleOverTotal())
                 .put("peak_activations", figures.peakActivations())
                 .put("peak_bytes_in_flight", figures.peakBytesInFlight());

@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.compare.Outcome;
+import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
@@ -43,14 +44,15 @@ final class ComparisonReport {
                 <h1>%s</h1>
                 <p>%d ranks, %d microbatches of %d a step, engine %s. %s</p>
                 <h2>Time of a step</h2>
-                <p class="key"><i style="background:var(--soft)"></i>predicted<i style="background:var(--bar)"></i>measured, median (and spread)</p>
+                <p class="key"><i style="background:var(--soft)"></i>predicted<i style="background:var(--bar)"></i>measured, median (and from least to most)</p>
                 <div class="bars">%s</div>
                 <h2>Predicted &rarr; measured</h2>
                 <div class="scroll"><table><tr>%s</tr>%s</table></div>
                 <p class="note">Bubble: idle time of all ranks, over the time they compute (ideal), and over the time the plan takes
-                (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes between ranks.
+                (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes made for a
+                rank and not yet used by it, on the rank with most.
                 Control: from the landing of the tensor a rank waits for to the start of its computing.
-                Predicted: simulated with %s.</p>
+                Predicted: simulated with %s; from .. to with those of each run by itself.</p>
                 <h2>The plans, predicted over measured, all on one axis</h2>
                 <p class="note">A bar is an action with the number of its microbatch; grey is bubble. Measured is the step
                 nearest to the median. The reductions and the update that follow a plan are in the time of a step and not
@@ -59,18 +61,18 @@ final class ComparisonReport {
                 </body></html>
                 """
                 .formatted(escape(title), STYLE, escape(title), spec.parallel().pipeline(), spec.microbatchCount(),
-                        spec.training().microbatchSize(), escape(spec.engine().kind()), verdict(spec, outcomes),
+                        spec.training().microbatchSize(), escape(outcomes.getFirst().engine()), verdict(spec, outcomes),
                         bars(outcomes),
                         ComparisonTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
                                 .collect(Collectors.joining()),
                         outcomes.stream().map(ComparisonReport::row).collect(Collectors.joining("\n")),
-                        costsFrom(spec), drawings(outcomes));
+                        costsFrom(outcomes.getFirst()), drawings(outcomes));
     }
 
     /** Which was best; where stages are told their times, those with more of them do more work, and bubbles decide. */
     private static String verdict(RunSpec spec, List<Outcome> outcomes) {
         Outcome first = outcomes.getFirst();
-        if (isTold(spec) && outcomes.stream()
+        if (isTold(spec, first) && outcomes.stream()
                 .anyMatch(outcome -> outcome.contestant().virtualStages() != first.contestant().virtualStages())) {
             Outcome best = outcomes.stream()
                     .min(Comparator.comparingDouble(outcome -> outcome.measured().bubbleOverIdeal())).orElseThrow();
@@ -93,14 +95,14 @@ final class ComparisonReport {
                 escape(first.contestant().label()));
     }
 
-    private static boolean isTold(RunSpec spec) {
-        return spec.engine().kind().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
+    private static boolean isTold(RunSpec spec, Outcome outcome) {
+        return outcome.engine().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
     }
 
-    private static String costsFrom(RunSpec spec) {
-        return spec.engine().kind().equals("emulated")
-                ? "the times the engine is told, and the hop of a run before those measured"
-                : "the times of a run before those measured";
+    private static String costsFrom(Outcome outcome) {
+        return outcome.engine().equals("emulated")
+                ? "the times the engine is told, and the hop and control of runs before those measured"
+                : "the times of runs before those measured";
     }
 
     private static String bars(List<Outcome> outcomes) {
@@ -108,17 +110,15 @@ final class ComparisonReport {
                 .mapToDouble(outcome -> Math.max(outcome.predicted().stepSeconds(), outcome.measured().stepSeconds()))
                 .max().orElse(1);
         return outcomes.stream().map(outcome -> "<div>" + escape(outcome.contestant().label()) + "</div><div>"
-                + bar("predicted", outcome.predicted().stepSeconds(), longest, "")
-                + bar("measured", outcome.measured().stepSeconds(), longest, String.format(Locale.ROOT,
-                        " (%.1f to %.1f)", 1000 * outcome.stepTime().leastSeconds(),
-                        1000 * outcome.stepTime().mostSeconds()))
-                + "</div>")
+                + bar("predicted", outcome.predicted().stepSeconds(), outcome.prediction().stepTime(), longest)
+                + bar("measured", outcome.measured().stepSeconds(), outcome.stepTime(), longest) + "</div>")
                 .collect(Collectors.joining("\n"));
     }
 
-    private static String bar(String kind, double seconds, double longest, String spread) {
-        return String.format(Locale.ROOT, "<div class=\"bar %s\"><i style=\"width:%.1f%%\"></i>%.1f ms%s</div>", kind,
-                75 * seconds / longest, 1000 * seconds, spread);
+    private static String bar(String kind, double seconds, StepTime spread, double longest) {
+        return String.format(Locale.ROOT,
+                "<div class=\"bar %s\"><i style=\"width:%.1f%%\"></i>%.1f ms (%.1f to %.1f)</div>", kind,
+                75 * seconds / longest, 1000 * seconds, 1000 * spread.leastSeconds(), 1000 * spread.mostSeconds());
     }
 
     private static String row(Outcome outcome) {
@@ -137,7 +137,7 @@ final class ComparisonReport {
     }
 
     private static Stream<Timeline> timelines(Outcome outcome) {
-        return Stream.of(outcome.predictedTimeline(), outcome.measuredTimeline());
+        return Stream.of(outcome.prediction().timeline(), outcome.measuredTimeline());
     }
 
     private static String escape(String text) {

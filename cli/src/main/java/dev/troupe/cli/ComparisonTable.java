@@ -3,15 +3,16 @@ package dev.troupe.cli;
 import dev.troupe.compare.ControlTime;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
+import dev.troupe.compare.StepTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** The outcomes of a comparison as columns of text; the report uses the same cells. */
 final class ComparisonTable {
-    static final List<String> HEADINGS = List.of("schedule", "step predicted", "step measured", "from .. to", "error",
-            "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight", "control p50/p90/p99",
-            "losses");
+    static final List<String> HEADINGS = List.of("schedule", "step predicted", "from .. to", "step measured",
+            "from .. to", "error", "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight",
+            "control p50/p90/p99", "losses");
 
     private ComparisonTable() {
     }
@@ -41,9 +42,8 @@ final class ComparisonTable {
     static List<String> cells(Outcome outcome) {
         Figures predicted = outcome.predicted();
         Figures measured = outcome.measured();
-        return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()), millis(measured.stepSeconds()),
-                String.format(Locale.ROOT, "%.1f .. %s", 1000 * outcome.stepTime().leastSeconds(),
-                        millis(outcome.stepTime().mostSeconds())),
+        return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),
+                spread(outcome.prediction().stepTime()), millis(measured.stepSeconds()), spread(outcome.stepTime()),
                 String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
                 percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
                 percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
@@ -54,6 +54,10 @@ final class ComparisonTable {
 
     private static String millis(double seconds) {
         return String.format(Locale.ROOT, "%.1f ms", 1000 * seconds);
+    }
+
+    private static String spread(StepTime time) {
+        return String.format(Locale.ROOT, "%.1f .. %s", 1000 * time.leastSeconds(), millis(time.mostSeconds()));
     }
 
     private static String control(ControlTime control) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.run.EngineChoice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +79,8 @@ class CompareCommandTest {
         JsonNode measured = schedule.get("measured");
         for (JsonNode figures : List.of(predicted, measured)) {
             cells.add(String.format(Locale.ROOT, "%.1f ms", 1000 * figures.get("step_seconds").asDouble()));
+            cells.add(String.format(Locale.ROOT, "%.1f .. %.1f ms", 1000 * figures.get("step_seconds_least").asDouble(),
+                    1000 * figures.get("step_seconds_most").asDouble()));
         }
         for (String bubble : List.of("bubble_over_ideal", "bubble_over_total")) {
             cells.add(String.format(Locale.ROOT, "%.1f -> %.1f %%", 100 * predicted.get(bubble).asDouble(),
@@ -118,11 +121,59 @@ class CompareCommandTest {
         assertFalse(Files.exists(out));
     }
 
+    /** A rate so high that after a dozen steps the last bit of a sum, in another order, decides where the losses go. */
+    @Test
+    void shouldFailWhereLossesDiffer() {
+        Path out = folder.resolve("differ");
+        List<String> arguments = arguments(out, "gpipe,looped-bfs:1", "engine.kind=reference",
+                "training.learning-rate.peak=1");
+        arguments.set(arguments.indexOf("--steps") + 1, "12");
+        Execution execution = Execution.of(arguments);
+        execution.requireFailed("troupe: looped-bfs does not have the losses of the first schedule: [",
+                " instead of [");
+        assertEquals(1, execution.errors().lines().count(), execution.errors());
+        assertFalse(Files.exists(out));
+    }
+
+    @Test
+    void shouldLeaveNothingWhereARunFails() throws IOException {
+        Path out = folder.resolve("fails");
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        try {
+            for (Path directory : List.of(out, empty)) {
+                FaultyEngineProvider.breakCall(1, "causalAttention", 3);
+                Execution.of(arguments(directory, "gpipe,1f1b", "engine.kind=" + FaultyEngineProvider.KIND))
+                        .requireFailed("troupe: gpipe failed: rank 1: stage 1 failed in 1F2 in step 0",
+                                "the wire came loose");
+            }
+        } finally {
+            FaultyEngineProvider.breakNothing();
+        }
+        assertFalse(Files.exists(out));
+        assertEquals(List.of(), names(empty), "it was there before");
+    }
+
+    @Test
+    void shouldNameTheEngineThatAutoTook() throws IOException {
+        Path out = folder.resolve("auto");
+        Door door = compare(out, "1f1b", "engine.kind=auto");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::refusal);
+        String taken = EngineChoice.installed().getFirst().kind();
+        assertEquals(taken, json(out).get("engine").asText());
+        assertTrue(door.output().contains("2 ranks, 4 microbatches of 1 a step, engine " + taken + "\n"),
+                door.output());
+        assertTrue(Files.readString(out.resolve("report.html")).contains(" a step, engine " + taken + "."));
+    }
+
     private static Door compare(Path out, String schedules, String... settings) {
+        return Door.call(arguments(out, schedules, settings).toArray(String[]::new));
+    }
+
+    private static List<String> arguments(Path out, String schedules, String... settings) {
         List<String> arguments = new ArrayList<>(List.of("compare", "--schedules", schedules, "--out", out.toString()));
         arguments.addAll(TINY);
         Stream.of(settings).forEach(setting -> arguments.addAll(List.of("-s", setting)));
-        return Door.call(arguments.toArray(String[]::new));
+        return arguments;
     }
 
     private static JsonNode json(Path out) throws IOException {

@@ -14,12 +14,13 @@ final class ControlGap {
     }
 
     /**
-     * The median time from the end of an action to the start of the next on its rank, over those whose input had been made
-     * before the earlier one began, or comes from no other rank. 0 where there are none.
+     * The time from the end of an action to the start of the next on its rank, over those whose input had been made before
+     * the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0 where there are none.
      */
-    static long medianNanos(List<Timeline> measured) {
-        List<Long> gaps = new ArrayList<>();
+    static long nanos(List<Timeline> measured) {
+        MedianOfMeans gap = new MedianOfMeans();
         for (Timeline step : measured) {
+            List<Long> gaps = new ArrayList<>();
             Map<Span, Long> inputMade = new HashMap<>();
             for (Handover handover : step.handovers()) {
                 inputMade.put(handover.user(), handover.maker().endNanos());
@@ -34,7 +35,8 @@ final class ControlGap {
                     }
                 }
             }
+            gap.add(gaps);
         }
-        return gaps.isEmpty() ? 0 : Math.max(0, gaps.stream().sorted().toList().get(gaps.size() / 2));
+        return gap.isEmpty() ? 0 : Math.max(0, gap.nanos());
     }
 }

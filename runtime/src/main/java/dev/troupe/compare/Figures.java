@@ -12,7 +12,7 @@ package dev.troupe.compare;
  * @param peakActivations
  *            most activations (microbatch x stage) on any rank
  * @param peakBytesInFlight
- *            most bytes between ranks at a time
+ *            most bytes made by others for one rank and not yet used by it, over all ranks
  */
 public record Figures(double stepSeconds, double bubbleOverIdeal, double bubbleOverTotal, int peakActivations,
         long peakBytesInFlight) {

@@ -15,12 +15,14 @@ final class HopMeasure {
     }
 
     /**
-     * The median time from the end of an action to the start of the one that was waiting for its output, on another rank
-     * that had nothing else to do. It has transport and control in it, and all bytes of one message.
+     * The time from the end of an action to the start of the one that was waiting for its output, on another rank that had
+     * nothing else to do; the {@link MedianOfMeans} of the steps. It has transport and control in it, and all bytes of one
+     * message.
      */
     static Hop of(List<Timeline> measured) {
-        List<Long> waits = new ArrayList<>();
+        MedianOfMeans hop = new MedianOfMeans();
         for (Timeline step : measured) {
+            List<Long> waits = new ArrayList<>();
             Map<Span, Long> freeSince = freeSince(step);
             for (Handover handover : step.handovers()) {
                 long left = handover.maker().endNanos();
@@ -28,10 +30,9 @@ final class HopMeasure {
                     waits.add(handover.user().startNanos() - left);
                 }
             }
+            hop.add(waits);
         }
-        return waits.isEmpty()
-                ? Hop.FREE
-                : new Hop(waits.stream().sorted().toList().get(waits.size() / 2), Double.POSITIVE_INFINITY);
+        return hop.isEmpty() ? Hop.FREE : new Hop(hop.nanos(), Double.POSITIVE_INFINITY);
     }
 
     /** When the rank of each span had done all that it did before it. */

@@ -8,7 +8,9 @@ import java.util.List;
  *
  * @param contestant
  *            which one
- * @param predicted
+ * @param engine
+ *            the kind of engine it ran on
+ * @param prediction
  *            what the simulator says
  * @param measured
  *            what was measured; the median where there are several
@@ -20,20 +22,22 @@ import java.util.List;
  *            the loss of each step
  * @param agreement
  *            how its losses compare with the first schedule's, in words
- * @param predictedTimeline
- *            a step as the simulator sees it
  * @param measuredTimeline
  *            the measured step whose time is nearest to the median
  */
-public record Outcome(Contestant contestant, Figures predicted, Figures measured, StepTime stepTime,
-        ControlTime control, List<Double> losses, String agreement, Timeline predictedTimeline,
-        Timeline measuredTimeline) {
+public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
+        ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
     public Outcome {
         losses = List.copyOf(losses);
     }
 
+    /** What the simulator says. */
+    public Figures predicted() {
+        return prediction.figures();
+    }
+
     /** How far the prediction of the step's time is from the median that was measured, as a share of the latter. */
     public double predictionError() {
-        return predicted.stepSeconds() / measured.stepSeconds() - 1;
+        return predicted().stepSeconds() / measured.stepSeconds() - 1;
     }
 }

@@ -16,10 +16,15 @@ public record StepTime(double medianSeconds, double leastSeconds, double mostSec
     /** Of at least one time. */
     static StepTime of(List<Double> seconds) {
         List<Double> sorted = seconds.stream().sorted().toList();
+        return new StepTime(median(sorted), sorted.getFirst(), sorted.getLast());
+    }
+
+    /** The middle one, or between the two in the middle; of at least one number. */
+    static double median(List<Double> numbers) {
+        List<Double> sorted = numbers.stream().sorted().toList();
         int middle = sorted.size() / 2; // rounded down
-        double median = sorted.size() % 2 == 1
+        return sorted.size() % 2 == 1
                 ? sorted.get(middle)
                 : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-        return new StepTime(median, sorted.getFirst(), sorted.getLast());
     }
 }

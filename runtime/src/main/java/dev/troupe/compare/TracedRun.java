@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * A short run of one schedule, with everything it computed and when.
@@ -40,7 +41,7 @@ import java.util.OptionalLong;
  */
 record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds, ActionTrace trace) {
     /**
-     * Runs a specification from its first step to its last; leaves no file but what the run directory has.
+     * Runs a specification from its first step to its last; leaves nothing in the directory, nor the directory itself.
      *
      * @throws ComparisonException
      *             where the run fails
@@ -73,7 +74,6 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         };
         RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
                 Optional.of(trace));
-        TracedRun traced;
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
                 RunDirectory opened = RunDirectory.open(directory)) {
@@ -82,10 +82,10 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
                 throw new ComparisonException(
                         spec.parallel().schedule() + " failed: " + outcome.failure().get());
             }
-            traced = new TracedRun(run.plan(), run.engine(), List.copyOf(losses), List.copyOf(seconds), trace);
+            return new TracedRun(run.plan(), run.engine(), List.copyOf(losses), List.copyOf(seconds), trace);
+        } finally {
+            deleteEmpty(directory);
         }
-        deleteEmpty(directory);
-        return traced;
     }
 
     private static void deleteEmpty(Path directory) {
@@ -96,8 +96,20 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         }
     }
 
-    /** One step as a timeline. */
-    Timeline timeline(String title, int step) {
-        return trace.timeline(title, plan.training().plan(), step);
+    /** Each step from a given one to the last, as a timeline. */
+    List<Timeline> timelines(String title, int firstStep) {
+        return IntStream.range(firstStep, seconds.size())
+                .mapToObj(step -> trace.timeline(title, plan.training().plan(), step)).toList();
+    }
+
+    /** Bytes of an activation between two stages, [N x C]. */
+    long boundaryBytes() {
+        return (long) plan.stageSettings().rows() * plan.model().hidden()
+                * engine.settings().floatType().elementBytes();
+    }
+
+    /** Most bytes made for one rank and not yet used by it, in a step of this run or a simulated one of its plan. */
+    long peakBytesInFlight(Timeline step) {
+        return step.peakInFlight(_ -> boundaryBytes());
     }
 }

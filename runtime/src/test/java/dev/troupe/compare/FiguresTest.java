@@ -20,14 +20,14 @@ class FiguresTest {
      * rank 1             1F0[13,23]  1F1[23,33] 1B0[33,40]  1B1[40,61]
      * </pre>
      *
-     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 stood behind 1F0 and says nothing.
+     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 stood behind 1F0 and says nothing. The mean of 3, 4 and 9 is 5 1/3.
      */
     @Test
     void shouldReadTheHopOffWaitsForNothingElse() {
         Timeline step = step(span(0, "0F0", 0, 10), span(0, "0F1", 10, 20), span(1, "1F0", 13, 23),
                 span(1, "1F1", 23, 33), span(1, "1B0", 33, 40), span(1, "1B1", 40, 61), span(0, "0B0", 44, 50),
                 span(0, "0B1", 70, 76));
-        assertEquals(new Hop(4, Double.POSITIVE_INFINITY), HopMeasure.of(List.of(step)));
+        assertEquals(new Hop(5, Double.POSITIVE_INFINITY), HopMeasure.of(List.of(step)));
     }
 
     @Test

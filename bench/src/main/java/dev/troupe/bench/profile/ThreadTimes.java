@@ -52,7 +52,8 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
         if (threadName.startsWith("rank-")) {
             return "rank " + threadName.substring("rank-".length());
         }
-        if (threadName.startsWith("troupe-media-driver")) {
+        // Aeron renames its threads to what they do.
+        if (threadName.contains("driver-conductor") || threadName.contains("aeron-executor")) {
             return MEDIA_DRIVER;
         }
         if (threadName.equals("troupe-transport")) {

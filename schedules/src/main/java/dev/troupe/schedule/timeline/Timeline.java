@@ -110,18 +110,20 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /**
-     * How much was between ranks at most at one time, over all edges; each tensor from the end of its maker to the start of
-     * its user.
+     * How much was on its way to one rank at most at one time, on the rank with most; each tensor from the end of its maker
+     * to the start of its user. It is counted by rank because memory is: how the ups of one rank meet those of another is
+     * chance, while what piles up in front of a rank follows from the plan.
      *
      * @param weight what a tensor counts: its bytes, or 1 for a number of messages
      */
     public long peakInFlight(ToLongFunction<Handover> weight) {
-        List<Change> changes = new ArrayList<>();
+        Map<Integer, List<Change>> changes = new HashMap<>();
         for (Handover handover : handovers()) {
-            changes.add(new Change(handover.maker().endNanos(), weight.applyAsLong(handover)));
-            changes.add(new Change(handover.user().startNanos(), -weight.applyAsLong(handover)));
+            List<Change> ofRank = changes.computeIfAbsent(handover.user().rank(), unused -> new ArrayList<>());
+            ofRank.add(new Change(handover.maker().endNanos(), weight.applyAsLong(handover)));
+            ofRank.add(new Change(handover.user().startNanos(), -weight.applyAsLong(handover)));
         }
-        return peak(changes);
+        return changes.values().stream().mapToLong(Timeline::peak).max().orElse(0);
     }
 
     private record Change(long nanos, long by) {

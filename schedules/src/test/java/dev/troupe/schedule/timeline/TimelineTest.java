@@ -63,6 +63,9 @@ class TimelineTest {
                 Costs.uniform(2, new StageCost(1, 1, 1, 8), new Hop(3, Double.POSITIVE_INFINITY))).timeline("slow");
         assertEquals(3, slow.peakInFlight(handover -> 1));
         assertEquals(24, slow.peakInFlight(handover -> 8));
+        Timeline longer = Simulator.run(new GPipe().plan(4, 1, 4),
+                Costs.uniform(4, new StageCost(1, 1, 1, 8), new Hop(3, Double.POSITIVE_INFINITY))).timeline("slow");
+        assertEquals(3, longer.peakInFlight(handover -> 1), "in front of one rank, however many ranks there are");
     }
 
     @Test
