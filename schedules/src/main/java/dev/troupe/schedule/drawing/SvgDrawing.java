@@ -188,7 +188,7 @@ public final class SvgDrawing {
         Shade shade = shade(timeline, span.action());
         double left = x(span.startNanos());
         double whole = x(span.endNanos()) - left;
-        double width = whole > 3 ? whole - 1 : whole; // a gap parts the bars, where there is room
+        double width = whole - Math.min(1, whole / 10); // a gap parts the bars; a thin one where they are, lest it look idle
         String tip = tips
                 ? "<title>" + span.action() + ", rank " + span.rank() + ": " + scale.text(span.startNanos()) + " to "
                         + scale.text(span.endNanos()) + "</title>"
