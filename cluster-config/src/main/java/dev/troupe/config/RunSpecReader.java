@@ -148,7 +148,8 @@ public final class RunSpecReader {
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
                 values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
-                values.integer("training.zero", 0, MOST_ZERO), optimizer(), learningRate(steps));
+                values.integer("training.zero", 0, MOST_ZERO),
+                values.word("training.recompute", TrainingSpec.Recompute.class, ""), optimizer(), learningRate(steps));
     }
 
     private OptimizerSpec optimizer() {

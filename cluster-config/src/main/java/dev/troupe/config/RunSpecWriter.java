@@ -73,6 +73,7 @@ final class RunSpecWriter {
         plain("checkpoint-every", training.checkpointEvery());
         plain("validate-every", training.validateEvery());
         plain("zero", training.zero());
+        word("recompute", training.recompute().word());
         section("optimizer", () -> {
             OptimizerSpec optimizer = training.optimizer();
             word("kind", optimizer.kind().word());

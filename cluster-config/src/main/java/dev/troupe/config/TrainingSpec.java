@@ -15,16 +15,18 @@ import java.util.Objects;
  * @param validateEvery steps between measurements of the held-out loss; 0: none
  * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
  *            optimizer state; 2 gradients too; 3 weights too
+ * @param recompute what is not kept of a forward but computed again in the backward
  * @param optimizer what turns gradients into new weights
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        double gradientClip, int checkpointEvery, int validateEvery, int zero,
+        double gradientClip, int checkpointEvery, int validateEvery, int zero, Recompute recompute,
         OptimizerSpec optimizer, LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {
         Objects.requireNonNull(precision, "precision");
+        Objects.requireNonNull(recompute, "recompute");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");
     }
@@ -39,6 +41,27 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         private final String word;
 
         Precision(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+
+    /** How much memory is saved by computing activations again. */
+    public enum Recompute implements Word {
+        /** All activations are kept. */
+        NONE("none"),
+        /** What is large and cheap is computed again. */
+        SELECTIVE("selective"),
+        /** Only the input of each block is kept. */
+        FULL("full");
+
+        private final String word;
+
+        Recompute(String word) {
             this.word = word;
         }
 

@@ -94,11 +94,8 @@ final class StageWorker implements AutoCloseable {
             case FORWARD -> {
                 return forward(action, pass);
             }
-            case FULL_BACKWARD -> {
-                backwardInput(action);
-                backwardWeight(microbatch);
-            }
-            case BACKWARD_INPUT -> backwardInput(action);
+            case FULL_BACKWARD -> backward(action, Work.BACKWARD, stage::backward);
+            case BACKWARD_INPUT -> backward(action, Work.BACKWARD_INPUT, stage::backwardInput);
             case BACKWARD_WEIGHT -> backwardWeight(microbatch);
             case SEND_F, RECV_F, SEND_B, RECV_B -> throw new IllegalStateException(action + " is not for a stage");
         }
@@ -128,10 +125,15 @@ final class StageWorker implements AutoCloseable {
         return TaskResult.NOTHING;
     }
 
-    private void backwardInput(Action action) {
+    /** A backward that takes a microbatch's gradient of the output and gives that of the input. */
+    private interface Backward {
+        Tensor of(int microbatch, Tensor outputGradient);
+    }
+
+    private void backward(Action action, Work work, Backward backward) {
         Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B));
-        engine.workStarts(stage.index(), Work.BACKWARD_INPUT);
-        Tensor inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
+        engine.workStarts(stage.index(), work);
+        Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
         engine.workEnds();
         if (!stage.hasEmbedding()) {
             handOver(action.as(Kind.SEND_B), inputGradient);

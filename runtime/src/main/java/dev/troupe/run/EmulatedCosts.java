@@ -5,17 +5,20 @@ import dev.troupe.engine.Work;
 import dev.troupe.engine.WorkCosts;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Partition;
+import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
  * the rate of a device. Operations are counted as in Narayanan et al. 2021, section 5.1: the matrix products of a block,
  * 24 N C C, and of its attention over the whole T x T square, 4 N T C, in the forward; the backward for the input has the
- * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each.
+ * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each. Where forwards are run
+ * again, the backward for the input has them too, without the last product of a block, of 8 N C C.
  *
  * <p>N rows of a microbatch, T sequence length, C hidden size, V vocabulary.
  */
@@ -36,17 +39,21 @@ final class EmulatedCosts implements WorkCosts {
             for (int stage = 0; stage < stageCount; stage++) {
                 double products = 0;
                 double attention = 0;
+                double again = 0;
                 ModelConfig model = partition.model();
                 for (int layer : partition.layers(stage).numbers().toArray()) {
                     products += productFlops(model, layer, settings);
                     attention += attentionFlops(model, layer, settings);
+                    again += replayedFlops(model, layer, settings);
                 }
                 nanos.get(Work.FORWARD)[stage] = at(spec, products + attention);
-                nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, products + 2 * attention);
+                nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, again + products + 2 * attention);
                 nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, products);
                 nanos.get(Work.UPDATE)[stage] = 0;
             }
         }
+        nanos.put(Work.BACKWARD, IntStream.range(0, stageCount)
+                .mapToLong(stage -> nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT)).toArray());
     }
 
     private static long[] told(String work, List<Duration> times, int stageCount) {
@@ -75,6 +82,14 @@ final class EmulatedCosts implements WorkCosts {
     private static double attentionFlops(ModelConfig model, int layer, StageSettings settings) {
         boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
         return isBlock ? 4.0 * settings.rows() * settings.sequenceLength() * model.hidden() : 0;
+    }
+
+    private static double replayedFlops(ModelConfig model, int layer, StageSettings settings) {
+        if (settings.recompute() != Recompute.FULL) {
+            return 0;
+        }
+        boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
+        return productFlops(model, layer, settings) * (isBlock ? 2.0 / 3 : 1) + attentionFlops(model, layer, settings);
     }
 
     private static long at(EmulatedSpec spec, double flops) {

@@ -18,6 +18,7 @@ import dev.troupe.machine.RunOrder;
 import dev.troupe.model.LearningRate;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
+import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.weights.WeightSource;
@@ -76,7 +77,7 @@ public final class PreparedRun implements AutoCloseable {
                             spec.training().microbatchSize(), HELD_OUT_MICROBATCHES));
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(), spec.microbatchCount(),
-                            optimizer(spec.training().optimizer())),
+                            optimizer(spec.training().optimizer()), recompute(spec.training().recompute())),
                     spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().pipeline(),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
@@ -128,6 +129,14 @@ public final class PreparedRun implements AutoCloseable {
             case ADAMW -> new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
                     spec.weightDecay());
             case SGD -> new Optimizer.Sgd(spec.weightDecay());
+        };
+    }
+
+    private static Recompute recompute(TrainingSpec.Recompute recompute) {
+        return switch (recompute) {
+            case NONE -> Recompute.NONE;
+            case SELECTIVE -> Recompute.SELECTIVE;
+            case FULL -> Recompute.FULL;
         };
     }
 

@@ -8,6 +8,7 @@ import dev.troupe.engine.Work;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Partition;
+import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import java.util.Arrays;
 import java.util.List;
@@ -50,6 +51,16 @@ class EmulatedCostsTest {
         assertEquals(1296, costs("device-flops=2e9").nanos(0, Work.FORWARD), "twice the rate, half the time");
     }
 
+    /** The forward again without the product of 8 x 6 x 4 x 4 = 768, in the backward for the input. */
+    @Test
+    void shouldCountWhatIsComputedAgain() {
+        EmulatedCosts costs = new EmulatedCosts(
+                RunSpecReader.read(Optional.empty(), List.of("engine.emulated.device-flops=1e9")).engine().emulated(),
+                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL));
+        assertCosts(costs, 0, 2304 + 288, 2304 - 768 + 288 + 2304 + 576, 2304, 0);
+        assertCosts(costs, 1, 2304 + 288 + 240, 2304 - 768 + 288 + 240 + 2304 + 576 + 240, 2304 + 240, 0);
+    }
+
     @Test
     void shouldRefuseAListOfAnotherLengthThanThereAreStages() {
         assertEquals("engine.emulated.forward needs one time, or one for each of the 2 stages, but has 3",
@@ -66,5 +77,6 @@ class EmulatedCostsTest {
         assertEquals(List.of(forward, backwardInput, backwardWeight, update),
                 Arrays.stream(new Work[]{Work.FORWARD, Work.BACKWARD_INPUT, Work.BACKWARD_WEIGHT, Work.UPDATE})
                         .map(work -> costs.nanos(stage, work)).toList());
+        assertEquals(backwardInput + backwardWeight, costs.nanos(stage, Work.BACKWARD));
     }
 }

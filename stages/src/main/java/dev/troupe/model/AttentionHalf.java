@@ -20,6 +20,7 @@ final class AttentionHalf {
     private final Shape activation;
     private final Shape qkvShape;
     private final Shape stateShape;
+    private final boolean shedsAttention;
     private final Norm norm;
     private final Parameter qkvWeight;
     private final Parameter qkvBias;
@@ -35,6 +36,9 @@ final class AttentionHalf {
         activation = context.activation(width);
         qkvShape = context.activation(3 * width);
         stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, heads);
+        // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
+        // makes them again in its backward anyway.
+        shedsAttention = stateShape.elementCount() > activation.elementCount();
         norm = new Norm(context, block + ".ln_1");
         qkvWeight = Parameter.of(block + ".attn.c_attn.weight", width, 3 * width);
         qkvBias = Parameter.of(block + ".attn.c_attn.bias", 3 * width);
@@ -49,7 +53,7 @@ final class AttentionHalf {
     }
 
     /** One microbatch. */
-    final class Pass implements Tape {
+    final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
         private Tensor normed;
         private Tensor qkv;
@@ -58,23 +62,56 @@ final class AttentionHalf {
         private Tensor outputGradient;
         private Tensor qkvGradient;
 
-        @Override
-        public Tensor forward(Tensor x) {
+        Tensor forward(Tensor x) {
             normed = normPass.forward(x);
+            return attendAndProject();
+        }
+
+        private Tensor attendAndProject() {
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.weights(), qkvBias.weights(), qkv);
-            state = pool.take(stateShape);
-            attended = pool.take(activation);
-            engine.causalAttention(qkv, sequenceLength, heads, state, attended);
+            attend();
             Tensor y = pool.take(activation);
             engine.linear(attended, projectionWeight.weights(), projectionBias.weights(), y);
-            engine.add(x, y, y);
+            engine.add(normPass.input(), y, y);
             return y;
         }
 
-        @Override
-        public Tensor backwardInput(Tensor dy) {
+        private void attend() {
+            state = pool.take(stateShape);
+            attended = pool.take(activation);
+            engine.causalAttention(qkv, sequenceLength, heads, state, attended);
+        }
+
+        /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
+        void shed() {
+            normed = pool.drop(normed);
+            if (shedsAttention) {
+                state = pool.drop(state);
+                attended = pool.drop(attended);
+            }
+        }
+
+        /** Keeps its input alone. */
+        void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            attended = pool.drop(attended);
+        }
+
+        /** The forward of the input that {@link #rewind} left. */
+        Tensor replay() {
+            normed = normPass.replay();
+            return attendAndProject();
+        }
+
+        Tensor backwardInput(Tensor dy) {
             outputGradient = dy;
+            if (attended == null) {
+                attend();
+            }
             Tensor dAttended = pool.take(activation);
             engine.matmul(dy, false, projectionWeight.weights(), true, dAttended, false);
             qkvGradient = pool.take(qkvShape);
@@ -91,8 +128,10 @@ final class AttentionHalf {
             return dx;
         }
 
-        @Override
-        public void backwardWeight() {
+        void backwardWeight() {
+            if (normed == null) {
+                normed = normPass.again();
+            }
             engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
             engine.biasBackward(outputGradient, projectionBias.gradient());
             engine.matmul(normed, true, qkvGradient, false, qkvWeight.gradient(), true);
@@ -101,8 +140,7 @@ final class AttentionHalf {
             release();
         }
 
-        @Override
-        public void release() {
+        void release() {
             normPass.release();
             normed = pool.drop(normed);
             qkv = pool.drop(qkv);

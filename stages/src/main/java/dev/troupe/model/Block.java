@@ -46,6 +46,23 @@ final class Block implements Layer {
         }
 
         @Override
+        public void shed() {
+            attentionPass.shed();
+            mlpPass.shed();
+        }
+
+        @Override
+        public void rewind() {
+            mlpPass.release();
+            attentionPass.rewind();
+        }
+
+        @Override
+        public void replay() {
+            mlpPass.replay(attentionPass.replay());
+        }
+
+        @Override
         public Tensor backwardInput(Tensor dy) {
             return attentionPass.backwardInput(mlpPass.backwardInput(dy));
         }

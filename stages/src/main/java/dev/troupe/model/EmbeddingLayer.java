@@ -64,6 +64,19 @@ final class EmbeddingLayer implements Layer {
             return y;
         }
 
+        /** Keeps its tokens alone, here and in the next two. */
+        @Override
+        public void shed() {
+        }
+
+        @Override
+        public void rewind() {
+        }
+
+        @Override
+        public void replay() {
+        }
+
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy) {

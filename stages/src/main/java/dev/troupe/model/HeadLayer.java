@@ -116,6 +116,11 @@ final class HeadLayer implements Layer {
         @Override
         public Tensor forward(Tensor x) {
             normed = normPass.forward(x);
+            measure();
+            return null;
+        }
+
+        private void measure() {
             logits = pool.take(logitsShape);
             engine.matmul(normed, false, table.weights(), true, logits, false);
             Tensor rowLoss = pool.take(rowShape);
@@ -123,7 +128,25 @@ final class HeadLayer implements Layer {
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
             loss = engine.sum(rowLoss) / rows;
             pool.give(rowLoss);
-            return null;
+        }
+
+        @Override
+        public void shed() {
+            normed = pool.drop(normed);
+        }
+
+        @Override
+        public void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            logits = pool.drop(logits);
+            logSumExp = pool.drop(logSumExp);
+        }
+
+        @Override
+        public void replay() {
+            normed = normPass.replay();
+            measure();
         }
 
         /** The gradient begins here, so there is none to take over and {@code dy} is null. */
@@ -140,6 +163,9 @@ final class HeadLayer implements Layer {
 
         @Override
         public void backwardWeight() {
+            if (normed == null) {
+                normed = normPass.again();
+            }
             engine.matmul(logits, true, normed, false, table.gradient(), true);
             normPass.backwardWeight();
             release();

@@ -9,6 +9,7 @@ final class MicrobatchTapes {
     private final int stage;
     private final StageLayers layers;
     private final int microbatchesExpected;
+    private final Recompute recompute;
     // Indexed by microbatch, grown where more come than expected.
     private StageTape[] live = new StageTape[0];
     private double[] losses = new double[0];
@@ -17,10 +18,11 @@ final class MicrobatchTapes {
     // One writer, the thread that computes; read by any.
     private volatile int liveCount;
 
-    MicrobatchTapes(int stage, StageLayers layers, int microbatchesExpected) {
+    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings) {
         this.stage = stage;
         this.layers = layers;
-        this.microbatchesExpected = microbatchesExpected;
+        this.microbatchesExpected = settings.microbatchesPerStep();
+        this.recompute = settings.recompute();
     }
 
     int liveCount() {
@@ -40,7 +42,7 @@ final class MicrobatchTapes {
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape() : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute) : spare.pop();
         live[microbatch] = tape;
         liveCount = liveCount + 1;
         return tape;

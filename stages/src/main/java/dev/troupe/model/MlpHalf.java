@@ -43,7 +43,7 @@ final class MlpHalf {
     }
 
     /** One microbatch. */
-    final class Pass implements Tape {
+    final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
         private Tensor normed;
         private Tensor preActivation;
@@ -51,24 +51,39 @@ final class MlpHalf {
         private Tensor outputGradient;
         private Tensor preActivationGradient;
 
-        @Override
-        public Tensor forward(Tensor x) {
-            normed = normPass.forward(x);
-            preActivation = pool.take(innerShape);
-            inner = pool.take(innerShape);
-            engine.linearGelu(normed, innerWeight.weights(), innerBias.weights(), preActivation, inner);
+        Tensor forward(Tensor x) {
+            replay(x);
             Tensor y = pool.take(activation);
             engine.linear(inner, projectionWeight.weights(), projectionBias.weights(), y);
             engine.add(x, y, y);
             return y;
         }
 
-        @Override
-        public Tensor backwardInput(Tensor dy) {
+        /** The forward as far as the backwards need it: without the projection, which is half of its work. */
+        void replay(Tensor x) {
+            normed = normPass.forward(x);
+            preActivation = pool.take(innerShape);
+            inner = pool.take(innerShape);
+            engine.linearGelu(normed, innerWeight.weights(), innerBias.weights(), preActivation, inner);
+        }
+
+        /** Keeps its input, the norm's statistics and what comes before the activation. */
+        void shed() {
+            normed = pool.drop(normed);
+            inner = pool.drop(inner);
+        }
+
+        Tensor backwardInput(Tensor dy) {
             outputGradient = dy;
             preActivationGradient = pool.take(innerShape);
             engine.matmul(dy, false, projectionWeight.weights(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
+            if (inner == null) {
+                // The last reader of what comes before the activation leaves it to what comes after.
+                engine.gelu(preActivation, preActivation);
+                inner = preActivation;
+                preActivation = null;
+            }
             // What only this half of the backward reads goes back now; the other half may come much later.
             preActivation = pool.drop(preActivation);
             Tensor dNormed = pool.take(activation);
@@ -79,8 +94,10 @@ final class MlpHalf {
             return dx;
         }
 
-        @Override
-        public void backwardWeight() {
+        void backwardWeight() {
+            if (normed == null) {
+                normed = normPass.again();
+            }
             engine.matmul(inner, true, outputGradient, false, projectionWeight.gradient(), true);
             engine.biasBackward(outputGradient, projectionBias.gradient());
             engine.matmul(normed, true, preActivationGradient, false, innerWeight.gradient(), true);
@@ -89,8 +106,7 @@ final class MlpHalf {
             release();
         }
 
-        @Override
-        public void release() {
+        void release() {
             normPass.release();
             normed = pool.drop(normed);
             preActivation = pool.drop(preActivation);

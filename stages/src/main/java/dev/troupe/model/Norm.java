@@ -51,8 +51,28 @@ final class Norm {
             input = x;
             mean = pool.take(rowShape);
             reciprocalDeviation = pool.take(rowShape);
+            return again();
+        }
+
+        /** Takes over nothing, and keeps the input alone. */
+        void rewind() {
+            mean = pool.drop(mean);
+            reciprocalDeviation = pool.drop(reciprocalDeviation);
+        }
+
+        /** The forward of the input that {@link #rewind} left. */
+        Tensor replay() {
+            return forward(input);
+        }
+
+        Tensor input() {
+            return input;
+        }
+
+        /** The output of the forward once more, to the bit. */
+        Tensor again() {
             Tensor y = pool.take(inputShape);
-            engine.layerNorm(x, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
+            engine.layerNorm(input, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
             return y;
         }
 

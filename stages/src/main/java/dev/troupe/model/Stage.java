@@ -11,8 +11,9 @@ import java.util.List;
  * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
  *
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
- * with other microbatches in between as the plan says; then, where {@link #tiedEnd} is not {@code NONE}, the exchange of
- * the table's gradient; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
+ * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
+ * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #squaredSums};
+ * {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
  * the same bits. Between steps {@link #forwardOnly} measures a loss.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
@@ -55,7 +56,7 @@ public final class Stage implements AutoCloseable {
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.boundaryShape = context.activation(model.hidden());
         this.inlet = new TokenInlet(context, index);
-        this.tapes = new MicrobatchTapes(index, stack, settings.microbatchesPerStep());
+        this.tapes = new MicrobatchTapes(index, stack, settings);
     }
 
     /**
@@ -193,6 +194,22 @@ public final class Stage implements AutoCloseable {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
         checkBoundary("a gradient", microbatch, outputGradient, !hasHead());
         return tape.backwardInput(outputGradient);
+    }
+
+    /**
+     * Both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput} and then
+     * {@link #backwardWeight}, with less kept between them.
+     *
+     * @param outputGradient
+     *            as of {@link #backwardInput}
+     * @return as of {@link #backwardInput}
+     */
+    public Tensor backward(int microbatch, Tensor outputGradient) {
+        StageTape tape = tapes.awaitingInputGradient(microbatch);
+        checkBoundary("a gradient", microbatch, outputGradient, !hasHead());
+        Tensor inputGradient = tape.backward(outputGradient);
+        tapes.end(microbatch);
+        return inputGradient;
     }
 
     /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */

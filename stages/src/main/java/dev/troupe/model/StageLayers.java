@@ -105,7 +105,7 @@ final class StageLayers {
         return x;
     }
 
-    StageTape newTape() {
-        return new StageTape(layers.stream().map(Layer::newTape).toList());
+    StageTape newTape(Recompute recompute) {
+        return new StageTape(layers.stream().map(Layer::newTape).toList(), recompute);
     }
 }

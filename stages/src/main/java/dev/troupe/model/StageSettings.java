@@ -11,8 +11,11 @@ package dev.troupe.model;
  *            microbatches of the global batch, over all data-parallel ranks: gradients are those of the mean over them
  * @param optimizer
  *            how weights are updated
+ * @param recompute
+ *            what is not kept of a forward
  */
-public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
+public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
+        Recompute recompute) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -20,6 +23,11 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                             + " at least 1, but found " + microbatchSize + ", " + sequenceLength + " and "
                             + microbatchesPerStep);
         }
+    }
+
+    /** Settings of a stage that keeps everything. */
+    public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE);
     }
 
     /** Rows of an activation: B T. */

@@ -6,11 +6,13 @@ import java.util.List;
 /** The way of one microbatch through all layers of a stage. */
 final class StageTape {
     private final List<Tape> tapes;
+    private final Recompute recompute;
     private final HeadLayer.Pass head;
     private boolean inputGradientDone;
 
-    StageTape(List<Tape> tapes) {
+    StageTape(List<Tape> tapes, Recompute recompute) {
         this.tapes = tapes;
+        this.recompute = recompute;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
     }
 
@@ -27,6 +29,7 @@ final class StageTape {
         Tensor x = input;
         for (Tape tape : tapes) {
             x = tape.forward(x);
+            recompute.afterForward(tape);
         }
         return x;
     }
@@ -44,10 +47,25 @@ final class StageTape {
     Tensor backwardInput(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
-            dy = tapes.get(layer).backwardInput(dy);
+            dy = backwardInput(tapes.get(layer), dy);
         }
         inputGradientDone = true;
         return dy;
+    }
+
+    /** Both backwards layer by layer, so that what stands between the two is one layer's. */
+    Tensor backward(Tensor outputGradient) {
+        Tensor dy = outputGradient;
+        for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            dy = backwardInput(tapes.get(layer), dy);
+            tapes.get(layer).backwardWeight();
+        }
+        return dy;
+    }
+
+    private Tensor backwardInput(Tape tape, Tensor dy) {
+        recompute.beforeBackward(tape);
+        return tape.backwardInput(dy);
     }
 
     void backwardWeight() {

@@ -3,12 +3,22 @@ package dev.troupe.model;
 import dev.troupe.engine.Tensor;
 
 /**
- * The way of one microbatch through one layer, or a half of one: the forward, its two backwards, and what they keep
- * between them. The three are called once each, in this order, other microbatches in between as they come.
+ * The way of one microbatch through one layer, the forward, its two backwards, and what they keep between them. The
+ * three are called once each, in this order, other microbatches in between as they come. In between, a {@link Recompute}
+ * may have it let go of what it keeps and make it again.
  */
-sealed interface Tape permits EmbeddingLayer.Pass, Block.Pass, AttentionHalf.Pass, MlpHalf.Pass, HeadLayer.Pass {
+sealed interface Tape permits EmbeddingLayer.Pass, Block.Pass, HeadLayer.Pass {
     /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
     Tensor forward(Tensor x);
+
+    /** After the forward: gives back what the backwards can make again for next to nothing, and will. */
+    void shed();
+
+    /** After the forward: gives back all that it kept, except its input. */
+    void rewind();
+
+    /** Makes again what {@link #rewind} gave back, to the bit. */
+    void replay();
 
     /** Takes over the gradient for the output and returns the gradient for the input, which its caller takes over. */
     Tensor backwardInput(Tensor dy);

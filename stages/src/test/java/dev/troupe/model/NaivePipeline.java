@@ -34,16 +34,20 @@ final class NaivePipeline implements AutoCloseable {
     private final List<Map<Integer, Tensor>> gradients = new ArrayList<>();
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize) {
-        this(golden, partition, microbatchSize, golden.initial);
+        this(golden, partition, microbatchSize, golden.initial, Recompute.NONE);
     }
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source) {
+        this(golden, partition, microbatchSize, source, Recompute.NONE);
+    }
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;
         this.microbatches = golden.batchSize / microbatchSize;
         this.peakActivations = new int[partition.stageCount()];
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, microbatches,
-                golden.optimizer);
+                golden.optimizer, recompute);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
             Engine engine = new ReferenceEngine(DataType.FLOAT64);
             engines.add(engine);
@@ -123,7 +127,8 @@ final class NaivePipeline implements AutoCloseable {
     private boolean ready(int index, Work work) {
         return switch (work.kind()) {
             case FORWARD -> index == 0 || activations.get(index).containsKey(work.microbatch());
-            case INPUT_GRADIENT -> index == stages.size() - 1 || gradients.get(index).containsKey(work.microbatch());
+            case INPUT_GRADIENT, BOTH_GRADIENTS ->
+                index == stages.size() - 1 || gradients.get(index).containsKey(work.microbatch());
             case WEIGHT_GRADIENT -> true;
         };
     }
@@ -141,6 +146,12 @@ final class NaivePipeline implements AutoCloseable {
             }
             case INPUT_GRADIENT -> {
                 Tensor gradient = stage.backwardInput(microbatch, gradients.get(index).remove(microbatch));
+                if (gradient != null) {
+                    cross(index, index - 1, gradient, gradients, microbatch);
+                }
+            }
+            case BOTH_GRADIENTS -> {
+                Tensor gradient = stage.backward(microbatch, gradients.get(index).remove(microbatch));
                 if (gradient != null) {
                     cross(index, index - 1, gradient, gradients, microbatch);
                 }

@@ -28,6 +28,18 @@ enum Order {
             return inTurn(stage, stageCount, microbatches, 0);
         }
     },
+    /** As one forward and one backward, with both gradients at once: {@code F0 B0 F1 B1 ...}. */
+    WHOLE_BACKWARDS {
+        @Override
+        List<Work> row(int stage, int stageCount, int microbatches) {
+            return inTurn(stage, stageCount, microbatches, 0).stream()
+                    .filter(work -> work.kind() != Kind.WEIGHT_GRADIENT)
+                    .map(work -> work.kind() == Kind.INPUT_GRADIENT
+                            ? new Work(Kind.BOTH_GRADIENTS, work.microbatch())
+                            : work)
+                    .toList();
+        }
+    },
     /** As one forward and one backward, with each W three I later: {@code F0 I0 F1 I1 F2 I2 F3 I3 W0 ... W1 W2 W3}. */
     WEIGHT_GRADIENTS_LATE {
         @Override
@@ -48,7 +60,7 @@ enum Order {
     };
 
     enum Kind {
-        FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT
+        FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, BOTH_GRADIENTS
     }
 
     record Work(Kind kind, int microbatch) {

@@ -137,6 +137,12 @@ public interface Engine extends AutoCloseable {
      */
     void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y);
 
+    /**
+     * {@code y = gelu(preActivation)}, both [N x M]: the very bytes that {@link #linearGelu} wrote to its y. {@code y} may
+     * be {@code preActivation}.
+     */
+    void gelu(Tensor preActivation, Tensor y);
+
     /** {@code dx = dy gelu'(preActivation)}, all of one shape; {@code dx} may be {@code dy}. */
     void geluBackward(Tensor preActivation, Tensor dy, Tensor dx);
 

@@ -8,6 +8,8 @@ public enum Work {
     BACKWARD_INPUT,
     /** The backward of one microbatch for the weights. */
     BACKWARD_WEIGHT,
+    /** Both backwards of one microbatch, layer by layer. */
+    BACKWARD,
     /** The weight update at the end of a step. */
     UPDATE
 }

@@ -78,6 +78,28 @@ public abstract class EngineConformance extends RangeConformance {
     }
 
     @TestFactory
+    final Stream<DynamicTest> shouldMakeGeluAgainToTheByte() {
+        // The last is cut into panels by an engine that cuts its products.
+        return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{7, 1030}, new int[]{180, 1339})
+                .map(sizes -> dynamicTest("N %d M %d".formatted(sizes[0], sizes[1]), () -> {
+                    KernelCase kernelCase = MatrixCases.linearGelu(sizes[0], 97, sizes[1]);
+                    for (int threads : new int[]{1, 2}) {
+                        try (Engine engine = open(threads); Trial trial = new Trial(engine, kernelCase)) {
+                            trial.run();
+                            Tensor preActivation = trial.tensor(kernelCase.indexOf("preActivation"));
+                            byte[] expected = HostMemory.bytes(engine, trial.tensor(kernelCase.indexOf("y")));
+                            try (Tensor again = engine.allocate(engine.floatType(), preActivation.shape())) {
+                                engine.gelu(preActivation, again);
+                                assertArrayEquals(expected, HostMemory.bytes(engine, again));
+                            }
+                            engine.gelu(preActivation, preActivation);
+                            assertArrayEquals(expected, HostMemory.bytes(engine, preActivation), "in place");
+                        }
+                    }
+                }));
+    }
+
+    @TestFactory
     final Stream<DynamicTest> shouldHoldNoMoreMemoryHoweverOftenAKernelRuns() {
         return typical().map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
             long before = engine().allocatedBytes();

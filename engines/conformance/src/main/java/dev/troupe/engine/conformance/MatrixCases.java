@@ -1,6 +1,7 @@
 package dev.troupe.engine.conformance;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Matrix products, linear layers and what goes with them. Letters as in the contract: M, N, K any size. */
@@ -24,6 +25,8 @@ final class MatrixCases {
             }
             for (int n : new int[]{1, 17, 96, 257}) {
                 cases.add(biasBackward(m, n));
+                cases.add(gelu(m, n, true));
+                cases.add(gelu(m, n, false));
                 cases.add(geluBackward(m, n, false));
                 cases.add(geluBackward(m, n, true));
             }
@@ -54,7 +57,7 @@ final class MatrixCases {
                 .run((engine, t) -> engine.linear(t[0], t[1], t[2], t[3]));
     }
 
-    private static KernelCase linearGelu(int n, int k, int m) {
+    static KernelCase linearGelu(int n, int k, int m) {
         Tolerance before = Tolerance.ofSum("preActivation", k + 1);
         // The slope of GELU is at most 1.13, and 1 + tanh may cancel down to one unit.
         Tolerance after = (truth, i) -> 1.13 * before.unitsAt(truth, i)
@@ -70,13 +73,27 @@ final class MatrixCases {
                 .run((engine, t) -> engine.biasBackward(t[0], t[1]));
     }
 
+    private static KernelCase gelu(int n, int m, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("gelu", "N %d M %d%s", n, m, inPlace ? " in place" : "");
+        double[] preActivation = wide(builder, n * m);
+        // As linearGelu: 1 + tanh may cancel down to one unit.
+        Tolerance tolerance = (truth, i) -> Tolerance.FUNCTION_ROOM * Math.abs(truth.before("preActivation")[i]);
+        if (inPlace) {
+            return builder.changed("preActivation", tolerance, preActivation, n, m)
+                    .run((engine, t) -> engine.gelu(t[0], t[0]));
+        }
+        return builder.input("preActivation", preActivation, n, m).output("y", tolerance, n, m)
+                .run((engine, t) -> engine.gelu(t[0], t[1]));
+    }
+
+    /** Numbers wide enough to meet both flat ends of GELU. */
+    private static double[] wide(KernelCase.Builder builder, int count) {
+        return Arrays.stream(builder.gaussian(count)).map(number -> 4 * number).toArray();
+    }
+
     private static KernelCase geluBackward(int n, int m, boolean inPlace) {
         KernelCase.Builder builder = KernelCase.of("geluBackward", "N %d M %d%s", n, m, inPlace ? " in place" : "");
-        double[] preActivation = builder.gaussian(n * m);
-        for (int i = 0; i < preActivation.length; i++) {
-            // Wide enough to meet both flat ends.
-            preActivation[i] *= 4;
-        }
+        double[] preActivation = wide(builder, n * m);
         Tolerance tolerance = (truth, i) -> {
             double x = Math.abs(truth.before("preActivation")[i]);
             // (1 + tanh) / 2 has an error of one unit; in x (1 - tanh^2) r (1 + 3 c x^2) / 2 it is multiplied.

@@ -182,6 +182,21 @@ public final class CpuEngine implements Engine {
     }
 
     @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+        Operands operands = operands("gelu");
+        CpuTensor own = operands.matrix("preActivation", preActivation);
+        long pre = own.address();
+        long out = operands.like("y", y, own).address();
+        int m = own.size(1);
+        // Row by row, as linearGelu does it: what is a tail of a row there is one here.
+        crew.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
+            for (long row = firstRow; row < firstRow + rows; row++) {
+                Gelu.forward(pre + 4 * row * m, out + 4 * row * m, m, scratchOf(member));
+            }
+        });
+    }
+
+    @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Operands operands = operands("geluBackward");
         CpuTensor own = operands.anyShape("preActivation", preActivation);

@@ -26,15 +26,26 @@ final class Gelu {
 
     /** preActivation += bias; y = gelu(preActivation): one row, or some columns of it. */
     static void forward(long bias, long preActivation, long y, int count, long scratch) {
-        long exponentials = scratch + Lanes.ALIGNMENT;
         for (int from = 0; from < count; from += BLOCK) {
             int floats = Math.min(BLOCK, count - from);
             long x = preActivation + 4L * from;
             Elementwise.add(x, bias + 4L * from, x, floats);
-            exponents(x, exponentials, floats);
-            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
-            shares(x, exponentials, y + 4L * from, floats);
+            block(x, y + 4L * from, floats, scratch);
         }
+    }
+
+    /** y = gelu(preActivation), where y may be preActivation: one row. */
+    static void forward(long preActivation, long y, int count, long scratch) {
+        for (int from = 0; from < count; from += BLOCK) {
+            block(preActivation + 4L * from, y + 4L * from, Math.min(BLOCK, count - from), scratch);
+        }
+    }
+
+    private static void block(long x, long y, int count, long scratch) {
+        long exponentials = scratch + Lanes.ALIGNMENT;
+        exponents(x, exponentials, count);
+        Exponential.ofRow(exponentials, 0, exponentials, count, scratch);
+        shares(x, exponentials, y, count);
     }
 
     /** dx = dy gelu'(preActivation), where gelu' = s + x s (1 - s) 2u', and 2u' = 2r (1 + 3c x^2). */

@@ -60,6 +60,7 @@ final class EveryKernel implements AutoCloseable {
         floats("deviation", n);
         floats("pre", n, m);
         floats("inner", n, m);
+        floats("innerAgain", n, m);
         floats("dInner", n, m);
         put("state", engine.allocate(DataType.FLOAT32, engine.attentionStateShape(sizes.b(), sizes.t(),
                 sizes.heads())));
@@ -86,6 +87,7 @@ final class EveryKernel implements AutoCloseable {
         engine.embedding(at("tokens"), at("tokenTable"), at("positionTable"), t, at("x"));
         engine.layerNorm(at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
         engine.linearGelu(at("normed"), at("inWeight"), at("inBias"), at("pre"), at("inner"));
+        engine.gelu(at("pre"), at("innerAgain"));
         engine.linear(at("inner"), at("outWeight"), at("outBias"), at("projected"));
         engine.causalAttention(at("qkv"), t, sizes.heads(), at("state"), at("attended"));
         engine.add(at("attended"), at("projected"), at("residual"));

@@ -116,6 +116,10 @@ public final class EmulatedEngine implements Engine {
     }
 
     @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+    }
+
+    @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
     }
 

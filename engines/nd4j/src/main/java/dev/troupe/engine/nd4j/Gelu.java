@@ -21,10 +21,11 @@ final class Gelu {
         this.scratch = scratch;
     }
 
-    /** All of one length; y is not x. */
+    /** All of one length; y may be x. */
     void forward(INDArray x, INDArray y) {
-        onePlusExp(x, y);
-        operations.divide(x, y, y);
+        INDArray divisor = scratch.slot(Slot.FIRST, x.length()).vector(x.length());
+        onePlusExp(x, divisor);
+        operations.divide(x, divisor, y);
     }
 
     /** {@code dx = dy (s + x s (1 - s) 2 u')}, with {@code 2 u' = 2 sqrt(2 / pi) (1 + 3 a x^2)}. */

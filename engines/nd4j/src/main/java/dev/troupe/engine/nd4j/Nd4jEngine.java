@@ -165,6 +165,13 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+        Operands operands = operands("gelu");
+        Nd4jTensor pre = operands.matrix("preActivation", preActivation);
+        gelu.forward(pre.flat(), operands.like("y", y, pre).flat());
+    }
+
+    @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Operands operands = operands("geluBackward");
         Nd4jTensor pre = operands.floats("preActivation", preActivation);

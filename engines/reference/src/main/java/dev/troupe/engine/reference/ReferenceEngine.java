@@ -188,6 +188,15 @@ public final class ReferenceEngine implements Engine {
     }
 
     @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+        Operands operands = operands("gelu");
+        ReferenceTensor pre = operands.matrix("preActivation", preActivation);
+        ReferenceTensor out = operands.like("y", y, pre);
+        Gelu.forward(pre.floats(), out.floats());
+        out.settle();
+    }
+
+    @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Operands operands = operands("geluBackward");
         ReferenceTensor pre = operands.anyShape("preActivation", preActivation);
