@@ -42,6 +42,9 @@ final class Announcement {
         if (plan.rows().stream().allMatch(row -> row.size() <= WIDEST_ROW)) {
             output.println(PlanText.grid(plan));
         }
+        output.println();
+        output.println(MemoryTable.of(run.memory()));
+        output.println();
         if (run.resumes()) {
             output.println("Going on after step " + (run.stepsDone() - 1) + ".");
         }

@@ -14,7 +14,7 @@ public final class FaultyEngineProvider implements EngineProvider {
     static final String KIND = "faulty";
 
     private static volatile Fault fault = Fault.NONE;
-    /** A run opens the engines of its ranks in the order of ranks. */
+    /** A run opens an engine to ask for sizes, and then those of its ranks in their order. */
     private static final AtomicInteger OPENED = new AtomicInteger();
 
     private final EngineProvider reference = new ReferenceEngineProvider();
@@ -60,7 +60,7 @@ public final class FaultyEngineProvider implements EngineProvider {
     public Engine open(EngineSettings settings) {
         Engine sound = reference.open(settings);
         Fault planned = fault;
-        if (OPENED.getAndIncrement() != planned.rank()) {
+        if (OPENED.getAndIncrement() != planned.rank() + 1) {
             return sound;
         }
         AtomicInteger calls = new AtomicInteger();

@@ -14,6 +14,7 @@ import dev.troupe.data.Tokenizer;
 import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.model.LearningRate;
 import dev.troupe.model.ModelConfig;
@@ -42,6 +43,7 @@ public final class PreparedRun implements AutoCloseable {
     private final Batches batches;
     private final Optional<ValidationBatches> heldOut;
     private final TrainingPlan plan;
+    private final MemoryPlan memory;
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
@@ -83,6 +85,12 @@ public final class PreparedRun implements AutoCloseable {
                     spec.transport().credits());
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
+            try (Engine sizes = engine.open()) {
+                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent());
+            }
+            if (engine.provider().computes()) {
+                memory.requireRoom(MachineMemory.availableBytes());
+            }
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -166,6 +174,11 @@ public final class PreparedRun implements AutoCloseable {
 
     public TrainingPlan plan() {
         return plan;
+    }
+
+    /** What the run takes in memory. */
+    public MemoryPlan memory() {
+        return memory;
     }
 
     public Batches batches() {

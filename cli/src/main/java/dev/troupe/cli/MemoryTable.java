@@ -1,0 +1,38 @@
+package dev.troupe.cli;
+
+import dev.troupe.run.MemoryPlan;
+import dev.troupe.run.RankMemory;
+import java.util.Locale;
+
+/** What a run takes in memory: a line for each rank. */
+final class MemoryTable {
+    /** Ranks of which each has its line; of more, the least and the most are said. */
+    private static final int MOST_LINES = 16;
+
+    private MemoryTable() {
+    }
+
+    static String of(MemoryPlan memory) {
+        StringBuilder text = new StringBuilder();
+        text.append("takes ").append(MemoryPlan.text(memory.total())).append(" for tensors at most");
+        if (memory.ranks().size() > MOST_LINES) {
+            text.append(", ").append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).min()
+                    .orElseThrow())).append(" to ")
+                    .append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).max().orElseThrow()))
+                    .append(" a rank");
+            return text.toString();
+        }
+        text.append(":\n");
+        line(text, "", "weights", "gradients", "optimizer", "activations", "boundary", "together");
+        for (RankMemory rank : memory.ranks()) {
+            line(text, "rank " + rank.rank(), MemoryPlan.text(rank.weights()), MemoryPlan.text(rank.gradients()),
+                    MemoryPlan.text(rank.optimizer()), MemoryPlan.text(rank.activations()),
+                    MemoryPlan.text(rank.boundary()), MemoryPlan.text(rank.total()));
+        }
+        return text.toString().stripTrailing();
+    }
+
+    private static void line(StringBuilder text, Object... cells) {
+        text.append(String.format(Locale.ROOT, "%-8s %11s %11s %11s %11s %11s %11s%n", cells));
+    }
+}

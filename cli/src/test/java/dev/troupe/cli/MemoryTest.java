@@ -1,0 +1,70 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.run.MemoryPlan;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RankMemory;
+import dev.troupe.run.RunRequest;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A run takes what it said it would take. */
+@Tag("real")
+@Timeout(120)
+class MemoryTest {
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @CsvSource({"gpipe, 1, 1, none", "gpipe, 1, 1, full", "gpipe, 4, 1, none", "gpipe, 2, 1, full", "1f1b, 4, 1, none",
+            "1f1b, 4, 1, selective", "1f1b, 3, 1, full", "interleaved-1f1b, 2, 2, selective", "zb-h1, 2, 1, full",
+            "zbv, 2, 2, none", "zbv, 2, 2, full", "looped-bfs, 2, 2, none"})
+    void shouldTakeWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute) {
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + CountingEngineProvider.KIND,
+                "parallel.pipeline=" + pipeline, "parallel.virtual-stages=" + virtualStages,
+                "parallel.schedule=" + schedule, "training.microbatch-size=1", "training.recompute=" + recompute,
+                "training.steps=3", "training.validate-every=1");
+        List<RankMemory> announced = announced(settings).ranks();
+        CountingEngineProvider.takePeaks();
+        Execution.train(directory.resolve("run"), settings).requireDone();
+        // The first engine was asked for sizes, and held nothing; the last ones, if any, exported the model.
+        List<Long> taken = CountingEngineProvider.takePeaks();
+        assertEquals(0, taken.getFirst());
+        for (RankMemory rank : announced) {
+            long bytes = taken.get(rank.rank() + 1);
+            String numbers = rank + " took " + bytes;
+            assertTrue(bytes <= rank.total(), numbers);
+            // How many tensors wait for the transport depends on who is quicker.
+            assertTrue(bytes >= rank.total() - rank.boundary(), numbers);
+        }
+    }
+
+    @Test
+    void shouldSayWhatItTakesBeforeItTrains() {
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1");
+        MemoryPlan memory = announced(settings);
+        String output = Execution.train(directory.resolve("run"), settings).requireDone().output();
+        assertTrue(output.contains("takes " + MemoryPlan.text(memory.total()) + " for tensors at most"), output);
+        assertTrue(output.lines().anyMatch(line -> line.startsWith("rank 0 ")
+                && line.contains(MemoryPlan.text(memory.ranks().getFirst().activations()))), output);
+    }
+
+    private MemoryPlan announced(List<String> settings) {
+        RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), settings), BuiltInCorpus.utf8(),
+                directory.resolve("prepared"), Optional.empty(), OptionalLong.empty());
+        try (PreparedRun run = new PreparedRun(request)) {
+            return run.memory();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.troupe.engine;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Stands in for an engine where only sizes count: its tensors have shapes and no memory, its kernels do nothing, and
+ * {@link Engine#allocatedBytes} says what the other engine would have allocated.
+ */
+public final class SizingEngine {
+    private final Engine model;
+    private final AtomicLong allocatedBytes = new AtomicLong();
+
+    private SizingEngine(Engine model) {
+        this.model = model;
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param model
+     *            the engine whose sizes count; it stays the caller's, and open as long as this one is used
+     */
+    public static Engine like(Engine model) {
+        // A proxy, not a class with a method for each kernel: a kernel that the contract gains does nothing here either.
+        SizingEngine sizing = new SizingEngine(model);
+        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
+                (_, method, arguments) -> sizing.call(method, arguments));
+    }
+
+    private Object call(Method method, Object[] arguments) throws Throwable {
+        return switch (method.getName()) {
+            case "allocate" -> new Size((DataType) arguments[0], (Shape) arguments[1], allocatedBytes);
+            case "allocatedBytes" -> allocatedBytes.get();
+            case "computes" -> false;
+            default -> {
+                if (method.getReturnType() == void.class) {
+                    yield null;
+                }
+                yield method.getReturnType() == double.class ? (Object) 0.0 : ofModel(method, arguments);
+            }
+        };
+    }
+
+    private Object ofModel(Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(model, arguments);
+        } catch (InvocationTargetException failure) {
+            throw failure.getCause();
+        }
+    }
+
+    private static final class Size implements Tensor {
+        private final DataType dataType;
+        private final Shape shape;
+        private final AtomicLong allocatedBytes;
+        private boolean closed;
+
+        Size(DataType dataType, Shape shape, AtomicLong allocatedBytes) {
+            this.dataType = dataType;
+            this.shape = shape;
+            this.allocatedBytes = allocatedBytes;
+            allocatedBytes.addAndGet(byteCount());
+        }
+
+        @Override
+        public DataType dataType() {
+            return dataType;
+        }
+
+        @Override
+        public Shape shape() {
+            return shape;
+        }
+
+        @Override
+        public void close() {
+            if (!closed) {
+                closed = true;
+                allocatedBytes.addAndGet(-byteCount());
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package dev.troupe.run;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.SizingEngine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.model.Stage;
+import dev.troupe.model.StateTensor;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.certificate.Certificate;
+import dev.troupe.schedule.certificate.Edge;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+
+/** One rank's stages on an engine that counts bytes, and a walk along its rows that takes every tensor a run takes. */
+final class MemoryWalk implements AutoCloseable {
+    private final TrainingPlan plan;
+    private final int rank;
+    private final Engine engine;
+    private final Map<Integer, Stage> stages = new TreeMap<>();
+    private final long stateBytes;
+    private final int[] ids;
+    // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
+    private final Map<Action, Queue<Tensor>> granted = new HashMap<>();
+    private final Map<Action, Tensor> handedOver = new HashMap<>();
+    private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
+    private Map<Edge, Integer> unreceived = Map.of();
+    private long mostSentBytes;
+
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine) {
+        this.plan = plan;
+        this.rank = rank;
+        this.engine = SizingEngine.like(engine);
+        this.ids = new int[plan.stageSettings().rows()];
+        for (int stage : plan.stagesOf(rank)) {
+            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(),
+                    (name, shape, type, target) -> {
+                        throw new IllegalStateException("nothing is loaded where only sizes count");
+                    }));
+        }
+        this.stateBytes = this.engine.allocatedBytes();
+        for (Stage stage : stages.values()) {
+            grantCredits(stage, Kind.RECV_F);
+            grantCredits(stage, Kind.RECV_B);
+            if (plan.exchangesTiedGradient(stage.index())) {
+                stage.release(stage.takeTiedGradient());
+            }
+        }
+    }
+
+    private void grantCredits(Stage stage, Kind receive) {
+        Action any = new Action(stage.index(), receive, 0);
+        if (plan.needsMessage(any)) {
+            Queue<Tensor> tensors = new ArrayDeque<>();
+            for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
+                tensors.add(stage.takeBoundary());
+            }
+            granted.put(any, tensors);
+        }
+    }
+
+    /**
+     * Does the rank's row of a plan.
+     *
+     * @param mostUnreceived
+     *            how many messages of each edge may be sent and not received at one time
+     */
+    void over(Certificate certificate, Map<Edge, Integer> mostUnreceived) {
+        unreceived = mostUnreceived;
+        for (Action action : certificate.plan().rows().get(rank)) {
+            Stage stage = stages.get(action.stage());
+            int microbatch = action.microbatch();
+            switch (action.kind()) {
+                case FORWARD -> {
+                    Tensor input = stage.hasEmbedding() ? null : receive(stage, action.as(Kind.RECV_F));
+                    makeRoom(action.as(Kind.SEND_F), stage.hasHead());
+                    handOver(action.as(Kind.SEND_F), switch (certificate.purpose()) {
+                        case TRAINING -> stage.forward(microbatch, input, ids, ids);
+                        case FORWARD_ONLY -> stage.forwardOnly(microbatch, input, ids, ids);
+                    });
+                }
+                case FULL_BACKWARD, BACKWARD_INPUT -> {
+                    Tensor gradient = stage.hasHead() ? null : receive(stage, action.as(Kind.RECV_B));
+                    makeRoom(action.as(Kind.SEND_B), stage.hasEmbedding());
+                    handOver(action.as(Kind.SEND_B), action.kind() == Kind.FULL_BACKWARD
+                            ? stage.backward(microbatch, gradient)
+                            : stage.backwardInput(microbatch, gradient));
+                }
+                case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
+                case SEND_F, SEND_B -> send(action);
+                case RECV_F, RECV_B -> {
+                }
+            }
+        }
+        sent.forEach((edge, tensors) -> tensors.forEach(stages.get(edge.fromStage())::release));
+        sent.clear();
+    }
+
+    private Tensor receive(Stage stage, Action receive) {
+        if (plan.needsMessage(receive)) {
+            Queue<Tensor> tensors = granted.get(new Action(receive.stage(), receive.kind(), 0));
+            Tensor landed = tensors.remove();
+            tensors.add(stage.takeBoundary());
+            return landed;
+        }
+        Tensor own = stage.takeBoundary();
+        stages.get(receive.peerStage()).release(handedOver.remove(receive));
+        return own;
+    }
+
+    private void handOver(Action send, Tensor tensor) {
+        if (tensor != null) {
+            handedOver.put(plan.needsMessage(send) ? send : send.peer(), tensor);
+        }
+    }
+
+    /** Before a stage makes one more: at most so many as can be unreceived are at the transport then. */
+    private void makeRoom(Action send, boolean isEnd) {
+        if (!isEnd && plan.needsMessage(send)) {
+            Edge edge = Edge.of(plan.training().plan(), send);
+            Queue<Tensor> tensors = sent.get(edge);
+            while (tensors != null && tensors.size() >= unreceived.get(edge)) {
+                stages.get(send.stage()).release(tensors.remove());
+            }
+        }
+    }
+
+    private void send(Action send) {
+        Tensor tensor = handedOver.remove(send);
+        sent.computeIfAbsent(Edge.of(plan.training().plan(), send), edge -> new ArrayDeque<>()).add(tensor);
+        mostSentBytes = Math.max(mostSentBytes, bytes(sent));
+    }
+
+    RankMemory result() {
+        long weights = bytes(stages.values().stream().flatMap(stage -> stage.weights().stream()).toList());
+        long state = bytes(stages.values().stream().flatMap(stage -> stage.state().stream()).toList());
+        long boundary = bytes(granted) + mostSentBytes;
+        return new RankMemory(rank, weights, stateBytes - state, state - weights,
+                engine.allocatedBytes() - stateBytes - boundary, boundary);
+    }
+
+    private static long bytes(Map<?, Queue<Tensor>> tensors) {
+        return tensors.values().stream().flatMap(Queue::stream).mapToLong(Tensor::byteCount).sum();
+    }
+
+    private static long bytes(List<StateTensor> tensors) {
+        return tensors.stream().mapToLong(named -> named.tensor().byteCount()).sum();
+    }
+
+    @Override
+    public void close() {
+        stages.values().forEach(Stage::close);
+        engine.close();
+    }
+}

@@ -1,0 +1,25 @@
+package dev.troupe.run;
+
+/**
+ * The bytes of tensors that a rank takes at most, over the whole run.
+ *
+ * @param rank
+ *            which rank
+ * @param weights
+ *            of its stages
+ * @param gradients
+ *            of its weights
+ * @param optimizer
+ *            what the optimizer remembers
+ * @param activations
+ *            what is kept from forwards for backwards at the worst place of the plan, and what is passing
+ * @param boundary
+ *            activations and gradients that come in, as many as there are credits, and that wait to go out, as many as can
+ *            be unreceived at one time
+ */
+public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary) {
+    /** All of it. */
+    public long total() {
+        return weights + gradients + optimizer + activations + boundary;
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.Recompute;
+import dev.troupe.model.StageSettings;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class MemoryPlanTest {
+    private static final long FLOAT = 4;
+    /** Two blocks, C = 8, H = 2, T = 6, V = 10, untied. */
+    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 6, 10, false, ModelConfig.NORM_EPSILON);
+    /** N C numbers, with N = 2 sequences of 6 tokens. */
+    private static final long ACTIVATION = 12 * 8 * FLOAT;
+
+    /** The weights of a layer: (10 + 6) 8 = 128; 12 8 8 + 13 8 = 872; 2 8 + 10 8 = 96. */
+    @Test
+    void shouldCountWhatStaysFromStepToStep() {
+        List<RankMemory> ranks = ranks("1f1b", 2);
+        assertEquals((128 + 872) * FLOAT, ranks.get(0).weights());
+        assertEquals((872 + 96) * FLOAT, ranks.get(1).weights());
+        for (RankMemory rank : ranks) {
+            assertEquals(rank.weights(), rank.gradients());
+            assertEquals(2 * rank.weights(), rank.optimizer());
+            assertEquals(rank.weights() + rank.gradients() + rank.optimizer() + rank.activations() + rank.boundary(),
+                    rank.total());
+        }
+    }
+
+    /**
+     * With 2 credits, 2 ranks of 1F1B and 4 microbatches: each receives on one edge, so it has granted 2 tensors. Rank 0
+     * can be 2 activations ahead of rank 1, which can be 1 gradient ahead of rank 0, since it needs an activation after
+     * it that comes no sooner.
+     */
+    @Test
+    void shouldCountWhatIsOnItsWay() {
+        List<RankMemory> ranks = ranks("1f1b", 2);
+        assertEquals((2 + 2) * ACTIVATION, ranks.get(0).boundary());
+        assertEquals((2 + 2) * ACTIVATION, ranks.get(1).boundary());
+        assertEquals(0, ranks("1f1b", 1).getFirst().boundary());
+    }
+
+    /**
+     * What one microbatch more under way takes, in numbers a row beside activations: a block has 4 of its norms' statistics
+     * and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of exponentials; and
+     * there are a token and a target.
+     */
+    @Test
+    void shouldCountActivationsByThePeaksOfTheCertificate() {
+        long row = 12 * FLOAT;
+        for (Recompute recompute : Recompute.values()) {
+            long three = MemoryPlan.of(plan("gpipe", 1, 3, recompute), reference(), false).total();
+            long four = MemoryPlan.of(plan("gpipe", 1, 4, recompute), reference(), false).total();
+            assertEquals(switch (recompute) {
+                case NONE -> 2 * (16 * ACTIVATION + (4 + 2 * 6) * row) + 2 * ACTIVATION + (10 + 3) * row;
+                case SELECTIVE -> 2 * (9 * ACTIVATION + 4 * row) + ACTIVATION + (10 + 3) * row;
+                case FULL -> 3 * ACTIVATION;
+            } + 2 * row, four - three, recompute.toString());
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatTheMachineHasNotToGive() {
+        MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0)));
+        memory.requireRoom(memory.total());
+        String refusal = assertThrows(RequestException.class, () -> memory.requireRoom(3L << 30)).getMessage();
+        assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
+                + " 3.00 GiB to give: take a smaller model (model.hidden, model.layers), or training.optimizer.kind ="
+                + " sgd, which remembers nothing", refusal);
+    }
+
+    @Test
+    void shouldReadWhatTheSystemSaysIsAvailable() {
+        assertEquals(2048L * 1024, MachineMemory.available("MemTotal:  9 kB\nMemAvailable:    2048 kB\nFree: 1 kB\n"));
+        assertTrue(MachineMemory.availableBytes() > 0);
+    }
+
+    private static List<RankMemory> ranks(String schedule, int pipeline) {
+        return MemoryPlan.of(plan(schedule, pipeline, 4, Recompute.NONE), reference(), false).ranks();
+    }
+
+    private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {
+        return TrainingPlan.of(MODEL,
+                new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute), "uniform",
+                Schedules.named(schedule), pipeline, 1, 1, 2);
+    }
+
+    private static Engine reference() {
+        return new ReferenceEngine(DataType.FLOAT32);
+    }
+}
