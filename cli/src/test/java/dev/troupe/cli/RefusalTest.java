@@ -85,7 +85,8 @@ class RefusalTest {
                 refused("model.sequence-length=100000000", "built-in corpus", "one sequence of 100000000"),
                 refused("transport.term-length=3MiB", "transport.term-length", "power of two"),
                 refused("transport.directory=/proc/troupe", "transport.directory", "/proc"),
-                refused("model.hidden=65536 model.layers=64", "GiB of memory", "model.hidden", "to give"),
+                refused("model.hidden=8192", "GiB of memory", "model.hidden", "to give"),
+                refused("model.hidden=65536 model.layers=64", "stage 0 of 4", "weights", "parallel.pipeline"),
                 refused("training.microbatch-size=262144 training.global-batch-size=2097152", "GiB of memory",
                         "training.recompute = full"),
                 refused("name=../up", "name"));

@@ -1,6 +1,7 @@
 package dev.troupe.run;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.model.Partition;
 import dev.troupe.schedule.certificate.Edge;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
@@ -18,6 +19,9 @@ import java.util.Map;
  *            by number
  */
 public record MemoryPlan(List<RankMemory> ranks) {
+    /** So many that a buffer of them can still be aligned. */
+    private static final long MOST_WEIGHTS = 2_000_000_000;
+
     public MemoryPlan {
         ranks = List.copyOf(ranks);
     }
@@ -31,6 +35,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *            whether the run makes passes over held-out data
      */
     static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut) {
+        requireStagesThatCanBe(plan);
         // How many messages of an edge can be sent and not received if no credit ever holds one up: so many may wait at
         // their sender, since a send does not wait.
         Map<Edge, Integer> unreceived = PlanValidator
@@ -48,6 +53,20 @@ public record MemoryPlan(List<RankMemory> ranks) {
             }
         }
         return new MemoryPlan(ranks);
+    }
+
+    /** A stage holds its weights in one buffer, whose elements a number of 32 bits counts. */
+    private static void requireStagesThatCanBe(TrainingPlan plan) {
+        Partition partition = plan.partition();
+        for (int stage = 0; stage < partition.stageCount(); stage++) {
+            long weights = partition.layers(stage).numbers().mapToLong(plan.model()::parameterCount).sum();
+            if (weights > MOST_WEIGHTS) {
+                throw new RequestException(String.format(Locale.ROOT,
+                        "stage %d of %d would have %,d weights, and a stage has at most %,d: take more stages"
+                                + " (parallel.pipeline, parallel.virtual-stages) or a smaller model",
+                        stage, partition.stageCount(), weights, MOST_WEIGHTS));
+            }
+        }
     }
 
     /** Bytes of all ranks. */

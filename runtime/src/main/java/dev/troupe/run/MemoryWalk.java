@@ -4,14 +4,12 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.SizingEngine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.Stage;
-import dev.troupe.model.StateTensor;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.Edge;
 import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
@@ -136,19 +134,15 @@ final class MemoryWalk implements AutoCloseable {
     }
 
     RankMemory result() {
-        long weights = bytes(stages.values().stream().flatMap(stage -> stage.weights().stream()).toList());
-        long state = bytes(stages.values().stream().flatMap(stage -> stage.state().stream()).toList());
+        long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
+        long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
-        return new RankMemory(rank, weights, stateBytes - state, state - weights,
+        return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
                 engine.allocatedBytes() - stateBytes - boundary, boundary);
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {
         return tensors.values().stream().flatMap(Queue::stream).mapToLong(Tensor::byteCount).sum();
-    }
-
-    private static long bytes(List<StateTensor> tensors) {
-        return tensors.stream().mapToLong(named -> named.tensor().byteCount()).sum();
     }
 
     @Override

@@ -24,12 +24,15 @@ class MemoryPlanTest {
     /** N C numbers, with N = 2 sequences of 6 tokens. */
     private static final long ACTIVATION = 12 * 8 * FLOAT;
 
-    /** The weights of a layer: (10 + 6) 8 = 128; 12 8 8 + 13 8 = 872; 2 8 + 10 8 = 96. */
+    /**
+     * The weights of a layer, each tensor beginning at a multiple of 64: the embedding 128 + 64; a block 192 + 64 + 256 + 256
+     * of matrices and 8 x 64 of vectors; the head 2 x 64 + 128.
+     */
     @Test
     void shouldCountWhatStaysFromStepToStep() {
         List<RankMemory> ranks = ranks("1f1b", 2);
-        assertEquals((128 + 872) * FLOAT, ranks.get(0).weights());
-        assertEquals((872 + 96) * FLOAT, ranks.get(1).weights());
+        assertEquals((192 + 1280) * FLOAT, ranks.get(0).weights());
+        assertEquals((1280 + 256) * FLOAT, ranks.get(1).weights());
         for (RankMemory rank : ranks) {
             assertEquals(rank.weights(), rank.gradients());
             assertEquals(2 * rank.weights(), rank.optimizer());

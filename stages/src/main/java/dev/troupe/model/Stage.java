@@ -118,6 +118,16 @@ public final class Stage implements AutoCloseable {
         return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
     }
 
+    /** Bytes of the buffer of all weights. */
+    public long weightBytes() {
+        return buffers.weights().byteCount();
+    }
+
+    /** Bytes of the buffers of all gradients. */
+    public long gradientBytes() {
+        return buffers.gradientBytes();
+    }
+
     /** A [N x C] buffer with any content, for an activation or a gradient that comes in. */
     public Tensor takeBoundary() {
         return pool.take(boundaryShape);

@@ -65,6 +65,11 @@ final class StageBuffers implements AutoCloseable {
         return gradients;
     }
 
+    /** Bytes of all gradients, that of a second use too; there are some. */
+    long gradientBytes() {
+        return gradients.byteCount() + (secondGradient == null ? 0 : secondGradient.byteCount());
+    }
+
     /** One more buffer of the same layout, filled with zeros. */
     Tensor allocate() {
         return own(Shape.of(Math.toIntExact(layout.elementCount())));

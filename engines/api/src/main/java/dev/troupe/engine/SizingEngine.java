@@ -33,6 +33,8 @@ public final class SizingEngine {
     private Object call(Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
             case "allocate" -> new Size((DataType) arguments[0], (Shape) arguments[1], allocatedBytes);
+            // A range has no bytes of its own.
+            case "range" -> new Size(((Tensor) arguments[0]).dataType(), (Shape) arguments[2], new AtomicLong());
             case "allocatedBytes" -> allocatedBytes.get();
             case "computes" -> false;
             default -> {
