@@ -169,8 +169,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private void carryOut(RankCommand command) {
         switch (command) {
             case RankCommand.Run(StageTask task, var sends) ->
-                stages.get(task.stage())
-                        .tell(new StageActor.Run(new TaskOrder(task, sends, pass, Optional.ofNullable(update))));
+                run(new TaskOrder(task, sends, pass, Optional.ofNullable(update)));
             case RankCommand.Send(var send) -> rank.send(pass.step(), send);
             case RankCommand.ReportPassDone(Pass done) -> {
                 tellCoordinator(new CoordinatorEvent.PassDone(rank.rank(), done, losses, squaredSums));
@@ -180,6 +179,15 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             case RankCommand.ReportUpdated(long step) ->
                 tellCoordinator(new CoordinatorEvent.Updated(rank.rank(), step));
         }
+    }
+
+    private void run(TaskOrder order) {
+        StageTask task = order.task();
+        ActorRef<Command> self = getContext().getSelf();
+        rank.thread().run(() -> rank.worker(task.stage()).run(order))
+                .whenComplete((result, failure) -> self.tell(failure == null
+                        ? new TaskEnded(task, result)
+                        : new StageFailed(task.stage(), "in " + task + " in step " + order.pass().step(), failure)));
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {

@@ -9,16 +9,13 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * One stage of one rank. It hands work to the rank's thread and the outcome to its schedule actor, and so answers at once
- * whatever the stage computes.
+ * The life of one stage of one rank: it has the stage built and its state written, on the rank's thread, and tells its
+ * schedule actor, and so answers at once whatever the stage computes. The tasks of the row come to the thread from the
+ * schedule actor itself: only there have those of two stages one order.
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** What a stage actor is told. */
     sealed interface Command {
-    }
-
-    /** Do a task. */
-    record Run(TaskOrder order) implements Command {
     }
 
     /** Write the rank's part of a checkpoint: the rank stands still meanwhile, so one thread may read all its stages. */
@@ -43,22 +40,14 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         });
     }
 
-    /** Builds the stage on the rank's thread, then waits for tasks. */
+    /** Builds the stage on the rank's thread, then keeps it. */
     static Behavior<Command> create(int stage, RankResources rank, ActorRef<ScheduleActor.Command> schedule) {
         return Behaviors.setup(context -> new StageActor(context, stage, rank, schedule));
     }
 
     @Override
     public Receive<Command> createReceive() {
-        return newReceiveBuilder().onMessage(Run.class, this::onRun)
-                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
-    }
-
-    private Behavior<Command> onRun(Run run) {
-        TaskOrder order = run.order();
-        run("in " + order.task() + " in step " + order.pass().step(),
-                () -> new ScheduleActor.TaskEnded(order.task(), rank.worker(stage).run(order)));
-        return this;
+        return newReceiveBuilder().onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
