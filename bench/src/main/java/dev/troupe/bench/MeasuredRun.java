@@ -1,6 +1,8 @@
 package dev.troupe.bench;
 
+import dev.troupe.bench.profile.HeapUse;
 import dev.troupe.bench.profile.KernelTimes;
+import dev.troupe.bench.profile.ProductRecording;
 import dev.troupe.bench.profile.ProfilingEngineProvider;
 import dev.troupe.bench.profile.ThreadTimes;
 import dev.troupe.config.RunSpec;
@@ -23,6 +25,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -39,9 +42,13 @@ import java.util.Random;
  *            processor time of all those steps together
  * @param kernels
  *            what kernels cost in all those steps together; empty for an engine that does not measure them
+ * @param productNanos
+ *            how much of that was inside the engine's library of matrix products, by kernel; empty likewise
+ * @param heap
+ *            what those steps did to the heap
  */
 record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
-        List<KernelTimes.Total> kernels) {
+        List<KernelTimes.Total> kernels, Map<String, Long> productNanos, HeapUse heap) {
     private static final int CORPUS_BYTES = 1 << 20;
     private static final long CORPUS_SEED = 1;
 
@@ -72,16 +79,16 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         Path output = Files.createTempDirectory("troupe-bench");
         try {
             RunRequest request = new RunRequest(spec, corpus(), output, Optional.empty(), OptionalLong.empty());
-            Watch watch = new Watch(warmupSteps);
-            try (PreparedRun run = new PreparedRun(request);
+            try (Watch watch = new Watch(warmupSteps, spec.engine().kind().equals(ProfilingEngineProvider.KIND));
+                    PreparedRun run = new PreparedRun(request);
                     Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
                     RunDirectory directory = RunDirectory.open(output)) {
                 RunOutcome outcome = TrainingRun.start(run, directory, transport, watch).await();
                 outcome.failure().ifPresent(reason -> {
                     throw new IllegalStateException(model.name() + ", " + arrangement + ": " + reason);
                 });
+                return watch.measured();
             }
-            return watch.measured();
         } finally {
             delete(output);
         }
@@ -117,20 +124,28 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
     }
 
     /** Reads the clocks between steps: on the coordinator's thread, before it starts the next step. */
-    private static final class Watch implements RunListener {
+    private static final class Watch implements RunListener, AutoCloseable {
         private final int warmupSteps;
+        private final boolean profiled;
         private final List<Double> seconds = new ArrayList<>();
         private final List<Double> losses = new ArrayList<>();
         private ThreadTimes begin;
-        private MeasuredRun measured;
+        private ThreadTimes threads;
+        private HeapUse heapAtBegin;
+        private HeapUse heap;
+        private List<KernelTimes.Total> kernels;
+        // Null until the warm-up is over, and where kernels are not measured.
+        private ProductRecording products;
 
-        Watch(int warmupSteps) {
+        Watch(int warmupSteps, boolean profiled) {
             this.warmupSteps = warmupSteps;
+            this.profiled = profiled;
         }
 
         /** On the main thread, when the run is over. */
-        MeasuredRun measured() {
-            return measured;
+        MeasuredRun measured() throws IOException {
+            return new MeasuredRun(List.copyOf(seconds), List.copyOf(losses), threads, kernels,
+                    products == null ? Map.of() : products.stop(), heap);
         }
 
         @Override
@@ -143,12 +158,14 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
             losses.add(result.loss());
             if (result.step() == warmupSteps - 1) {
                 ProfilingEngineProvider.times().reset();
+                products = profiled ? new ProductRecording() : null;
+                heapAtBegin = HeapUse.now();
                 begin = ThreadTimes.now();
             } else if (result.step() >= warmupSteps) {
                 seconds.add(stepSeconds);
-                measured = new MeasuredRun(List.copyOf(seconds), List.copyOf(losses),
-                        ThreadTimes.now().since(begin),
-                        ProfilingEngineProvider.times().totals());
+                threads = ThreadTimes.now().since(begin);
+                heap = HeapUse.now().since(heapAtBegin);
+                kernels = ProfilingEngineProvider.times().totals();
             }
         }
 
@@ -160,6 +177,13 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         @Override
         public void onCheckpoint(long stepsDone, Path directory) {
             // The end; it is not timed.
+        }
+
+        @Override
+        public void close() {
+            if (products != null) {
+                products.close();
+            }
         }
     }
 }

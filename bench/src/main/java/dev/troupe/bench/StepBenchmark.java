@@ -33,11 +33,14 @@ public final class StepBenchmark implements Callable<Integer> {
 
     /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
-    private static final Arrangement PROFILED_ALONE = new Arrangement(1, 1, "1f1b");
+    private static final Arrangement PROFILED_PAIR = new Arrangement(2, 1, "1f1b");
     private static final Arrangement PROFILED_TOGETHER = new Arrangement(4, 1, "1f1b");
 
     @Option(names = "--quick", description = "The narrow model only, 1f1b only, once.")
     private boolean quick;
+
+    @Option(names = "--profile", description = "No speeds: where the time of two ranks goes, and what they allocate.")
+    private boolean profileOnly;
 
     @Option(names = "--model", paramLabel = "NAME", description = "wide, narrow or both (default: ${DEFAULT-VALUE}).")
     private Models models = Models.both;
@@ -85,6 +88,11 @@ public final class StepBenchmark implements Callable<Integer> {
     void measure(BenchmarkModel model, List<Arrangement> arrangements, int rounds, int countedSteps)
             throws InterruptedException, IOException {
         output.printf("%n### %s%n%n", model);
+        if (profileOnly) {
+            profile(model, countedSteps);
+            output.println(StepReport.heap(run(model, PROFILED_PAIR, countedSteps, engine)));
+            return;
+        }
         Map<Arrangement, Samples> stepSeconds = new LinkedHashMap<>();
         for (int round = 0; round < rounds; round++) {
             for (Arrangement arrangement : arrangements) {
@@ -95,11 +103,18 @@ public final class StepBenchmark implements Callable<Integer> {
             }
         }
         output.println(StepReport.speeds(model, stepSeconds));
-        System.setProperty(ProfilingEngineProvider.INNER, engine);
-        output.printf("Kernels, 1 rank:%n%n%s%n",
-                StepReport.kernels(run(model, PROFILED_ALONE, countedSteps, ProfilingEngineProvider.KIND)));
+        profile(model, countedSteps);
         MeasuredRun together = run(model, PROFILED_TOGETHER, countedSteps, engine);
-        output.printf("Threads, %s:%n%n%s%n", PROFILED_TOGETHER, StepReport.threads(together));
+        output.printf("Threads, %s:%n%n%s%n%s%n", PROFILED_TOGETHER, StepReport.threads(together),
+                StepReport.heap(together));
+    }
+
+    /** Where the time of two ranks of one thread goes: of one thread, so that a kernel's time is its own thread's. */
+    private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
+        System.setProperty(ProfilingEngineProvider.INNER, engine);
+        MeasuredRun pair = run(model, PROFILED_PAIR, countedSteps, ProfilingEngineProvider.KIND);
+        output.printf("Kernels, %s:%n%n%s%nIn the library of matrix products, and outside it:%n%n%s%n", PROFILED_PAIR,
+                StepReport.kernels(pair), StepReport.products(pair, PROFILED_PAIR.ranks()));
     }
 
     private MeasuredRun run(BenchmarkModel model, Arrangement arrangement, int countedSteps, String engineKind)

@@ -50,6 +50,34 @@ final class StepReport {
         return table.toString();
     }
 
+    /**
+     * How much of the ranks' time is inside the library of matrix products, and which kernels have the rest. A rank that
+     * waits is in no kernel.
+     */
+    static String products(MeasuredRun run, int ranks) {
+        int steps = run.stepSeconds().size();
+        double rankNanos = NANOS_PER_SECOND * run.totalSeconds() * ranks;
+        double inKernels = nanos(run.kernels());
+        double inLibrary = run.productNanos().values().stream().mapToLong(Long::longValue).sum();
+        MarkdownTable table = new MarkdownTable("where", "ms a step", "share of the ranks' time", "share of kernels");
+        table.row("**in the library**", millis(inLibrary / steps), percent(inLibrary / rankNanos),
+                percent(inLibrary / inKernels));
+        run.kernels().stream().filter(kernel -> kernel.wallNanos() >= LEAST_SHARE * inKernels).forEach(kernel -> {
+            double outside = kernel.wallNanos() - (double) run.productNanos().getOrDefault(kernel.name(), 0L);
+            table.row("`" + kernel.name() + "`, the rest of it", millis(outside / steps),
+                    percent(outside / rankNanos), percent(outside / inKernels));
+        });
+        table.row("in no kernel", millis((rankNanos - inKernels) / steps), percent(1 - inKernels / rankNanos), "");
+        return table.toString();
+    }
+
+    /** What a step leaves to the garbage collector. */
+    static String heap(MeasuredRun run) {
+        int steps = run.stepSeconds().size();
+        return "Heap: %s bytes allocated a step, %d collections in %d steps.".formatted(
+                whole(run.heap().allocatedBytes() / (double) steps), run.heap().collections(), steps);
+    }
+
     private static void kernelRow(MarkdownTable table, KernelTimes.Total kernel, int steps, double allNanos) {
         table.row("`" + kernel.name() + "`", whole(kernel.calls() / (double) steps),
                 millis(kernel.wallNanos() / (double) steps), percent(kernel.wallNanos() / allNanos),

@@ -3,6 +3,7 @@ package dev.troupe.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.bench.profile.HeapUse;
 import dev.troupe.bench.profile.ThreadTimes;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -71,7 +72,8 @@ class PeerBenchmarkTest {
     }
 
     private static MeasuredRun ours(double stepSeconds) {
-        return new MeasuredRun(List.of(stepSeconds), List.of(5.5, 5.25), new ThreadTimes(Map.of()), List.of());
+        return new MeasuredRun(List.of(stepSeconds), List.of(5.5, 5.25), new ThreadTimes(Map.of()), List.of(), Map.of(),
+                new HeapUse(0, 0));
     }
 
     private static PeerRun theirs(double stepSeconds) {

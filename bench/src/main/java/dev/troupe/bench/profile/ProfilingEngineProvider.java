@@ -64,6 +64,8 @@ public final class ProfilingEngineProvider implements EngineProvider {
     static Engine measured(Engine engine, KernelTimes times) {
         // A proxy, not a class with a method for each kernel: a kernel the contract gains is measured from its first day.
         InvocationHandler handler = (_, method, arguments) -> {
+            KernelEvent event = new KernelEvent();
+            event.begin();
             long start = System.nanoTime();
             try {
                 return method.invoke(engine, arguments);
@@ -72,6 +74,8 @@ public final class ProfilingEngineProvider implements EngineProvider {
             } finally {
                 times.add(method.getName(), System.nanoTime() - start,
                         MatrixOperations.of(method.getName(), arguments));
+                event.kernel = method.getName();
+                event.commit();
             }
         };
         return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class}, handler);

@@ -63,7 +63,15 @@ public interface Engine extends AutoCloseable {
      */
     Tensor range(Tensor buffer, long first, Shape shape);
 
-    /** Bytes of all tensors allocated and not closed. */
+    /**
+     * Bytes that this engine keeps beside a range, in an order of its own, once the range has been the right side of a
+     * product of so many rows; as much again once it has been that transposed. They end with the buffer.
+     */
+    default long bytesKeptBeside(Shape range, long rows) {
+        return 0;
+    }
+
+    /** Bytes of all tensors allocated and not closed, with what is kept beside their ranges. */
     long allocatedBytes();
 
     /**

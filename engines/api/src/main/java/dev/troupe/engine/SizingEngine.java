@@ -3,6 +3,9 @@ package dev.troupe.engine;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -12,6 +15,9 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class SizingEngine {
     private final Engine model;
     private final AtomicLong allocatedBytes = new AtomicLong();
+    // Ranges that were the right side of a product, as they are and transposed.
+    private final Set<Tensor> plain = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Tensor> transposed = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private SizingEngine(Engine model) {
         this.model = model;
@@ -33,8 +39,9 @@ public final class SizingEngine {
     private Object call(Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
             case "allocate" -> new Size((DataType) arguments[0], (Shape) arguments[1], allocatedBytes);
-            // A range has no bytes of its own.
-            case "range" -> new Size(((Tensor) arguments[0]).dataType(), (Shape) arguments[2], new AtomicLong());
+            case "range" -> new Range(((Tensor) arguments[0]).dataType(), (Shape) arguments[2]);
+            case "matmul" -> multiply((Tensor) arguments[4], (Tensor) arguments[2], (boolean) arguments[3]);
+            case "linear", "linearGelu" -> multiply((Tensor) arguments[0], (Tensor) arguments[1], false);
             case "allocatedBytes" -> allocatedBytes.get();
             case "computes" -> false;
             default -> {
@@ -46,11 +53,45 @@ public final class SizingEngine {
         };
     }
 
+    /** Counts what the engine would keep of a right side. */
+    private Object multiply(Tensor rows, Tensor right, boolean isTransposed) {
+        if (right instanceof Range && (isTransposed ? transposed : plain).add(right)) {
+            allocatedBytes.addAndGet(model.bytesKeptBeside(right.shape(), rows.shape().size(0)));
+        }
+        return null;
+    }
+
     private Object ofModel(Method method, Object[] arguments) throws Throwable {
         try {
             return method.invoke(model, arguments);
         } catch (InvocationTargetException failure) {
             throw failure.getCause();
+        }
+    }
+
+    /** It has no bytes of its own. */
+    private static final class Range implements Tensor {
+        private final DataType dataType;
+        private final Shape shape;
+
+        Range(DataType dataType, Shape shape) {
+            this.dataType = dataType;
+            this.shape = shape;
+        }
+
+        @Override
+        public DataType dataType() {
+            return dataType;
+        }
+
+        @Override
+        public Shape shape() {
+            return shape;
+        }
+
+        @Override
+        public void close() {
+            // The buffer is what is closed.
         }
     }
 

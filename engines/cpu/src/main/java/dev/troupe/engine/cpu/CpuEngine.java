@@ -29,6 +29,7 @@ public final class CpuEngine implements Engine {
 
     private final CpuMemory memory = new CpuMemory();
     private final Crew crew;
+    private final MatrixProduct products;
     private final Arena ownMemory = Arena.ofShared();
     private final MemorySegment scratch;
     private boolean closed;
@@ -36,6 +37,7 @@ public final class CpuEngine implements Engine {
     /** An engine with no tensors, and {@code threads - 1} helpers. */
     CpuEngine(int threads) {
         crew = new Crew(threads);
+        products = new MatrixProduct(crew);
         scratch = ownMemory.allocate(SCRATCH_BYTES * threads, Lanes.ALIGNMENT);
     }
 
@@ -56,9 +58,16 @@ public final class CpuEngine implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        CpuTensor whole = operands("range").own("buffer", buffer);
+        CpuTensor whole = operands("range").reading().own("buffer", buffer);
         Ranges.requireWithin(whole, first, shape);
         return new CpuTensor(whole, first, shape);
+    }
+
+    @Override
+    public long bytesKeptBeside(Shape range, long rows) {
+        return MatrixProduct.isPacked(rows, range.elementCount())
+                ? range.elementCount() * DataType.FLOAT32.elementBytes()
+                : 0;
     }
 
     @Override
@@ -69,7 +78,7 @@ public final class CpuEngine implements Engine {
     @Override
     public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
         Operands operands = operands("copyToHost");
-        target.copyFrom(operands.range(operands.own("source", source), byteOffset, target.byteSize()));
+        target.copyFrom(operands.range(operands.reading().own("source", source), byteOffset, target.byteSize()));
     }
 
     @Override
@@ -136,25 +145,25 @@ public final class CpuEngine implements Engine {
         CpuTensor a = operands.matrix("left", left);
         int m = a.size(transposeLeft ? 1 : 0);
         int k = a.size(transposeLeft ? 0 : 1);
-        CpuTensor b = operands.matrix("right", right);
+        CpuTensor b = operands.reading().matrix("right", right);
         int n = b.size(transposeRight ? 0 : 1);
         if (b.size(transposeRight ? 1 : 0) != k) {
             throw operands.misfit("right", "must have " + k + (transposeRight ? " columns" : " rows"), right);
         }
         CpuTensor c = operands.matrix("product", product, m, n);
-        MatrixProduct.multiply(crew, a.address(), transposeLeft, b.address(), transposeRight, c.address(), m, k, n,
-                accumulate, null);
+        products.multiply(a, transposeLeft, b, transposeRight, c, k, accumulate, null);
     }
 
     @Override
     public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
         Operands operands = operands("linear");
         CpuTensor in = operands.matrix("x", x);
-        CpuTensor w = weight(operands, weight, in);
+        CpuTensor w = operands.reading().weight(weight, in);
         int m = w.size(1);
-        long b = operands.vector("bias", bias, m).address();
-        long out = operands.matrix("y", y, in.size(0), m).address();
-        MatrixProduct.multiply(crew, in.address(), false, w.address(), false, out, in.size(0), in.size(1), m, false,
+        long b = operands.reading().vector("bias", bias, m).address();
+        CpuTensor result = operands.matrix("y", y, in.size(0), m);
+        long out = result.address();
+        products.multiply(in, false, w, false, result, in.size(1), false,
                 (firstRow, rows, firstColumn, columns, member) -> {
                     for (int row = firstRow; row < firstRow + rows; row++) {
                         Bias.add(b + 4L * firstColumn, out + 4 * ((long) row * m + firstColumn), columns);
@@ -166,13 +175,14 @@ public final class CpuEngine implements Engine {
     public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
         Operands operands = operands("linearGelu");
         CpuTensor in = operands.matrix("x", x);
-        CpuTensor w = weight(operands, weight, in);
+        CpuTensor w = operands.reading().weight(weight, in);
         int n = in.size(0);
         int m = w.size(1);
-        long b = operands.vector("bias", bias, m).address();
-        long pre = operands.matrix("preActivation", preActivation, n, m).address();
+        long b = operands.reading().vector("bias", bias, m).address();
+        CpuTensor result = operands.matrix("preActivation", preActivation, n, m);
+        long pre = result.address();
         long out = operands.matrix("y", y, n, m).address();
-        MatrixProduct.multiply(crew, in.address(), false, w.address(), false, pre, n, in.size(1), m, false,
+        products.multiply(in, false, w, false, result, in.size(1), false,
                 (firstRow, rows, firstColumn, columns, member) -> {
                     for (int row = firstRow; row < firstRow + rows; row++) {
                         long at = 4 * ((long) row * m + firstColumn);
@@ -227,8 +237,8 @@ public final class CpuEngine implements Engine {
         int n = in.size(0);
         int c = in.size(1);
         long from = in.address();
-        long g = operands.vector("gamma", gamma, c).address();
-        long b = operands.vector("beta", beta, c).address();
+        long g = operands.reading().vector("gamma", gamma, c).address();
+        long b = operands.reading().vector("beta", beta, c).address();
         long to = operands.like("y", y, in).address();
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
@@ -245,7 +255,7 @@ public final class CpuEngine implements Engine {
         int c = in.size(1);
         long from = in.address();
         long dOut = operands.like("dy", dy, in).address();
-        long g = operands.vector("gamma", gamma, c).address();
+        long g = operands.reading().vector("gamma", gamma, c).address();
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         long dIn = operands.like("dx", dx, in).address();
@@ -278,10 +288,10 @@ public final class CpuEngine implements Engine {
         int c = out.size(1);
         operands.sequences(out, sequenceLength);
         CpuTensor ids = operands.ids("tokens", tokens, out.size(0));
-        CpuTensor table = operands.table("tokenTable", tokenTable, 1, c);
+        CpuTensor table = operands.reading().table("tokenTable", tokenTable, 1, c);
         long position = positionTable == null
                 ? Embedding.NO_TABLE
-                : operands.table("positionTable", positionTable, sequenceLength, c).address();
+                : operands.reading().table("positionTable", positionTable, sequenceLength, c).address();
         operands.idsBelow(table.size(0), "tokens", ids);
         long id = ids.address();
         long row = table.address();
@@ -320,9 +330,9 @@ public final class CpuEngine implements Engine {
     public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
         Operands operands = operands("causalAttention");
         CpuTensor out = operands.matrix("y", y);
-        int units = heads(operands, out, sequenceLength, heads);
+        int units = operands.heads(out, sequenceLength, heads);
         long in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1)).address();
-        long logSums = state(operands, state, out, sequenceLength, heads);
+        long logSums = operands.attentionState(state, out, sequenceLength, heads);
         long to = out.address();
         CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1));
         crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, to, (int) unit,
@@ -334,10 +344,10 @@ public final class CpuEngine implements Engine {
             Tensor dQkv) {
         Operands operands = operands("causalAttentionBackward");
         CpuTensor dOut = operands.matrix("dy", dy);
-        int units = heads(operands, dOut, sequenceLength, heads);
+        int units = operands.heads(dOut, sequenceLength, heads);
         CpuTensor in = operands.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
         long out = operands.like("y", y, dOut).address();
-        long logSums = state(operands, state, dOut, sequenceLength, heads);
+        long logSums = operands.attentionState(state, dOut, sequenceLength, heads);
         long dIn = operands.like("dQkv", dQkv, in).address();
         CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1));
         crew.share(units, 1, (unit, count, member) -> attention.backward(dOut.address(), in.address(), out, logSums,
@@ -405,6 +415,7 @@ public final class CpuEngine implements Engine {
         if (!closed) {
             closed = true;
             crew.close();
+            products.close();
             ownMemory.close();
         }
     }
@@ -421,27 +432,5 @@ public final class CpuEngine implements Engine {
     /** Rows of so many floats that make a piece of work. */
     private static int rowsOf(int columns) {
         return Math.max(1, Elementwise.GRAIN / columns);
-    }
-
-    private static CpuTensor weight(Operands operands, Tensor weight, CpuTensor x) {
-        CpuTensor own = operands.matrix("weight", weight);
-        if (own.size(0) != x.size(1)) {
-            throw operands.misfit("weight", "must have %d rows, the columns of x".formatted(x.size(1)), weight);
-        }
-        return own;
-    }
-
-    /** The number of heads of all sequences together. */
-    private static int heads(Operands operands, CpuTensor y, int sequenceLength, int heads) {
-        int sequences = operands.sequences(y, sequenceLength);
-        if (heads < 1 || y.size(1) % heads != 0) {
-            throw operands.misfit("the hidden size", "must be a multiple of " + heads + " heads", y);
-        }
-        return sequences * heads;
-    }
-
-    private static long state(Operands operands, Tensor state, CpuTensor y, int sequenceLength, int heads) {
-        return operands.exactly("state", state, DataType.FLOAT32,
-                Shape.of(y.size(0) / sequenceLength, heads, sequenceLength)).address();
     }
 }

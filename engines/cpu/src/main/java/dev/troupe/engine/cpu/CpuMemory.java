@@ -29,9 +29,14 @@ final class CpuMemory {
         return tensor;
     }
 
+    /** A tensor takes more memory than its own elements, until it is forgotten. */
+    void grew(long bytes) {
+        allocatedBytes.addAndGet(bytes);
+    }
+
     void forget(CpuTensor tensor) {
         open.remove(tensor);
-        allocatedBytes.addAndGet(-tensor.byteCount());
+        allocatedBytes.addAndGet(-tensor.byteCount() - tensor.packedBytes());
     }
 
     long allocatedBytes() {

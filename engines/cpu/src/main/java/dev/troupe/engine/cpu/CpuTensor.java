@@ -5,6 +5,8 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A tensor in native memory, on a boundary of 64 bytes; or a range of one, wherever it begins. */
@@ -17,6 +19,10 @@ final class CpuTensor implements Tensor {
     /** Null for a range. */
     private final Arena arena;
     private final MemorySegment elements;
+    /** Of ranges of this; empty for a range. They are gone with the buffer. */
+    private final List<PackedCopy> copies = new ArrayList<>();
+    /** How often this may have been written. More than one thread may write, but never two the same elements. */
+    private volatile int changes;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     CpuTensor(CpuMemory owner, DataType dataType, Shape shape) {
@@ -62,6 +68,38 @@ final class CpuTensor implements Tensor {
 
     long elementCount() {
         return shape.elementCount();
+    }
+
+    boolean isRange() {
+        return buffer != this;
+    }
+
+    /** Someone has this who may write it: what was packed of its buffer is packed again when it is next needed. */
+    void mayChange() {
+        // Not atomic: of two that add at once one may be lost, and it is no longer what it was all the same.
+        buffer.changes++;
+    }
+
+    /** Where a packed copy of this is that is up to date; made and kept the first time. */
+    long packed(Packing packing) {
+        return buffer.packed(packing, address());
+    }
+
+    private long packed(Packing packing, long from) {
+        for (int i = 0; i < copies.size(); i++) {
+            if (copies.get(i).isOf(packing, from)) {
+                return copies.get(i).after(changes);
+            }
+        }
+        long to = arena.allocate(packing.bytes(), Lanes.ALIGNMENT).address();
+        copies.add(new PackedCopy(packing, from, to, changes));
+        owner.grew(packing.bytes());
+        return copies.getLast().after(changes);
+    }
+
+    /** Bytes of all packed copies. */
+    long packedBytes() {
+        return copies.stream().mapToLong(PackedCopy::bytes).sum();
     }
 
     /** Where the first element is; valid until the tensor is closed. */

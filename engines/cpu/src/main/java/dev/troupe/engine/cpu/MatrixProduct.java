@@ -1,11 +1,14 @@
 package dev.troupe.engine.cpu;
 
 /**
- * Matrix products by oneDNN. A product of some size is cut into panels, along its rows or its columns, whichever are more:
- * oneDNN packs one operand again for each panel, and that way it is the smaller one. How it is cut follows from the shape
- * alone, so a product has the same bits for any number of threads.
+ * Matrix products by oneDNN: the large ones by {@link PackedProducts}, the others by {@code dnnl_sgemm}, which needs no
+ * preparation. A product of some size is cut into panels; where oneDNN packs an operand again for each panel, along its
+ * rows or its columns, whichever are more, so that it is the smaller one. How it is cut follows from the shape alone, so a
+ * product has the same bits for any number of threads.
  */
-final class MatrixProduct {
+final class MatrixProduct implements AutoCloseable {
+    /** Multiplications from which on packing gains more than it costs. */
+    private static final long PACKED_MULTIPLICATIONS = 1L << 27;
     /** Multiplications worth a panel: some 150 microseconds of one thread, many times what it takes to wake a helper. */
     private static final long PANEL_MULTIPLICATIONS = 1L << 24;
     private static final int MOST_PANELS = 8;
@@ -18,32 +21,52 @@ final class MatrixProduct {
         void finish(int firstRow, int rows, int firstColumn, int columns, int member);
     }
 
-    private MatrixProduct() {
+    private final Crew crew;
+    private final PackedProducts packed;
+
+    MatrixProduct(Crew crew) {
+        this.crew = crew;
+        this.packed = new PackedProducts(crew);
     }
 
-    /** {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n], at addresses. */
-    static void multiply(Crew crew, long a, boolean transposeA, long b, boolean transposeB, long c, int m, int k,
-            int n, boolean accumulate, Finish finish) {
-        float beta = accumulate ? 1 : 0;
+    /**
+     * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n].
+     *
+     * @param finish
+     *            null for nothing to be done
+     */
+    void multiply(CpuTensor a, boolean transposeA, CpuTensor b, boolean transposeB, CpuTensor c, int k,
+            boolean accumulate, Finish finish) {
+        int m = c.size(0);
+        int n = c.size(1);
+        if (isPacked(m, (long) k * n)) {
+            packed.multiply(a, transposeA, b, transposeB, c, k, accumulate, finish);
+            return;
+        }
         long aStride = transposeA ? m : k;
         long bStride = transposeB ? k : n;
-        if (m >= n) {
-            crew.share(m, panel(m, k, n), (from, count, member) -> {
-                OneDnn.sgemm(transposeA, transposeB, count, n, k, 1, a + 4 * from * (transposeA ? 1 : aStride),
-                        aStride, b, bStride, beta, c + 4 * from * n, n);
-                if (finish != null) {
-                    finish.finish((int) from, count, 0, n, member);
-                }
-            });
-        } else {
-            crew.share(n, panel(n, k, m), (from, count, member) -> {
-                OneDnn.sgemm(transposeA, transposeB, m, count, k, 1, a, aStride,
-                        b + 4 * from * (transposeB ? bStride : 1), bStride, beta, c + 4 * from, n);
-                if (finish != null) {
-                    finish.finish(0, m, (int) from, count, member);
-                }
-            });
-        }
+        long aStep = transposeA ? 1 : aStride;
+        long bStep = transposeB ? bStride : 1;
+        long left = a.address();
+        long right = b.address();
+        long to = c.address();
+        boolean tall = m >= n;
+        crew.share(tall ? m : n, panel(tall ? m : n, k, tall ? n : m), (from, count, member) -> {
+            int row = tall ? (int) from : 0;
+            int column = tall ? 0 : (int) from;
+            int rows = tall ? count : m;
+            int columns = tall ? n : count;
+            OneDnn.sgemm(transposeA, transposeB, rows, columns, k, 1, left + 4 * row * aStep, aStride,
+                    right + 4 * column * bStep, bStride, accumulate ? 1 : 0, to + 4 * ((long) row * n + column), n);
+            if (finish != null) {
+                finish.finish(row, rows, column, columns, member);
+            }
+        });
+    }
+
+    /** Whether the right side of a product of so many rows is packed, by its number of elements. */
+    static boolean isPacked(long rows, long rightElements) {
+        return rows * rightElements >= PACKED_MULTIPLICATIONS;
     }
 
     /** How many of the {@code longer} rows or columns make a panel. */
@@ -51,5 +74,10 @@ final class MatrixProduct {
         long panels = Math.clamp((long) longer * k * shorter / PANEL_MULTIPLICATIONS, 1, MOST_PANELS);
         int even = (int) ((longer + panels - 1) / panels);
         return Math.min(longer, (even + STEP - 1) / STEP * STEP);
+    }
+
+    @Override
+    public void close() {
+        packed.close();
     }
 }

@@ -26,6 +26,7 @@ import org.bytedeco.javacpp.Loader;
  */
 final class OneDnn {
     private static final String FOLDER = "/org/bytedeco/dnnl/";
+    private static final SymbolLookup LIBRARY;
     private static final MethodHandle SGEMM;
     private static final MethodHandle SET_THREADS;
     private static final String VERSION;
@@ -33,6 +34,7 @@ final class OneDnn {
     static {
         SymbolLookup library = load();
         // Addresses are passed as plain numbers: a call then needs neither segments nor their life checks.
+        LIBRARY = library;
         SGEMM = downcall(library, "dnnl_sgemm",
                 FunctionDescriptor.of(JAVA_INT, JAVA_BYTE, JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT,
                         JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT, JAVA_LONG, JAVA_LONG));
@@ -66,19 +68,35 @@ final class OneDnn {
     static void sgemm(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha, long a,
             long aStride, long b, long bStride, float beta, long c, long cStride) {
         int status;
+        ProductEvent event = new ProductEvent();
+        event.begin();
         try {
-            // Before each product, since others who share this thread and its OpenMP may have set another number.
-            SET_THREADS.invokeExact(1);
+            useThisThreadAlone();
             status = (int) SGEMM.invokeExact(letter(transposeA), letter(transposeB), m, n, k, alpha, a, aStride, b,
                     bStride, beta, c, cStride);
         } catch (Throwable failure) {
             throw new IllegalStateException("oneDNN's matrix product could not be called: " + failure, failure);
         }
+        event.commit();
         if (status != 0) {
             throw new IllegalStateException(
                     "oneDNN refused a product of [%d x %d] and [%d x %d]: status %d; 1 means out of memory"
                             .formatted(m, k, k, n, status));
         }
+    }
+
+    /** Before each call, since others who share this thread and its OpenMP may have set another number of threads. */
+    static void useThisThreadAlone() {
+        try {
+            SET_THREADS.invokeExact(1);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's OpenMP could not be called: " + failure, failure);
+        }
+    }
+
+    /** A function of the library. */
+    static MethodHandle function(String name, FunctionDescriptor type, Linker.Option... options) {
+        return downcall(LIBRARY, name, type, options);
     }
 
     private static byte letter(boolean transpose) {

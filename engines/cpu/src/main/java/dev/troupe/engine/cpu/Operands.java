@@ -14,8 +14,20 @@ import java.lang.foreign.MemorySegment;
  *            of the engine that is called
  * @param kernel
  *            the engine's method, for messages
+ * @param onlyRead
+ *            whether the operands that are checked next are not written by the kernel; where it is not said, it is
+ *            supposed that they are, which costs no more than packing parameters again
  */
-record Operands(CpuMemory memory, String kernel) {
+record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
+    Operands(CpuMemory memory, String kernel) {
+        this(memory, kernel, false);
+    }
+
+    /** The same for operands that the kernel does not write. */
+    Operands reading() {
+        return new Operands(memory, kernel, true);
+    }
+
     /** An open tensor of this engine, of any type and shape. */
     CpuTensor own(String name, Tensor tensor) {
         if (!(tensor instanceof CpuTensor own) || own.owner() != memory) {
@@ -25,6 +37,9 @@ record Operands(CpuMemory memory, String kernel) {
         if (own.isClosed()) {
             throw new IllegalStateException("%s: %s, %s %s, is used after it was closed".formatted(kernel, name,
                     tensor.dataType(), tensor.shape()));
+        }
+        if (!onlyRead) {
+            own.mayChange();
         }
         return own;
     }
@@ -103,6 +118,30 @@ record Operands(CpuMemory memory, String kernel) {
                         .formatted(kernel, name, i, id, limit - 1, Engine.ELSEWHERE));
             }
         }
+    }
+
+    /** A float matrix with as many rows as another has columns. */
+    CpuTensor weight(Tensor tensor, CpuTensor x) {
+        CpuTensor own = matrix("weight", tensor);
+        if (own.size(0) != x.size(1)) {
+            throw misfit("weight", "must have %d rows, the columns of x".formatted(x.size(1)), tensor);
+        }
+        return own;
+    }
+
+    /** The number of heads of all sequences together. */
+    int heads(CpuTensor y, int sequenceLength, int heads) {
+        int sequences = sequences(y, sequenceLength);
+        if (heads < 1 || y.size(1) % heads != 0) {
+            throw misfit("the hidden size", "must be a multiple of " + heads + " heads", y);
+        }
+        return sequences * heads;
+    }
+
+    /** Where the state of attention is that belongs to these rows. */
+    long attentionState(Tensor state, CpuTensor y, int sequenceLength, int heads) {
+        return exactly("state", state, DataType.FLOAT32,
+                Shape.of(y.size(0) / sequenceLength, heads, sequenceLength)).address();
     }
 
     /** The number of whole sequences in the rows of a matrix. */

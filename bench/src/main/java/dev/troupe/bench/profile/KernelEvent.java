@@ -1,0 +1,22 @@
+package dev.troupe.bench.profile;
+
+import jdk.jfr.Category;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** A call of a kernel, so that what the engine's library does in it can be told from what surrounds it. */
+@Name(KernelEvent.NAME)
+@Label("Kernel")
+@Category("Troupe")
+@StackTrace(false)
+@Enabled(false)
+final class KernelEvent extends Event {
+    static final String NAME = "dev.troupe.bench.Kernel";
+
+    /** The method of {@link dev.troupe.engine.Engine}. */
+    @Label("Kernel")
+    String kernel;
+}

@@ -1,0 +1,40 @@
+package dev.troupe.engine.cpu;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory that a kernel needs while it runs, a part for each thread of a crew. It grows to what was needed most, and stays.
+ *
+ * <p>Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the crew.
+ */
+final class GrowingMemory implements AutoCloseable {
+    private final int threads;
+    private Arena arena = Arena.ofShared();
+    private MemorySegment memory = MemorySegment.NULL;
+    private long bytes;
+
+    GrowingMemory(int threads) {
+        this.threads = threads;
+    }
+
+    /** Before a kernel: each thread will need so many bytes. */
+    void require(long needed) {
+        if (needed > bytes) {
+            bytes = Math.ceilDiv(needed, Lanes.ALIGNMENT) * Lanes.ALIGNMENT;
+            arena.close();
+            arena = Arena.ofShared();
+            memory = arena.allocate(bytes * threads, Lanes.ALIGNMENT);
+        }
+    }
+
+    /** Where the part of a member of the crew begins. */
+    long of(int member) {
+        return memory.address() + bytes * member;
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

@@ -1,0 +1,153 @@
+package dev.troupe.engine.cpu;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Products so large that their right side is packed: more than the conformance tests have time for. */
+@Tag("parity")
+class PackedProductsTest {
+    /** One whole panel of rows and a rest; sizes that are no multiple of any block. */
+    private static final int M = 300;
+    private static final int K = 517;
+    private static final int N = 901;
+    private static final int SAMPLES = 300;
+
+    private final CpuEngine engine = new CpuEngine(1);
+    private final Random random = new Random(7);
+
+    @AfterEach
+    void close() {
+        engine.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, false, false", "false, true, false", "true, false, false", "true, true, false",
+            "false, false, true", "true, false, true"})
+    void shouldMultiplyAsALoopInFloat64Does(boolean transposeLeft, boolean transposeRight, boolean accumulate) {
+        float[] a = numbers(M * K);
+        float[] b = numbers(K * N);
+        float[] c = numbers(M * N);
+        Tensor product = tensor(engine, c, M, N);
+        engine.matmul(tensor(engine, a, transposeLeft ? K : M, transposeLeft ? M : K), transposeLeft,
+                tensor(engine, b, transposeRight ? N : K, transposeRight ? K : N), transposeRight, product,
+                accumulate);
+        float[] found = read(engine, product);
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            int row = sample < 2 ? sample * (M - 1) : random.nextInt(M);
+            int column = sample < 2 ? sample * (N - 1) : random.nextInt(N);
+            double expected = accumulate ? c[row * N + column] : 0;
+            double magnitudes = Math.abs(expected);
+            for (int i = 0; i < K; i++) {
+                double term = (double) a[transposeLeft ? i * M + row : row * K + i]
+                        * b[transposeRight ? column * K + i : i * N + column];
+                expected += term;
+                magnitudes += Math.abs(term);
+            }
+            assertEquals(expected, found[row * N + column], 0x1p-24 * 4 * Math.sqrt(K) * magnitudes,
+                    "row " + row + ", column " + column);
+        }
+    }
+
+    @Test
+    void shouldGiveTheSameBytesOnAnyNumberOfThreads() {
+        float[] a = numbers(M * K);
+        float[] b = numbers(K * N);
+        float[] alone = productOn(engine, a, b);
+        try (CpuEngine crew = new CpuEngine(3)) {
+            assertArrayEquals(alone, productOn(crew, a, b));
+        }
+    }
+
+    @Test
+    void shouldPackAParameterAgainOnceItHasChanged() {
+        Tensor x = tensor(engine, numbers(M * K), M, K);
+        Tensor buffer = tensor(engine, numbers(K * N + 64), K * N + 64);
+        Tensor weights = engine.range(buffer, 64, Shape.of(K, N));
+        Tensor other = tensor(engine, numbers(K * N), K, N);
+        Tensor zeros = engine.allocate(DataType.FLOAT32, Shape.of(K * N + 64));
+        Tensor y = engine.allocate(DataType.FLOAT32, Shape.of(M, N));
+        BiConsumer<String, Runnable> check = (change, call) -> {
+            call.run();
+            engine.matmul(x, false, weights, false, y, false);
+            float[] found = read(engine, y);
+            // A tensor of its own is packed at every call.
+            Tensor same = tensor(engine, read(engine, weights), K, N);
+            engine.matmul(x, false, same, false, y, false);
+            same.close();
+            assertArrayEquals(read(engine, y), found, "after " + change);
+        };
+        check.accept("nothing", () -> {
+        });
+        check.accept("a copy from the host",
+                () -> engine.copyFromHost(MemorySegment.ofArray(numbers(K)), weights, 4L * K));
+        check.accept("an update of the buffer", () -> {
+            Tensor gradients = tensor(engine, numbers(K * N + 64), K * N + 64);
+            engine.adamW(buffer, gradients, zeros, zerosLike(zeros), new AdamW(0.1, 0.9, 0.99, 1e-8, 0.1, 1, 1));
+        });
+        check.accept("a copy", () -> engine.copy(other, weights));
+        check.accept("a sum", () -> engine.add(other, weights, weights));
+        check.accept("a product", () -> engine.matmul(tensor(engine, numbers(K * 3), K, 3), false,
+                tensor(engine, numbers(N * 3), 3, N), false, weights, true));
+        check.accept("a fill", () -> engine.fill(buffer, 0.5));
+    }
+
+    @Test
+    void shouldCountPackedCopiesAsMemoryUntilTheBufferIsClosed() {
+        Tensor x = tensor(engine, numbers(M * K), M, K);
+        Tensor y = engine.allocate(DataType.FLOAT32, Shape.of(M, N));
+        long before = engine.allocatedBytes();
+        Tensor buffer = tensor(engine, numbers(K * N), K * N);
+        Tensor weights = engine.range(buffer, 0, Shape.of(K, N));
+        engine.matmul(x, false, weights, false, y, false);
+        long packed = engine.allocatedBytes();
+        engine.matmul(x, false, weights, false, y, false);
+        assertEquals(packed, engine.allocatedBytes());
+        assertEquals(engine.bytesKeptBeside(weights.shape(), M), packed - before - buffer.byteCount(),
+                0.1 * buffer.byteCount());
+        buffer.close();
+        assertEquals(before, engine.allocatedBytes());
+    }
+
+    private Tensor zerosLike(Tensor tensor) {
+        return engine.allocate(tensor.dataType(), tensor.shape());
+    }
+
+    private static float[] productOn(CpuEngine on, float[] a, float[] b) {
+        Tensor product = on.allocate(DataType.FLOAT32, Shape.of(M, N));
+        on.matmul(tensor(on, a, M, K), false, tensor(on, b, K, N), false, product, false);
+        return read(on, product);
+    }
+
+    private float[] numbers(int count) {
+        float[] numbers = new float[count];
+        for (int i = 0; i < count; i++) {
+            numbers[i] = (float) random.nextGaussian();
+        }
+        return numbers;
+    }
+
+    private static Tensor tensor(CpuEngine on, float[] numbers, int... sizes) {
+        Tensor tensor = on.allocate(DataType.FLOAT32, Shape.of(sizes));
+        on.copyFromHost(MemorySegment.ofArray(numbers), tensor, 0);
+        return tensor;
+    }
+
+    private static float[] read(CpuEngine on, Tensor tensor) {
+        float[] numbers = new float[(int) tensor.shape().elementCount()];
+        on.copyToHost(tensor, 0, MemorySegment.ofArray(numbers));
+        return numbers;
+    }
+}
