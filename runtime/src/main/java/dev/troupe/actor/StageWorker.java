@@ -210,7 +210,7 @@ final class StageWorker implements AutoCloseable {
     }
 
     private List<NamedTensor> files(List<StateTensor> tensors) {
-        return tensors.stream().filter(named -> !named.tiedCopy())
+        return tensors.stream().filter(named -> !named.copy())
                 .map(named -> new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
                         target -> engine.copyToHost(named.tensor(), 0, target)))
                 .toList();

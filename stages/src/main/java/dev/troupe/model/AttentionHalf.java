@@ -10,14 +10,18 @@ import java.util.List;
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
  * et al. 2017), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C].
+ * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
+ * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
+ * Wproj.
  */
 final class AttentionHalf {
     private final Engine engine;
     private final TensorPool pool;
     private final int sequenceLength;
     private final int heads;
+    private final ResidualStream stream;
     private final Shape activation;
+    private final Shape attendedShape;
     private final Shape qkvShape;
     private final Shape stateShape;
     private final boolean shedsAttention;
@@ -32,17 +36,19 @@ final class AttentionHalf {
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
-        heads = context.model().heads();
+        heads = context.own(context.model().heads());
+        stream = new ResidualStream(context);
         activation = context.activation(width);
-        qkvShape = context.activation(3 * width);
+        attendedShape = context.activation(context.own(width));
+        qkvShape = context.activation(context.own(3 * width));
         stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, heads);
         // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
         // makes them again in its backward anyway.
-        shedsAttention = stateShape.elementCount() > activation.elementCount();
+        shedsAttention = stateShape.elementCount() > attendedShape.elementCount();
         norm = new Norm(context, block + ".ln_1");
-        qkvWeight = Parameter.of(block + ".attn.c_attn.weight", width, 3 * width);
-        qkvBias = Parameter.of(block + ".attn.c_attn.bias", 3 * width);
-        projectionWeight = Parameter.of(block + ".attn.c_proj.weight", width, width);
+        qkvWeight = context.byColumns(block + ".attn.c_attn.weight", 3, width, 3 * width);
+        qkvBias = context.byColumns(block + ".attn.c_attn.bias", 3, 3 * width);
+        projectionWeight = context.byRows(block + ".attn.c_proj.weight", width, width);
         projectionBias = Parameter.of(block + ".attn.c_proj.bias", width);
     }
 
@@ -63,7 +69,7 @@ final class AttentionHalf {
         private Tensor qkvGradient;
 
         Tensor forward(Tensor x) {
-            normed = normPass.forward(x);
+            normed = stream.intoWhole(normPass.forward(x));
             return attendAndProject();
         }
 
@@ -71,15 +77,14 @@ final class AttentionHalf {
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.weights(), qkvBias.weights(), qkv);
             attend();
-            Tensor y = pool.take(activation);
-            engine.linear(attended, projectionWeight.weights(), projectionBias.weights(), y);
+            Tensor y = stream.project(attended, projectionWeight, projectionBias);
             engine.add(normPass.input(), y, y);
             return y;
         }
 
         private void attend() {
             state = pool.take(stateShape);
-            attended = pool.take(activation);
+            attended = pool.take(attendedShape);
             engine.causalAttention(qkv, sequenceLength, heads, state, attended);
         }
 
@@ -103,17 +108,17 @@ final class AttentionHalf {
 
         /** The forward of the input that {@link #rewind} left. */
         Tensor replay() {
-            normed = normPass.replay();
+            normed = stream.intoWhole(normPass.replay());
             return attendAndProject();
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = dy;
+            outputGradient = stream.whole(dy);
             if (attended == null) {
                 attend();
             }
-            Tensor dAttended = pool.take(activation);
-            engine.matmul(dy, false, projectionWeight.weights(), true, dAttended, false);
+            Tensor dAttended = pool.take(attendedShape);
+            engine.matmul(outputGradient, false, projectionWeight.weights(), true, dAttended, false);
             qkvGradient = pool.take(qkvShape);
             engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, qkvGradient);
             // What only this half of the backward reads goes back now; the other half may come much later.
@@ -122,15 +127,15 @@ final class AttentionHalf {
             state = pool.drop(state);
             Tensor dNormed = pool.take(activation);
             engine.matmul(qkvGradient, false, qkvWeight.weights(), true, dNormed, false);
-            Tensor dx = pool.take(activation);
-            engine.copy(dy, dx);
+            dNormed = stream.intoSum(dNormed);
+            Tensor dx = stream.pastHalf(dy, outputGradient);
             normPass.backwardInput(dNormed, dx, true);
             return dx;
         }
 
         void backwardWeight() {
             if (normed == null) {
-                normed = normPass.again();
+                normed = stream.intoWhole(normPass.again());
             }
             engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
             engine.biasBackward(outputGradient, projectionBias.gradient());

@@ -9,7 +9,7 @@ import java.util.List;
  * Token and position embedding (Radford et al. 2019): {@code y[n] = wte[tokens[n]] + wpe[n mod T]}.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], wte [V x C], wpe [at least T x
- * C], y [N x C].
+ * C], y [N x C]. Of t ranks that share the stage each has V/t rows of wte, and all of wpe.
  */
 final class EmbeddingLayer implements Layer {
     static final String TOKEN_TABLE = "wte.weight";
@@ -17,7 +17,9 @@ final class EmbeddingLayer implements Layer {
     private final Engine engine;
     private final TensorPool pool;
     private final int sequenceLength;
+    private final ResidualStream stream;
     private final Shape outputShape;
+    private final boolean addsPositions;
     private final Parameter tokenTable;
     private final Parameter positionTable;
 
@@ -26,8 +28,11 @@ final class EmbeddingLayer implements Layer {
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
+        stream = new ResidualStream(context);
+        // The rows of tokens are added up over the ranks, so one rank adds those of positions.
+        addsPositions = context.share().group().rank() == 0;
         outputShape = context.activation(model.hidden());
-        tokenTable = Parameter.of(TOKEN_TABLE, model.vocabularySize(), model.hidden());
+        tokenTable = context.byRows(TOKEN_TABLE, model.vocabularySize(), model.hidden());
         positionTable = Parameter.of("wpe.weight", model.sequenceLength(), model.hidden());
     }
 
@@ -55,13 +60,14 @@ final class EmbeddingLayer implements Layer {
         private Tensor tokens;
         private Tensor outputGradient;
 
-        /** The input is the token ids, INT32 [N]. */
+        /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
         @Override
         public Tensor forward(Tensor x) {
             tokens = x;
             Tensor y = pool.take(outputShape);
-            engine.embedding(tokens, tokenTable.weights(), positionTable.weights(), sequenceLength, y);
-            return y;
+            engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
+                    sequenceLength, y);
+            return stream.intoSum(y);
         }
 
         /** Keeps its tokens alone, here and in the next two. */
@@ -80,7 +86,7 @@ final class EmbeddingLayer implements Layer {
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy) {
-            outputGradient = dy;
+            outputGradient = stream.intoWhole(dy);
             return null;
         }
 

@@ -3,6 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +37,7 @@ public final class Generator implements AutoCloseable {
         this.engine = engine;
         this.model = model;
         this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength());
+        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), TensorShare.ALL);
         this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
         this.buffers = new StageBuffers(engine, layers.parameters(), layers.secondUse(), false);
         buffers.load(layers.parameters(), source);

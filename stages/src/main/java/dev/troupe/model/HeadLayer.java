@@ -9,7 +9,8 @@ import java.util.List;
 /**
  * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
  *
- * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N].
+ * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Of t ranks that
+ * share the stage each has V/t rows of the table, and the logits of those tokens; they are never gathered.
  */
 final class HeadLayer implements Layer {
     private final Engine engine;
@@ -17,6 +18,8 @@ final class HeadLayer implements Layer {
     private final int number;
     private final int rows;
     private final double gradientScale;
+    private final ResidualStream stream;
+    private final VocabularyLoss vocabularyLoss;
     private final Shape activation;
     private final Shape logitsShape;
     private final Shape rowShape;
@@ -39,15 +42,17 @@ final class HeadLayer implements Layer {
         number = model.layerCount() - 1;
         rows = context.rows();
         gradientScale = 1.0 / ((double) rows * microbatchesPerStep);
+        stream = new ResidualStream(context);
+        vocabularyLoss = new VocabularyLoss(context);
         activation = context.activation(model.hidden());
-        logitsShape = context.activation(model.vocabularySize());
         rowShape = Shape.of(rows);
         norm = new Norm(context, "ln_f");
         ownsTable = embedding == null;
         table = ownsTable
-                ? Parameter.of(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
+                ? context.byRows(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
                         model.vocabularySize(), model.hidden())
                 : embedding.tokenTable().secondUse();
+        logitsShape = context.activation(table.shape().size(0));
     }
 
     @Override
@@ -102,7 +107,7 @@ final class HeadLayer implements Layer {
         private Tensor logSumExp;
         private double loss = Double.NaN;
 
-        /** Takes over the token ids that are to be predicted, INT32 [N]; called before the forward. */
+        /** Takes over the token ids that are to be predicted, INT32 [N], or elsewhere; called before the forward. */
         void predict(Tensor targetTokens) {
             targets = targetTokens;
         }
@@ -115,7 +120,7 @@ final class HeadLayer implements Layer {
         /** The output of the model is its {@link #loss}, so this returns null. */
         @Override
         public Tensor forward(Tensor x) {
-            normed = normPass.forward(x);
+            normed = stream.intoWhole(normPass.forward(x));
             measure();
             return null;
         }
@@ -126,6 +131,7 @@ final class HeadLayer implements Layer {
             Tensor rowLoss = pool.take(rowShape);
             logSumExp = pool.take(rowShape);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
+            vocabularyLoss.join(targets, rowLoss, logSumExp);
             loss = engine.sum(rowLoss) / rows;
             pool.give(rowLoss);
         }
@@ -145,7 +151,7 @@ final class HeadLayer implements Layer {
 
         @Override
         public void replay() {
-            normed = normPass.replay();
+            normed = stream.intoWhole(normPass.replay());
             measure();
         }
 
@@ -156,7 +162,8 @@ final class HeadLayer implements Layer {
             engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale, logits);
             Tensor dNormed = pool.take(activation);
             engine.matmul(logits, false, table.weights(), false, dNormed, false);
-            Tensor dx = pool.take(activation);
+            dNormed = stream.intoSum(dNormed);
+            Tensor dx = pool.take(stream.shape());
             normPass.backwardInput(dNormed, dx, false);
             return dx;
         }
@@ -164,7 +171,7 @@ final class HeadLayer implements Layer {
         @Override
         public void backwardWeight() {
             if (normed == null) {
-                normed = normPass.again();
+                normed = stream.intoWhole(normPass.again());
             }
             engine.matmul(logits, true, normed, false, table.gradient(), true);
             normPass.backwardWeight();

@@ -10,11 +10,13 @@ import java.util.List;
  * The second half of a block: {@code y = x + gelu(norm(x) Wfc + bfc) Wproj + bproj} with the tanh form of GELU (Hendrycks
  * and Gimpel 2016), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C].
+ * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Of t
+ * ranks that share the stage each has 4C/t columns of Wfc and the inner activation, and as many rows of Wproj.
  */
 final class MlpHalf {
     private final Engine engine;
     private final TensorPool pool;
+    private final ResidualStream stream;
     private final Shape activation;
     private final Shape innerShape;
     private final Norm norm;
@@ -27,12 +29,13 @@ final class MlpHalf {
         int width = context.model().hidden();
         engine = context.engine();
         pool = context.pool();
+        stream = new ResidualStream(context);
         activation = context.activation(width);
-        innerShape = context.activation(4 * width);
+        innerShape = context.activation(context.own(4 * width));
         norm = new Norm(context, block + ".ln_2");
-        innerWeight = Parameter.of(block + ".mlp.c_fc.weight", width, 4 * width);
-        innerBias = Parameter.of(block + ".mlp.c_fc.bias", 4 * width);
-        projectionWeight = Parameter.of(block + ".mlp.c_proj.weight", 4 * width, width);
+        innerWeight = context.byColumns(block + ".mlp.c_fc.weight", 1, width, 4 * width);
+        innerBias = context.byColumns(block + ".mlp.c_fc.bias", 1, 4 * width);
+        projectionWeight = context.byRows(block + ".mlp.c_proj.weight", 4 * width, width);
         projectionBias = Parameter.of(block + ".mlp.c_proj.bias", width);
     }
 
@@ -53,15 +56,14 @@ final class MlpHalf {
 
         Tensor forward(Tensor x) {
             replay(x);
-            Tensor y = pool.take(activation);
-            engine.linear(inner, projectionWeight.weights(), projectionBias.weights(), y);
+            Tensor y = stream.project(inner, projectionWeight, projectionBias);
             engine.add(x, y, y);
             return y;
         }
 
         /** The forward as far as the backwards need it: without the projection, which is half of its work. */
         void replay(Tensor x) {
-            normed = normPass.forward(x);
+            normed = stream.intoWhole(normPass.forward(x));
             preActivation = pool.take(innerShape);
             inner = pool.take(innerShape);
             engine.linearGelu(normed, innerWeight.weights(), innerBias.weights(), preActivation, inner);
@@ -74,9 +76,9 @@ final class MlpHalf {
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = dy;
+            outputGradient = stream.whole(dy);
             preActivationGradient = pool.take(innerShape);
-            engine.matmul(dy, false, projectionWeight.weights(), true, preActivationGradient, false);
+            engine.matmul(outputGradient, false, projectionWeight.weights(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
             if (inner == null) {
                 // The last reader of what comes before the activation leaves it to what comes after.
@@ -88,15 +90,15 @@ final class MlpHalf {
             preActivation = pool.drop(preActivation);
             Tensor dNormed = pool.take(activation);
             engine.matmul(preActivationGradient, false, innerWeight.weights(), true, dNormed, false);
-            Tensor dx = pool.take(activation);
-            engine.copy(dy, dx);
+            dNormed = stream.intoSum(dNormed);
+            Tensor dx = stream.pastHalf(dy, outputGradient);
             normPass.backwardInput(dNormed, dx, true);
             return dx;
         }
 
         void backwardWeight() {
             if (normed == null) {
-                normed = normPass.again();
+                normed = stream.intoWhole(normPass.again());
             }
             engine.matmul(inner, true, outputGradient, false, projectionWeight.gradient(), true);
             engine.biasBackward(outputGradient, projectionBias.gradient());

@@ -6,9 +6,10 @@ import dev.troupe.engine.Tensor;
 import java.util.List;
 
 /**
- * Layer norm with its parameters (Ba et al. 2016), used by both halves of a block and by the head.
+ * Layer norm with its parameters (Ba et al. 2016), used by both halves of a block and by the head: of the rows of the
+ * residual stream that this rank has.
  *
- * <p>N rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
+ * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
  */
 final class Norm {
     private final Engine engine;
@@ -24,10 +25,10 @@ final class Norm {
         engine = context.engine();
         pool = context.pool();
         epsilon = context.model().normEpsilon();
-        inputShape = context.activation(width);
-        rowShape = Shape.of(context.rows());
-        gamma = Parameter.of(name + ".weight", width);
-        beta = Parameter.of(name + ".bias", width);
+        inputShape = new ResidualStream(context).shape();
+        rowShape = Shape.of(inputShape.size(0));
+        gamma = Parameter.ofStream(context, name + ".weight", width);
+        beta = Parameter.ofStream(context, name + ".bias", width);
     }
 
     List<Parameter> parameters() {

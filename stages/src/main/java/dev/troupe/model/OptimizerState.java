@@ -67,12 +67,12 @@ final class OptimizerState {
     }
 
     /** Appends the moments of a parameter under their names. */
-    void addTo(List<StateTensor> state, Parameter parameter, boolean tiedCopy) {
+    void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         if (firstMoments != null) {
             state.add(new StateTensor(FIRST_MOMENT + parameter.name(), buffers.rangeOf(parameter, firstMoments),
-                    tiedCopy));
+                    parameter.slice(), copy));
             state.add(new StateTensor(SECOND_MOMENT + parameter.name(), buffers.rangeOf(parameter, secondMoments),
-                    tiedCopy));
+                    parameter.slice(), copy));
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorSlice;
 
 /**
  * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the stage's
@@ -11,26 +12,43 @@ import dev.troupe.engine.Tensor;
  */
 final class Parameter {
     private final String name;
+    private final TensorSlice slice;
     private final Shape shape;
+    private final boolean ofOwnRows;
     /** The parameter whose weights these are; null for one that has its own. */
     private final Parameter first;
     private Tensor weights;
     private Tensor gradient;
 
-    private Parameter(String name, Shape shape, Parameter first) {
+    private Parameter(String name, TensorSlice slice, boolean ofOwnRows, Parameter first) {
         this.name = name;
-        this.shape = shape;
+        this.slice = slice;
+        this.shape = slice.shape();
+        this.ofOwnRows = ofOwnRows;
         this.first = first;
     }
 
-    /** A parameter that is not placed yet. */
+    /** A parameter that every rank of the stage has whole, with the same gradient; not placed yet. */
     static Parameter of(String name, int... sizes) {
-        return new Parameter(name, Shape.of(sizes), null);
+        return of(name, TensorSlice.whole(Shape.of(sizes)));
+    }
+
+    /** A parameter of which this rank has a slice; not placed yet. */
+    static Parameter of(String name, TensorSlice slice) {
+        return new Parameter(name, slice, false, null);
+    }
+
+    /**
+     * A parameter that every rank of the stage has whole, with a gradient from the rows of the residual stream that the
+     * rank has; not placed yet.
+     */
+    static Parameter ofStream(LayerContext context, String name, int... sizes) {
+        return new Parameter(name, TensorSlice.whole(Shape.of(sizes)), context.share().cutsRows(), null);
     }
 
     /** A second use of these weights, with a gradient of its own where there are gradients. */
     Parameter secondUse() {
-        return new Parameter(name, shape, this);
+        return new Parameter(name, slice, ofOwnRows, this);
     }
 
     /** Says where the weights are; not for a second use. */
@@ -46,8 +64,19 @@ final class Parameter {
         return name;
     }
 
+    /** The shape of what this rank has. */
     Shape shape() {
         return shape;
+    }
+
+    /** What of the whole tensor this rank has. */
+    TensorSlice slice() {
+        return slice;
+    }
+
+    /** Whether the gradient is of this rank's rows alone, so that the group must still add its gradients up. */
+    boolean ofOwnRows() {
+        return ofOwnRows;
     }
 
     Tensor weights() {

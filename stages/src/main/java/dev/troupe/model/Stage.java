@@ -3,22 +3,24 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
  * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
  *
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
- * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
- * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #squaredSums};
- * {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls to {@code backwardWeight}, so the same order gives
- * the same bits. Between steps {@link #forwardOnly} measures a loss.
+ * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then
+ * {@link #reduceNorms}; where {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient;
+ * {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls
+ * to {@code backwardWeight}, so the same order gives the same bits. Between steps {@link #forwardOnly} measures a loss.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
- * size. One that goes in comes from {@link #takeBoundary} of this stage and is the stage's from the call on; one that
- * comes out is the caller's until it is given to {@link #release}.
+ * size; with sequence parallelism each rank of a group has some of the rows. One that goes in comes from
+ * {@link #takeBoundary} of this stage and is the stage's from the call on; one that comes out is the caller's until it is
+ * given to {@link #release}.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
  * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
@@ -33,14 +35,17 @@ public final class Stage implements AutoCloseable {
     private final LayerRange layers;
     private final Engine engine;
     private final TensorPool pool;
+    private final TensorGroup group;
     private final StageLayers stack;
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
+    private final StageState state;
     private final Shape boundaryShape;
     private final TokenInlet inlet;
     private final MicrobatchTapes tapes;
 
-    private Stage(Engine engine, Partition partition, int index, StageSettings settings, WeightSource source) {
+    private Stage(Engine engine, Partition partition, int index, StageSettings settings, TensorShare share,
+            WeightSource source) {
         this.index = index;
         this.stageCount = partition.stageCount();
         this.model = partition.model();
@@ -49,18 +54,20 @@ public final class Stage implements AutoCloseable {
         this.engine = engine;
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model, settings.microbatchSize(),
-                settings.sequenceLength());
+                settings.sequenceLength(), share);
+        this.group = share.group();
         this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
         this.buffers = new StageBuffers(engine, stack.parameters(), stack.secondUse(), true);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
-        this.boundaryShape = context.activation(model.hidden());
+        this.state = new StageState(engine, stack, optimizer, group);
+        this.boundaryShape = new ResidualStream(context).shape();
         this.inlet = new TokenInlet(context, index);
         this.tapes = new MicrobatchTapes(index, stack, settings);
     }
 
     /**
-     * Builds one stage with the weights of a source, gradients of zero and fresh optimizer state. The engine stays the
+     * Builds one whole stage with the weights of a source, gradients of zero and fresh optimizer state. The engine stays the
      * caller's, and serves no other stage on another thread.
      *
      * @throws IllegalArgumentException
@@ -70,12 +77,33 @@ public final class Stage implements AutoCloseable {
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             WeightSource source) {
+        return create(engine, partition, index, settings, TensorShare.ALL, source);
+    }
+
+    /**
+     * Builds one rank's share of a stage; the ranks of its group call everything in the same order.
+     *
+     * @param share
+     *            what of the stage is this rank's
+     * @param source
+     *            has whole tensors, of which the stage takes its slices
+     * @throws IllegalArgumentException
+     *             where the sequence is longer than the model's, or the group cannot share the model out
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
+            TensorShare share, WeightSource source) {
         int longest = partition.model().sequenceLength();
         if (settings.sequenceLength() > longest) {
             throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
                     + " tokens, but the run asks for " + settings.sequenceLength() + ": shorten the sequence");
         }
-        return new Stage(engine, partition, index, settings, source);
+        TensorSharing.refusal(partition.model(), settings.rows(), share.group().size(), share.sequence())
+                .ifPresent(refusal -> {
+                    throw new IllegalArgumentException(refusal);
+                });
+        return new Stage(engine, partition, index, settings, share, source);
     }
 
     /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
@@ -93,7 +121,10 @@ public final class Stage implements AutoCloseable {
         return layers;
     }
 
-    /** The shape of an activation or gradient at this stage's borders, [N x C]. */
+    /**
+     * The shape of an activation or gradient at this stage's borders: [N x C], or with sequence parallelism the rows of it
+     * that this rank has.
+     */
     public Shape boundaryShape() {
         return boundaryShape;
     }
@@ -113,7 +144,7 @@ public final class Stage implements AutoCloseable {
         return stack.tiedEnd();
     }
 
-    /** Numbers trained on this stage; a table with both ends here counts once. */
+    /** Numbers trained on this rank's share of the stage; a table with both ends here counts once. */
     public long parameterCount() {
         return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
     }
@@ -128,7 +159,7 @@ public final class Stage implements AutoCloseable {
         return buffers.gradientBytes();
     }
 
-    /** A [N x C] buffer with any content, for an activation or a gradient that comes in. */
+    /** A buffer of {@link #boundaryShape} with any content, for an activation or a gradient that comes in. */
     public Tensor takeBoundary() {
         return pool.take(boundaryShape);
     }
@@ -239,6 +270,15 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
+     * Adds up over the group the gradients that each rank computed from its own rows: those of the norms with sequence
+     * parallelism. Once a step, after the last microbatch, and before anything else is done with gradients. All other
+     * gradients are those of the whole batch already.
+     */
+    public void reduceNorms() {
+        buffers.addUp(stack.parameters().stream().filter(Parameter::ofOwnRows).toList(), group, pool);
+    }
+
+    /**
      * With both ends of a tied table here: adds the head end's gradient to the embedding end's. Once a step, after the
      * last microbatch.
      */
@@ -250,14 +290,14 @@ public final class Stage implements AutoCloseable {
 
     /**
      * With one end of a tied table here: the gradient to send to the stage that has the other. It is the live tensor
-     * [V x C]: it is copied before {@link #addTiedGradient} changes it.
+     * [V x C], this rank's rows of it: it is copied before {@link #addTiedGradient} changes it.
      */
     public Tensor tiedGradient() {
         return oneTiedEnd().gradient();
     }
 
     /**
-     * A [V x C] buffer with any content for the other end's gradient. With one end of a tied table here. Goes back with
+     * A buffer of that shape with any content for the other end's gradient. With one end of a tied table here. Goes back with
      * {@link #release}.
      */
     public Tensor takeTiedGradient() {
@@ -282,10 +322,11 @@ public final class Stage implements AutoCloseable {
 
     /**
      * What this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone, so
-     * its ends are summed before. {@link GlobalNorm} puts the stages together.
+     * its ends are summed before. {@link GlobalNorm} puts the stages together. Every rank of the group has the sums of
+     * whole tensors.
      */
     public List<LayerSquaredSum> squaredSums() {
-        return stack.squaredSums(engine);
+        return stack.squaredSums(engine, group);
     }
 
     /**
@@ -305,7 +346,7 @@ public final class Stage implements AutoCloseable {
 
     /** The weights, in the order of the published model: what an export writes. */
     public List<StateTensor> weights() {
-        return stack.parameters().stream().map(this::weightsOf).toList();
+        return state.weights();
     }
 
     /**
@@ -313,31 +354,27 @@ public final class Stage implements AutoCloseable {
      * the sum after {@link #reduceTied}.
      */
     public List<StateTensor> gradients() {
-        return stack.parameters().stream()
-                .map(parameter -> new StateTensor(parameter.name(), parameter.gradient(), stack.isTiedCopy(parameter)))
-                .toList();
+        return state.gradients();
     }
 
     /** Weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates so far. */
     public List<StateTensor> state() {
-        List<StateTensor> all = new ArrayList<>();
-        for (Parameter parameter : stack.parameters()) {
-            all.add(weightsOf(parameter));
-            optimizer.addTo(all, parameter, stack.isTiedCopy(parameter));
-        }
-        return List.copyOf(all);
+        return state.all();
     }
 
     /**
-     * Restores all of {@link #state}, bit for bit where the source has the engine's float type.
+     * Restores all of {@link #state} from whole tensors, bit for bit where the source has the engine's float type.
      *
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor or has it in another shape; the stage is of no use then
      */
     public void load(WeightSource source) {
-        for (StateTensor named : state()) {
-            StageBuffers.load(engine, source, named.name(), named.tensor());
-        }
+        state.load(source);
+    }
+
+    /** As {@link #load}, but from a source that has this rank's slices alone, as {@link #state} gave them. */
+    public void loadOwn(WeightSource source) {
+        state.loadOwn(source);
     }
 
     /** Gives all tensors back to the engine, boundary tensors that are outside too. */
@@ -346,10 +383,6 @@ public final class Stage implements AutoCloseable {
         pool.close();
         buffers.close();
         inlet.close();
-    }
-
-    private StateTensor weightsOf(Parameter parameter) {
-        return new StateTensor(parameter.name(), parameter.weights(), stack.isTiedCopy(parameter));
     }
 
     private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {

@@ -3,6 +3,8 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -82,7 +84,8 @@ final class StageBuffers implements AutoCloseable {
 
     /** Fills the weights with what the source has, in the order of the layers. */
     void load(List<Parameter> parameters, WeightSource source) {
-        parameters.forEach(parameter -> load(engine, source, parameter.name(), parameter.weights()));
+        parameters.forEach(
+                parameter -> load(engine, source, parameter.name(), parameter.slice(), parameter.weights()));
     }
 
     /** Makes all gradients zero, that of a second use too. */
@@ -98,16 +101,50 @@ final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** Fills a tensor with what the source has under this name. */
-    static void load(Engine engine, WeightSource source, String name, Tensor target) {
+    /** Fills a tensor with its slice of what the source has under this name. */
+    static void load(Engine engine, WeightSource source, String name, TensorSlice slice, Tensor target) {
         if (!engine.computes()) {
             return; // its tensors hold no values
         }
+        int elementBytes = target.dataType().elementBytes();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment values = arena.allocate(target.byteCount(), target.dataType().elementBytes());
-            source.read(name, target.shape(), target.dataType(), values);
+            MemorySegment values = arena.allocate(slice.whole().elementCount() * elementBytes, elementBytes);
+            source.read(name, slice.whole(), target.dataType(), values);
+            if (!slice.isWhole()) {
+                MemorySegment whole = values;
+                values = arena.allocate(target.byteCount(), elementBytes);
+                slice.cut(whole, values, elementBytes);
+            }
             engine.copyFromHost(values, target, 0);
         }
+    }
+
+    /** The gradients of these parameters become their sums over the group, in one exchange. */
+    void addUp(List<Parameter> some, TensorGroup group, TensorPool pool) {
+        if (some.isEmpty()) {
+            return;
+        }
+        long count = some.stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
+        Tensor packed = pool.take(gradients.dataType(), Shape.of(Math.toIntExact(count)));
+        List<Tensor> parts = partsOf(packed, some);
+        for (int i = 0; i < parts.size(); i++) {
+            engine.copy(some.get(i).gradient(), parts.get(i));
+        }
+        group.allReduce(packed);
+        for (int i = 0; i < parts.size(); i++) {
+            engine.copy(parts.get(i), some.get(i).gradient());
+        }
+        pool.give(packed);
+    }
+
+    private List<Tensor> partsOf(Tensor packed, List<Parameter> some) {
+        List<Tensor> parts = new ArrayList<>();
+        long next = 0;
+        for (Parameter parameter : some) {
+            parts.add(engine.range(packed, next, parameter.shape()));
+            next += parameter.shape().elementCount();
+        }
+        return parts;
     }
 
     private Tensor own(Shape shape) {

@@ -2,7 +2,9 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** The layers of a stage in order, with the ends of the model where they are here. */
@@ -78,16 +80,21 @@ final class StageLayers {
         return tiedEnd == TiedEnd.HEAD && parameter == head.table();
     }
 
-    List<LayerSquaredSum> squaredSums(Engine engine) {
+    /** The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have. */
+    List<LayerSquaredSum> squaredSums(Engine engine, TensorGroup group) {
+        double[] ofParameters = parameters().stream().mapToDouble(
+                parameter -> isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
+                        ? 0
+                        : engine.squaredSum(parameter.gradient()))
+                .toArray();
+        group.allReduce(ofParameters);
         List<LayerSquaredSum> sums = new ArrayList<>();
+        int next = 0;
         for (Layer layer : layers) {
-            double sum = 0;
-            for (Parameter parameter : layer.parameters()) {
-                if (!isTiedCopy(parameter)) {
-                    sum += engine.squaredSum(parameter.gradient());
-                }
-            }
-            sums.add(new LayerSquaredSum(layer.number(), sum));
+            int end = next + layer.parameters().size();
+            sums.add(
+                    new LayerSquaredSum(layer.number(), Arrays.stream(ofParameters, next, end).reduce(0, Double::sum)));
+            next = end;
         }
         return sums;
     }

@@ -1,6 +1,7 @@
 package dev.troupe.model;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorSlice;
 
 /**
  * A tensor of a stage's state under the name that files have for it. The tensor stays the stage's.
@@ -9,9 +10,11 @@ import dev.troupe.engine.Tensor;
  *            the published name, with {@code optimizer.exp_avg.} or {@code optimizer.exp_avg_sq.} before it for moments
  * @param tensor
  *            the live tensor, not a copy
- * @param tiedCopy
- *            whether this belongs to the head end's copy of a tied token table, which the stage of the embedding has
- *            under the same name with the same bits; an export leaves it out
+ * @param slice
+ *            what of the whole tensor this is
+ * @param copy
+ *            whether another rank has the same bits under the same name and is the one to write them: of a tied token
+ *            table the stage of the embedding, of what a tensor-parallel group does not share out its first rank
  */
-public record StateTensor(String name, Tensor tensor, boolean tiedCopy) {
+public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
 }

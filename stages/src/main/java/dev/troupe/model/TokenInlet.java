@@ -4,6 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.IndexRange;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,6 +20,7 @@ final class TokenInlet implements AutoCloseable {
     private final int microbatchSize;
     private final int sequenceLength;
     private final int vocabularySize;
+    private final IndexRange ownTokens;
     private final Shape shape;
     // Shared, so that a stage may be closed by another thread than the one that made it.
     private final Arena hostMemory = Arena.ofShared();
@@ -31,12 +33,14 @@ final class TokenInlet implements AutoCloseable {
         this.microbatchSize = context.microbatchSize();
         this.sequenceLength = context.sequenceLength();
         this.vocabularySize = context.model().vocabularySize();
+        this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
+                context.share().group().size());
         this.shape = Shape.of(context.rows());
         this.hostTokens = hostMemory.allocate(TOKEN, context.rows());
     }
 
     /**
-     * The ids as a tensor of the pool, INT32 [N].
+     * The ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere.
      *
      * @param what
      *            their name in an error
@@ -56,7 +60,8 @@ final class TokenInlet implements AutoCloseable {
                         + ", but found " + ids[row] + " among the " + what + " of stage " + stage
                         + ": take the tokenizer the model was made for, or raise model.vocabulary-size");
             }
-            hostTokens.setAtIndex(TOKEN, row, ids[row]);
+            hostTokens.setAtIndex(TOKEN, row,
+                    ownTokens.contains(ids[row]) ? ids[row] - ownTokens.first() : Engine.ELSEWHERE);
         }
         Tensor tensor = pool.take(DataType.INT32, shape);
         engine.copyFromHost(hostTokens, tensor, 0);

@@ -5,6 +5,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.Order.Work;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,11 +16,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /** All stages of a golden run in one thread, each on an engine of its own; tensors cross borders through host memory. */
 final class NaivePipeline implements AutoCloseable {
     record StepResult(double loss, double norm) {
+    }
+
+    /** What each stage's rank has of it. */
+    @FunctionalInterface
+    interface Shares {
+        TensorShare of(int stage, Engine engine);
     }
 
     private final Golden golden;
@@ -42,6 +50,12 @@ final class NaivePipeline implements AutoCloseable {
     }
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute) {
+        this(golden, partition, microbatchSize, source, recompute, DataType.FLOAT64,
+                (stage, engine) -> TensorShare.ALL);
+    }
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+            DataType floatType, Shares shares) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;
         this.microbatches = golden.batchSize / microbatchSize;
@@ -49,9 +63,9 @@ final class NaivePipeline implements AutoCloseable {
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, microbatches,
                 golden.optimizer, recompute);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
-            Engine engine = new ReferenceEngine(DataType.FLOAT64);
+            Engine engine = new ReferenceEngine(floatType);
             engines.add(engine);
-            stages.add(Stage.create(engine, partition, stage, settings, source));
+            stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine), source));
             activations.add(new HashMap<>());
             gradients.add(new HashMap<>());
         }
@@ -71,6 +85,7 @@ final class NaivePipeline implements AutoCloseable {
     /** A step up to its update. */
     StepResult gradients(int step, Order order) {
         run(step, order);
+        stages.forEach(Stage::reduceNorms);
         reduceTied();
         List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
         return new StepResult(meanLoss(), GlobalNorm.of(sums));
@@ -206,16 +221,22 @@ final class NaivePipeline implements AutoCloseable {
     /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */
     Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();
+        forEach(tensors, (named, read) -> {
+            double[] known = values.putIfAbsent(named.name(), read);
+            if (known != null && !(named.copy() && Arrays.equals(known, read))) {
+                throw new AssertionError(named.name() + " is on two stages with different bits");
+            }
+        });
+        return values;
+    }
+
+    /** Hands over some tensors of every stage with their values. */
+    void forEach(Function<Stage, List<StateTensor>> tensors, BiConsumer<StateTensor, double[]> taker) {
         for (int index = 0; index < stages.size(); index++) {
             for (StateTensor named : tensors.apply(stages.get(index))) {
-                double[] read = read(index, named.tensor());
-                double[] known = values.putIfAbsent(named.name(), read);
-                if (known != null && !(named.tiedCopy() && Arrays.equals(known, read))) {
-                    throw new AssertionError(named.name() + " is on two stages with different bits");
-                }
+                taker.accept(named, read(index, named.tensor()));
             }
         }
-        return values;
     }
 
     private double[] read(int index, Tensor tensor) {
@@ -223,7 +244,11 @@ final class NaivePipeline implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
             engines.get(index).copyToHost(tensor, 0, bytes);
-            MemorySegment.copy(bytes, ValueLayout.JAVA_DOUBLE, 0, values, 0, values.length);
+            for (int i = 0; i < values.length; i++) {
+                values[i] = tensor.dataType() == DataType.FLOAT32
+                        ? bytes.getAtIndex(ValueLayout.JAVA_FLOAT, i)
+                        : bytes.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
+            }
         }
         return values;
     }

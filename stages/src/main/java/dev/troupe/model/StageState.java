@@ -1,0 +1,60 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorSlice;
+import dev.troupe.weights.WeightSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** What one rank has of a stage's weights, gradients and optimizer state, by name. */
+final class StageState {
+    private final Engine engine;
+    private final StageLayers layers;
+    private final OptimizerState optimizer;
+    private final TensorGroup group;
+
+    StageState(Engine engine, StageLayers layers, OptimizerState optimizer, TensorGroup group) {
+        this.engine = engine;
+        this.layers = layers;
+        this.optimizer = optimizer;
+        this.group = group;
+    }
+
+    List<StateTensor> weights() {
+        return named(Parameter::weights);
+    }
+
+    List<StateTensor> gradients() {
+        return named(Parameter::gradient);
+    }
+
+    private List<StateTensor> named(Function<Parameter, Tensor> tensor) {
+        return layers.parameters().stream().map(parameter -> new StateTensor(parameter.name(), tensor.apply(parameter),
+                parameter.slice(), isCopy(parameter))).toList();
+    }
+
+    /** Weights and optimizer state. */
+    List<StateTensor> all() {
+        List<StateTensor> all = new ArrayList<>(weights());
+        layers.parameters().forEach(parameter -> optimizer.addTo(all, parameter, isCopy(parameter)));
+        return List.copyOf(all);
+    }
+
+    /** Restores {@link #all} from whole tensors. */
+    void load(WeightSource source) {
+        all().forEach(named -> StageBuffers.load(engine, source, named.name(), named.slice(), named.tensor()));
+    }
+
+    /** Restores {@link #all} from a source that has this rank's slices alone. */
+    void loadOwn(WeightSource source) {
+        all().forEach(named -> StageBuffers.load(engine, source, named.name(),
+                TensorSlice.whole(named.tensor().shape()), named.tensor()));
+    }
+
+    private boolean isCopy(Parameter parameter) {
+        return layers.isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0;
+    }
+}

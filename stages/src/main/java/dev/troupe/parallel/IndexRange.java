@@ -1,0 +1,42 @@
+package dev.troupe.parallel;
+
+/**
+ * Neighbouring indices of a dimension.
+ *
+ * @param first
+ *            the first
+ * @param end
+ *            the one after the last
+ */
+public record IndexRange(int first, int end) {
+    public IndexRange {
+        if (first < 0 || end <= first) {
+            throw new IllegalArgumentException(
+                    "a range of indices must hold at least one, but found " + first + " to before " + end);
+        }
+    }
+
+    /**
+     * One member's share of {@code count} indices: neighbours, as many as any other member's, or one more for the first
+     * members where the count does not divide.
+     *
+     * @throws IllegalArgumentException
+     *             where there are fewer indices than members
+     */
+    public static IndexRange share(int count, int member, int members) {
+        int each = count / members;
+        int more = count % members;
+        return new IndexRange(member * each + Math.min(member, more),
+                (member + 1) * each + Math.min(member + 1, more));
+    }
+
+    /** How many indices there are. */
+    public int size() {
+        return end - first;
+    }
+
+    /** Whether the index is one of these. */
+    public boolean contains(int index) {
+        return first <= index && index < end;
+    }
+}

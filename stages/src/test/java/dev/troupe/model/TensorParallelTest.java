@@ -1,0 +1,138 @@
+package dev.troupe.model;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.model.NaivePipeline.StepResult;
+import dev.troupe.model.TensorPipelines.Setup;
+import dev.troupe.parallel.InMemoryGroup;
+import dev.troupe.parallel.InMemoryGroup.Call;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.weights.InitialWeights;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A stage shared out over the ranks of a group against the same stage on one rank, and what the group exchanges. */
+@Tag("parity")
+class TensorParallelTest {
+    private static final double TOLERANCE = 1e-9;
+    private static final double SINGLE_TOLERANCE = 1e-4;
+
+    @ParameterizedTest(name = "{0} ranks, sequence parallel {1}, tied {2}, {3} stages, vocabulary {4}, {5}, {6}")
+    @CsvSource({
+            "2, false, true,  1, 64, ALL_FORWARDS_FIRST,       NONE",
+            "2, true,  true,  1, 67, WHOLE_BACKWARDS,          NONE",
+            "2, false, true,  2, 67, ONE_FORWARD_ONE_BACKWARD, SELECTIVE",
+            "2, true,  true,  2, 67, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
+            "2, false, false, 3, 65, WHOLE_BACKWARDS,          FULL",
+            "2, true,  false, 3, 65, ONE_FORWARD_ONE_BACKWARD, FULL",
+            "4, false, true,  3, 67, WEIGHT_GRADIENTS_LATE,    NONE",
+            "4, true,  true,  3, 66, ONE_FORWARD_ONE_BACKWARD, NONE",
+            "4, false, false, 1, 67, ALL_FORWARDS_FIRST,       FULL",
+            "4, true,  false, 2, 65, WHOLE_BACKWARDS,          SELECTIVE",
+            "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE"})
+    void shouldComeToWhatOneRankComesTo(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
+            Order order, Recompute recompute) {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, vocabularySize, tied, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute);
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, order, TOLERANCE);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} of PyTorch on {1} ranks, sequence parallel {2}")
+    @CsvSource({"gpt2-tied-adamw, 4, false, 2", "gpt2-tied-adamw, 2, true, 1", "gpt2-untied-sgd, 2, true, 4",
+            "gpt2-uneven, 3, true, 2", "gpt2-uneven, 2, false, 3"})
+    void shouldTrainAsPyTorchDoes(String name, int size, boolean sequence, int stageCount) {
+        try (Golden golden = new Golden(name);
+                TensorPipelines shared = new TensorPipelines(Setup.of(golden, golden.initial, 2),
+                        Partition.uniform(golden.model(), stageCount), size, sequence)) {
+            for (int step = 0; step < golden.steps; step++) {
+                StepResult result = shared.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
+                assertEquals(golden.losses[step], result.loss(), TOLERANCE * golden.losses[step], "loss of " + step);
+                assertEquals(golden.norms[step], result.norm(), TOLERANCE * golden.norms[step], "norm of " + step);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, false", "4, true"})
+    void shouldComeToWhatOneRankComesToInSinglePrecision(int size, boolean sequence) {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE);
+            assertSameTraining(setup, Partition.uniform(model, 2), size, sequence, Order.ONE_FORWARD_ONE_BACKWARD,
+                    SINGLE_TOLERANCE);
+        }
+    }
+
+    /**
+     * Numbers that each rank sends, a microbatch of N = B T rows on t ranks: 8 N C (t-1)/t for each block, whether rows
+     * are cut or not (Narayanan et al. 2021, section 3.2); 2 N C (t-1)/t for the embedding and as much for the head; and
+     * three sums of N numbers for the loss.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, false", "2, true", "4, false", "4, true"})
+    void shouldExchangeWhatTheFormulasSay(int size, boolean sequence) {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        int microbatchSize = 2;
+        try (Golden golden = new Golden(Golden.TIED);
+                TensorPipelines shared = new TensorPipelines(
+                        Setup.of(golden, new InitialWeights(model, 7), microbatchSize), Partition.uniform(model, 1),
+                        size, sequence)) {
+            shared.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD);
+            InMemoryGroup group = shared.groups.getFirst();
+            int microbatches = golden.batchSize / microbatchSize;
+            double rows = microbatchSize * golden.sequenceLength;
+            double part = (size - 1.0) / size;
+            double activations = microbatches * rows * model.hidden() * part * (8 * model.layers() + 2 + 2);
+            assertEquals(activations, sent(group, size, rows * model.hidden()), "activations and their gradients");
+            assertEquals(microbatches * 3 * 2 * rows * part, sent(group, size, rows), "losses");
+            long perStep = group.calls().size() - count(group, rows * model.hidden()) - count(group, rows);
+            assertEquals(sequence ? 2 : 1, perStep, "what is exchanged once a step: squares, and gradients of norms");
+        }
+    }
+
+    private static double sent(InMemoryGroup group, int size, double elements) {
+        return group.calls().stream().filter(call -> call.elements() == elements)
+                .mapToDouble(call -> call.sentByEach(size)).sum();
+    }
+
+    private static long count(InMemoryGroup group, double elements) {
+        return group.calls().stream().mapToLong(Call::elements).filter(count -> count == elements).count();
+    }
+
+    private static void assertSameTraining(Setup setup, Partition partition, int size, boolean sequence, Order order,
+            double tolerance) {
+        try (NaivePipeline alone = new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
+                setup.recompute(), setup.floatType(), (stage, engine) -> TensorShare.ALL);
+                TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence)) {
+            for (int step = 0; step < 2; step++) {
+                StepResult expected = alone.gradients(step, order);
+                StepResult found = shared.gradients(step, order);
+                assertEquals(expected.loss(), found.loss(), tolerance * expected.loss(), "loss of step " + step);
+                assertEquals(expected.norm(), found.norm(), tolerance * expected.norm(), "norm of step " + step);
+                assertClose(alone.values(Stage::gradients), shared.values(Stage::gradients), tolerance);
+                alone.update(step, expected);
+                shared.update(step, found);
+            }
+            assertClose(alone.values(Stage::state), shared.values(Stage::state), tolerance);
+        }
+    }
+
+    private static void assertClose(Map<String, double[]> expected, Map<String, double[]> found, double tolerance) {
+        assertEquals(List.copyOf(expected.keySet()), List.copyOf(found.keySet()));
+        expected.forEach((name, values) -> {
+            double largest = Math.max(1e-3, Arrays.stream(values).map(Math::abs).max().orElseThrow());
+            double[] others = found.get(name);
+            assertEquals(values.length, others.length, name);
+            for (int i = 0; i < values.length; i++) {
+                assertEquals(values[i], others[i], tolerance * largest, name + "[" + i + "]");
+            }
+        });
+    }
+}
