@@ -4,14 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A table as Markdown has it, built row by row. Thread rule: one thread. */
-final class MarkdownTable {
+public final class MarkdownTable {
     private final List<List<String>> rows = new ArrayList<>();
 
-    MarkdownTable(String... heads) {
+    /** Creates a table with these heads of columns. */
+    public MarkdownTable(String... heads) {
         rows.add(List.of(heads));
     }
 
-    void row(String... cells) {
+    /** Adds a row, with a cell for each column. */
+    public void row(String... cells) {
         if (cells.length != rows.getFirst().size()) {
             throw new IllegalArgumentException(
                     "a row must have " + rows.getFirst().size() + " cells, but found " + cells.length);

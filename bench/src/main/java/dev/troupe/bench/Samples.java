@@ -5,10 +5,11 @@ import java.util.Collections;
 import java.util.List;
 
 /** Measurements of one thing. Thread rule: one thread. */
-final class Samples {
+public final class Samples {
     private final List<Double> values = new ArrayList<>();
 
-    void add(double value) {
+    /** Adds a measurement. */
+    public void add(double value) {
         values.add(value);
     }
 
@@ -29,7 +30,8 @@ final class Samples {
                 .orElseThrow(() -> new IllegalStateException("nothing was measured"));
     }
 
-    double median() {
+    /** The middle one; the upper of two. */
+    public double median() {
         return quantile(0.5);
     }
 

@@ -65,6 +65,11 @@ public abstract class GroupContract {
         }
     }
 
+    @Test
+    void shouldReduceMoreThanItHoldsOnTheWay() {
+        Crowd.play(members(3, LONG), group -> requireReduced(group, 400_000, DataType.FLOAT32, Reduction.SUM));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5})
     void shouldGatherAndSpreadEveryByte(int size) {

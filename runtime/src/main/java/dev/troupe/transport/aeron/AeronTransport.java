@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -75,6 +76,11 @@ public final class AeronTransport implements Transport {
             driver.close();
             throw new TransportException("the transport did not start: " + e.getMessage(), e);
         }
+    }
+
+    /** Where the media driver of this node keeps its files; other processes of the machine find it there. */
+    public Path driverDirectory() {
+        return driver.directory();
     }
 
     @Override

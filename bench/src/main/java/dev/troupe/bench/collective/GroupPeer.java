@@ -1,0 +1,32 @@
+package dev.troupe.bench.collective;
+
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Membership;
+import dev.troupe.collective.aeron.AeronCollectives;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.IntStream;
+
+/** One process of a group between JVMs; that of member 0 prints a line for each measure, as the script of Gloo does. */
+public final class GroupPeer {
+    private static final Duration DEADLINE = Duration.ofMinutes(2);
+
+    private GroupPeer() {
+    }
+
+    /** Measures as the member that the arguments say: the driver's directory, members, and which one. */
+    public static void main(String[] arguments) {
+        int size = Integer.parseInt(arguments[1]);
+        int member = Integer.parseInt(arguments[2]);
+        Membership membership = new Membership("bench", IntStream.range(0, size).boxed().toList(), DEADLINE);
+        try (AeronCollectives collectives = AeronCollectives.connect(Path.of(arguments[0]));
+                CollectiveGroup group = collectives.join(membership, size, member, 0)) {
+            GroupTimes.measure(group, (what, seconds) -> {
+                if (member == 0) {
+                    System.out.println("measured " + what.collective() + " " + what.members() + " " + what.bytes() + " "
+                            + seconds);
+                }
+            });
+        }
+    }
+}

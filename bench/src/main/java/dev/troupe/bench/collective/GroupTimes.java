@@ -1,0 +1,84 @@
+package dev.troupe.bench.collective;
+
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Reduction;
+import dev.troupe.engine.DataType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** Times every collective of a group at every size; all members call it at once. */
+final class GroupTimes {
+    static final List<String> COLLECTIVES = List.of("all-reduce", "reduce-scatter", "all-gather", "broadcast");
+    /** Bytes of the whole; each is a multiple of every number of members there is. */
+    static final List<Integer> SIZES = List.of(1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20);
+    private static final long BYTES_OF_A_MEASURE = 128L << 20;
+    private static final int LEAST_CALLS = 2;
+    private static final int MOST_CALLS = 500;
+
+    private GroupTimes() {
+    }
+
+    /** What is measured. */
+    record Case(String collective, int members, int bytes) {
+    }
+
+    /** Calls that are timed together; the script of Gloo does the same. */
+    static int calls(int bytes) {
+        return Math.clamp(BYTES_OF_A_MEASURE / bytes, LEAST_CALLS, MOST_CALLS);
+    }
+
+    /** Measures everything once; {@code report} gets the seconds of one call. */
+    static void measure(CollectiveGroup group, BiConsumer<Case, Double> report) {
+        for (int bytes : SIZES) {
+            try (Arena arena = Arena.ofShared()) {
+                MemorySegment whole = arena.allocate(bytes, 64).fill((byte) 0);
+                MemorySegment slice = arena.allocate(bytes / group.size(), 64).fill((byte) 0);
+                for (String collective : COLLECTIVES) {
+                    Runnable call = call(collective, group, whole, slice);
+                    seconds(group, call, Math.max(LEAST_CALLS, calls(bytes) / 4));
+                    report.accept(new Case(collective, group.size(), bytes), seconds(group, call, calls(bytes)));
+                }
+            }
+        }
+    }
+
+    private static Runnable call(String collective, CollectiveGroup group, MemorySegment whole, MemorySegment slice) {
+        return switch (collective) {
+            case "all-reduce" -> () -> group.allReduce(whole, DataType.FLOAT32, Reduction.SUM);
+            case "reduce-scatter" -> () -> group.reduceScatter(whole, slice, DataType.FLOAT32, Reduction.SUM);
+            case "all-gather" -> () -> group.allGather(slice, whole);
+            case "broadcast" -> () -> group.broadcast(whole, 0);
+            default -> throw new IllegalArgumentException("there is no collective " + collective);
+        };
+    }
+
+    /** From all being there to all being done, so that nobody is timed for what another has still to do. */
+    private static double seconds(CollectiveGroup group, Runnable call, int calls) {
+        group.barrier();
+        long start = System.nanoTime();
+        for (int i = 0; i < calls; i++) {
+            call.run();
+        }
+        group.barrier();
+        return (System.nanoTime() - start) / 1e9 / calls;
+    }
+
+    /** Seconds of a plain copy of so many bytes by one thread. */
+    static double copySeconds(int bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment source = arena.allocate(bytes, 64).fill((byte) 1);
+            MemorySegment target = arena.allocate(bytes, 64).fill((byte) 0);
+            int calls = calls(bytes);
+            for (int i = 0; i < calls / 4 + 1; i++) {
+                target.copyFrom(source);
+            }
+            long start = System.nanoTime();
+            for (int i = 0; i < calls; i++) {
+                target.copyFrom(source);
+            }
+            return (System.nanoTime() - start) / 1e9 / calls;
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** What collectives cost: the groups of Troupe, in one JVM and between JVMs, beside Gloo's and a plain copy. */
+package dev.troupe.bench.collective;

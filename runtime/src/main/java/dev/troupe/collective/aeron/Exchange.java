@@ -1,0 +1,255 @@
+package dev.troupe.collective.aeron;
+
+import dev.troupe.collective.BlockReduction;
+import dev.troupe.collective.Call;
+import dev.troupe.collective.Collective;
+import dev.troupe.collective.Shares;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * One collective as a member does it: what it has still to send, and what it still waits for from whom. Reused from
+ * collective to collective. One thread.
+ *
+ * <p>Two members, and more of them where there is little to reduce, send each other all they have and each reduces it all.
+ * Otherwise a member sends each other one its share, segment by segment, reduces its own, and sends the result to all.
+ */
+final class Exchange {
+    /** Bytes up to which one hop less is worth more than the sums that each member repeats. */
+    private static final long DIRECT_BYTES = 64 << 10;
+    private static final int FRAMES_IN_A_ROW = 4;
+
+    private final int size;
+    private final int member;
+    private final Streams streams;
+    private final int segmentBytes;
+    private final BlockReduction block = new BlockReduction();
+    private final boolean[] hasCalled;
+    private final long[] resultBytesLeft;
+    private Call call = new Call();
+    private MemorySegment source = MemorySegment.NULL;
+    private MemorySegment target = MemorySegment.NULL;
+    private long sequence;
+    private boolean isDirect;
+    private boolean callIsSent;
+    /** Of the parts: the segment of every share that is being sent, and to whom next; direct, the byte and nobody. */
+    private long partAt;
+    private int partTo;
+    private long partEnd;
+    /** Of what this member reduces: where, up to where, and whose part is next. */
+    private long reduceFrom;
+    private long reduceAt;
+    private long reduceEnd;
+    private int reduceNext;
+    /** Of the results this member sends: what is ready, in bytes of {@link #resultSource}. */
+    private MemorySegment resultSource = MemorySegment.NULL;
+    private long resultAt;
+    private long resultReady;
+    private long resultEnd;
+    /** Where byte 0 of the source of results is in the whole. */
+    private long resultBase;
+
+    Exchange(int size, int member, Streams streams) {
+        this.size = size;
+        this.member = member;
+        this.streams = streams;
+        this.segmentBytes = Math.min(BlockReduction.MOST_BYTES, streams.mostPayload(size));
+        this.hasCalled = new boolean[size];
+        this.resultBytesLeft = new long[size];
+    }
+
+    /** Begins a collective. */
+    void begin(Call what, MemorySegment from, MemorySegment to, long number) {
+        call = what;
+        source = from;
+        target = to;
+        sequence = number;
+        callIsSent = false;
+        Arrays.fill(hasCalled, false);
+        hasCalled[member] = true;
+        Arrays.fill(resultBytesLeft, 0);
+        partAt = 0;
+        partTo = 0;
+        partEnd = 0;
+        reduce(0, 0);
+        results(MemorySegment.NULL, 0, 0, 0, 0);
+        long bytes = call.bytes();
+        isDirect = size == 2 || bytes <= DIRECT_BYTES;
+        switch (call.collective()) {
+            case ALL_REDUCE -> beginReduction(isDirect ? 0 : share(member), isDirect ? bytes : share(member + 1));
+            case REDUCE_SCATTER -> beginReduction(share(member), share(member + 1));
+            case ALL_GATHER -> {
+                Arrays.fill(resultBytesLeft, bytes / size);
+                results(source, 0, bytes / size, bytes / size, bytes / size * member);
+                MemorySegment.copy(source, 0, target, bytes / size * member, bytes / size);
+            }
+            case BROADCAST -> {
+                resultBytesLeft[call.root()] = bytes;
+                if (member == call.root()) {
+                    results(source, 0, bytes, bytes, 0);
+                }
+            }
+            case BARRIER -> {
+            }
+        }
+        resultBytesLeft[member] = 0;
+    }
+
+    private void beginReduction(long from, long to) {
+        reduce(from, to);
+        boolean isAllReduce = call.collective() == Collective.ALL_REDUCE;
+        isDirect &= isAllReduce;
+        if (isDirect) {
+            partEnd = call.bytes();
+            return;
+        }
+        for (int other = 0; other < size; other++) {
+            long shareBytes = share(other + 1) - share(other);
+            partEnd = Math.max(partEnd, shareBytes);
+            resultBytesLeft[other] = isAllReduce ? shareBytes : 0;
+        }
+        if (isAllReduce) {
+            results(target, from, from, to, 0);
+        }
+    }
+
+    private void reduce(long from, long to) {
+        reduceFrom = from;
+        reduceAt = from;
+        reduceEnd = to;
+        reduceNext = 0;
+    }
+
+    private void results(MemorySegment from, long at, long ready, long end, long base) {
+        resultSource = from;
+        resultAt = at;
+        resultReady = ready;
+        resultEnd = end;
+        resultBase = base;
+    }
+
+    /** Where the share of a member begins in the whole. */
+    private long share(int of) {
+        return call.collective() == Collective.REDUCE_SCATTER
+                ? call.bytes() / size * of
+                : Shares.start(call.bytes(), size, of);
+    }
+
+    /** Sends what can be sent now, a few frames at most; returns whether anything has gone or been reduced. */
+    boolean send() {
+        boolean moved = false;
+        for (int frames = 0; frames < FRAMES_IN_A_ROW && sendOne(); frames++) {
+            moved = true;
+        }
+        return addOwn() | moved;
+    }
+
+    private boolean sendOne() {
+        if (!callIsSent) {
+            callIsSent = streams.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
+            return callIsSent;
+        }
+        if (resultAt < resultReady) {
+            int bytes = segment(resultReady - resultAt);
+            boolean isSent = streams.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
+                    resultBase + resultAt, SegmentFrame.FOR_ALL);
+            resultAt += isSent ? bytes : 0;
+            return isSent;
+        }
+        return partAt < partEnd && (isDirect ? sendPartToAll() : sendPart());
+    }
+
+    private boolean sendPartToAll() {
+        int bytes = segment(partEnd - partAt);
+        boolean isSent = streams.send(SegmentFrame.Kind.PART, sequence, call, source, partAt, bytes, partAt,
+                SegmentFrame.FOR_ALL);
+        partAt += isSent ? bytes : 0;
+        return isSent;
+    }
+
+    private boolean sendPart() {
+        long from = share(partTo) + partAt;
+        int bytes = segment(share(partTo + 1) - from);
+        if (partTo != member && bytes > 0 && !streams.send(SegmentFrame.Kind.PART, sequence, call, source, from, bytes,
+                from, partTo)) {
+            return false;
+        }
+        if (++partTo == size) {
+            partTo = 0;
+            partAt += segmentBytes;
+        }
+        return true;
+    }
+
+    private int segment(long left) {
+        return Math.clamp(left, 0, segmentBytes);
+    }
+
+    /** Whether the next frame of a member may be taken: it has one that is waited for, and none that must wait. */
+    boolean waitsFor(int other) {
+        return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
+    }
+
+    private boolean isReducing() {
+        return reduceAt < reduceEnd;
+    }
+
+    /** Whether everything is sent and everything is there. */
+    boolean isDone() {
+        boolean isSent = callIsSent && partAt >= partEnd && resultAt == resultEnd;
+        if (!isSent || isReducing()) {
+            return false;
+        }
+        for (int other = 0; other < size; other++) {
+            if (waitsFor(other)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A member has come to the same call. */
+    void called(int other) {
+        hasCalled[other] = true;
+    }
+
+    /** Takes a part of a member's values. */
+    void part(int from, long offset, MemorySegment memory, long at, int bytes) {
+        if (from != reduceNext || offset != reduceAt || bytes != segment(reduceEnd - reduceAt)) {
+            throw new IllegalStateException("the part of member " + reduceNext + " at byte " + reduceAt
+                    + " was expected, but found " + bytes + " bytes of member " + from + " at byte " + offset);
+        }
+        add(memory, at);
+        addOwn();
+    }
+
+    /** Takes a part of what is to stand in the end. */
+    void result(int from, long offset, MemorySegment memory, long at, int bytes) {
+        MemorySegment.copy(memory, at, target, offset, bytes);
+        resultBytesLeft[from] -= bytes;
+    }
+
+    /** Reduces this member's own part where it is next, and has been sent if the result takes its place. */
+    private boolean addOwn() {
+        boolean isNext = isReducing() && reduceNext == member;
+        if (!isNext || isDirect && partAt < reduceAt + segment(reduceEnd - reduceAt)) {
+            return false;
+        }
+        add(source, reduceAt);
+        return true;
+    }
+
+    private void add(MemorySegment memory, long at) {
+        if (reduceNext == 0) {
+            block.begin(memory, at, segment(reduceEnd - reduceAt), call.type(), call.reduction());
+        } else {
+            block.add(memory, at);
+        }
+        if (++reduceNext == size) {
+            block.write(target, call.collective() == Collective.REDUCE_SCATTER ? reduceAt - reduceFrom : reduceAt);
+            reduceNext = 0;
+            reduceAt += segment(reduceEnd - reduceAt);
+            resultReady = resultEnd > 0 ? reduceAt : 0;
+        }
+    }
+}

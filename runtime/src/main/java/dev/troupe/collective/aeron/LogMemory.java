@@ -1,0 +1,28 @@
+package dev.troupe.collective.aeron;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.agrona.DirectBuffer;
+
+/**
+ * The memory of a stream as a segment. The segment is kept, since the buffers of a stream lie in one mapping for its whole
+ * life. One thread at a time.
+ */
+final class LogMemory {
+    private ByteBuffer mapping;
+    private MemorySegment segment = MemorySegment.NULL;
+
+    /** The mapping that a buffer of the stream lies in. */
+    MemorySegment of(DirectBuffer buffer) {
+        if (buffer.byteBuffer() != mapping) {
+            mapping = buffer.byteBuffer();
+            segment = MemorySegment.ofBuffer(mapping.duplicate().clear());
+        }
+        return segment;
+    }
+
+    /** Where byte {@code index} of a buffer is in its mapping. */
+    static long position(DirectBuffer buffer, int index) {
+        return (long) buffer.wrapAdjustment() + index;
+    }
+}

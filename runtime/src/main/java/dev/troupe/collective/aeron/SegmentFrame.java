@@ -1,0 +1,154 @@
+package dev.troupe.collective.aeron;
+
+import dev.troupe.collective.Call;
+import dev.troupe.collective.Collective;
+import dev.troupe.collective.Reduction;
+import dev.troupe.engine.DataType;
+import java.nio.ByteOrder;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * The header of a frame between members, in front of its payload. All members of a group run the same version on the same
+ * machine, so it has no version of its own. One thread at a time.
+ */
+final class SegmentFrame {
+    /** Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. */
+    static final int HEADER_BYTES = 64;
+    /** The member a frame is for, where it is for all. */
+    static final int FOR_ALL = -1;
+
+    private static final int MAGIC = 0x43505254;
+    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    private static final int MAGIC_AT = 0;
+    private static final int EPOCH_AT = 4;
+    private static final int SEQUENCE_AT = 8;
+    private static final int KIND_AT = 16;
+    private static final int COLLECTIVE_AT = 17;
+    private static final int TYPE_AT = 18;
+    private static final int REDUCTION_AT = 19;
+    private static final int ROOT_AT = 20;
+    private static final int BYTES_AT = 24;
+    private static final int OFFSET_AT = 32;
+    private static final int TO_AT = 40;
+
+    private static final Kind[] KINDS = Kind.values();
+    private static final Collective[] COLLECTIVES = Collective.values();
+
+    private final Call call = new Call();
+    private DirectBuffer buffer;
+    private int start;
+    private int length;
+
+    /** What a frame is. */
+    enum Kind {
+        /** A member is there; its offset is the set of members it has heard of. */
+        JOIN,
+        /** A member has come to a collective, and says which. */
+        CALL,
+        /** A part of a member's own values, to be reduced. */
+        PART,
+        /** A part of what is to stand in the end. */
+        RESULT,
+        /** A member is at an end with the group: the payload says why, the root is whose fault that is, or {@link #FOR_ALL}. */
+        END
+    }
+
+    /** Writes a header. */
+    static void write(MutableDirectBuffer buffer, int at, Kind kind, int epoch, long sequence, Call call, int root,
+            long offset, int to) {
+        buffer.putInt(at + MAGIC_AT, MAGIC, ORDER);
+        buffer.putInt(at + EPOCH_AT, epoch, ORDER);
+        buffer.putLong(at + SEQUENCE_AT, sequence, ORDER);
+        buffer.putByte(at + KIND_AT, (byte) kind.ordinal());
+        buffer.putByte(at + COLLECTIVE_AT, (byte) call.collective().code());
+        buffer.putByte(at + TYPE_AT, (byte) (call.type() == null ? 0 : call.type().code()));
+        buffer.putByte(at + REDUCTION_AT, (byte) (call.reduction() == null ? 0 : call.reduction().code()));
+        buffer.putInt(at + ROOT_AT, root, ORDER);
+        buffer.putLong(at + BYTES_AT, call.bytes(), ORDER);
+        buffer.putLong(at + OFFSET_AT, offset, ORDER);
+        buffer.putInt(at + TO_AT, to, ORDER);
+    }
+
+    /** Looks at a frame; false where it is none. */
+    boolean wrap(DirectBuffer bytes, int at, int frameLength) {
+        buffer = bytes;
+        start = at;
+        length = frameLength;
+        return frameLength >= HEADER_BYTES && bytes.getInt(at + MAGIC_AT, ORDER) == MAGIC
+                && bytes.getByte(at + KIND_AT) >= 0 && bytes.getByte(at + KIND_AT) < KINDS.length;
+    }
+
+    Kind kind() {
+        return KINDS[buffer.getByte(start + KIND_AT)];
+    }
+
+    int epoch() {
+        return buffer.getInt(start + EPOCH_AT, ORDER);
+    }
+
+    long sequence() {
+        return buffer.getLong(start + SEQUENCE_AT, ORDER);
+    }
+
+    int root() {
+        return buffer.getInt(start + ROOT_AT, ORDER);
+    }
+
+    long offset() {
+        return buffer.getLong(start + OFFSET_AT, ORDER);
+    }
+
+    boolean isFor(int member) {
+        int to = buffer.getInt(start + TO_AT, ORDER);
+        return to == FOR_ALL || to == member;
+    }
+
+    int payloadAt() {
+        return start + HEADER_BYTES;
+    }
+
+    int payloadBytes() {
+        return length - HEADER_BYTES;
+    }
+
+    String payloadText() {
+        return buffer.getStringWithoutLengthUtf8(payloadAt(), payloadBytes());
+    }
+
+    /** What the sender calls; until the next frame. */
+    Call call() {
+        long bytes = buffer.getLong(start + BYTES_AT, ORDER);
+        switch (collective(buffer.getByte(start + COLLECTIVE_AT))) {
+            case ALL_REDUCE -> call.reduce(Collective.ALL_REDUCE, type(), reduction(), bytes);
+            case REDUCE_SCATTER -> call.reduce(Collective.REDUCE_SCATTER, type(), reduction(), bytes);
+            case ALL_GATHER -> call.allGather(bytes);
+            case BROADCAST -> call.broadcast(bytes, root());
+            case BARRIER -> call.barrier();
+        }
+        return call;
+    }
+
+    private static Collective collective(int code) {
+        for (Collective collective : COLLECTIVES) {
+            if (collective.code() == code) {
+                return collective;
+            }
+        }
+        throw new IllegalStateException("a frame names a collective of code " + code + ", which there is not");
+    }
+
+    private DataType type() {
+        int code = buffer.getByte(start + TYPE_AT);
+        for (DataType type : DataType.values()) {
+            if (type.code() == code) {
+                return type;
+            }
+        }
+        throw new IllegalStateException("a frame names a type of code " + code + ", which there is not");
+    }
+
+    private Reduction reduction() {
+        return buffer.getByte(start + REDUCTION_AT) == Reduction.SUM.code() ? Reduction.SUM : Reduction.MAXIMUM;
+    }
+}

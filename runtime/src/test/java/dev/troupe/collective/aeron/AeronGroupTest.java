@@ -1,0 +1,109 @@
+package dev.troupe.collective.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.collective.CollectiveException;
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Crowd;
+import dev.troupe.collective.GroupContract;
+import dev.troupe.collective.Membership;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("real")
+class AeronGroupTest extends GroupContract {
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+    private final List<CollectiveGroup> open = Collections.synchronizedList(new ArrayList<>());
+    private AeronTransport transport;
+    private AeronCollectives collectives;
+    private int groups;
+
+    @BeforeEach
+    void startDriver() {
+        transport = AeronTransport.start(NodeMap.single(1), TransportSettings.defaults());
+        collectives = AeronCollectives.connect(transport.driverDirectory());
+    }
+
+    @AfterEach
+    void stopDriver() {
+        open.forEach(CollectiveGroup::close);
+        collectives.close();
+        transport.close();
+    }
+
+    @Override
+    protected List<CollectiveGroup> members(int size, Duration deadline) {
+        int number = groups++;
+        CollectiveGroup[] members = new CollectiveGroup[size];
+        Crowd.play(IntStream.range(0, size).boxed().toList(),
+                member -> members[member] = join(size, deadline, number, member, 0));
+        return List.of(members);
+    }
+
+    private CollectiveGroup join(int size, Duration deadline, int number, int member, int epoch) {
+        Membership membership = new Membership("tensor", IntStream.range(10, 10 + size).boxed().toList(), deadline);
+        CollectiveGroup joined = collectives.join(membership, number, member, epoch);
+        open.add(joined);
+        return joined;
+    }
+
+    @Test
+    void shouldNameTheMemberThatNeverJoined() {
+        CollectiveException failure = assertThrows(CollectiveException.class,
+                () -> join(2, Duration.ofMillis(300), 100, 0, 0));
+        assertTrue(failure.getMessage().contains("member 1 (rank 11) did not come within 0.3"), failure.getMessage());
+        assertEquals(OptionalInt.of(1), failure.culprit());
+    }
+
+    @Test
+    void shouldRefuseAMemberOfAnEarlierEpoch() {
+        List<Throwable> failures = Crowd.failures(List.of(0, 1),
+                member -> join(2, Duration.ofSeconds(1), 101, member, 3 + member));
+        String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
+        assertTrue(sentence.contains("epoch 3") && sentence.endsWith("epoch 4 has begun"), sentence);
+        assertInstanceOf(CollectiveException.class, failures.get(1));
+    }
+
+    @Test
+    void shouldWorkAgainInTheNextEpoch() {
+        for (int epoch = 0; epoch < 3; epoch++) {
+            int present = epoch;
+            Crowd.play(List.of(0, 1, 2), member -> {
+                CollectiveGroup group = join(3, DEADLINE, 102, member, present);
+                group.barrier();
+                if (member == present) {
+                    group.close();
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldEndTheOthersOfAnEpochWhenAMemberBeginsTheNext() {
+        List<Throwable> failures = Crowd.failures(List.of(0, 1), member -> {
+            CollectiveGroup group = join(2, DEADLINE, 103, member, 0);
+            if (member == 0) {
+                group.barrier();
+            } else {
+                join(2, Duration.ofSeconds(1), 103, member, 1);
+            }
+        });
+        String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
+        assertTrue(sentence.endsWith("epoch 1 has begun"), sentence);
+    }
+}
