@@ -108,7 +108,8 @@ public final class CollectiveBenchmark implements Callable<Integer> {
     }
 
     private MarkdownTable table() {
-        MarkdownTable table = new MarkdownTable("collective", "members", "size", "one JVM, µs", "GB/s", "between JVMs, µs",
+        MarkdownTable table = new MarkdownTable("collective", "members", "size", "one JVM, µs", "GB/s",
+                "between JVMs, µs",
                 "GB/s", "Gloo, µs", "GB/s", "one JVM over Gloo", "plain copy, GB/s");
         for (String collective : GroupTimes.COLLECTIVES) {
             for (int size : members) {

@@ -55,7 +55,8 @@ final class Streams implements AutoCloseable {
     }
 
     /** Sends a frame with a part of memory; false where the others have not read enough yet. */
-    boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes, long offset,
+    boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes,
+            long offset,
             int to) {
         if (!claim(bytes)) {
             return false;
