@@ -32,10 +32,12 @@ public final class BlockReduction {
      *             if elements of this type are no floats, or the bytes no whole elements
      */
     public static void require(DataType type, long bytes) {
-        switch (type) {
-            case FLOAT32, FLOAT64 -> {
-            }
-            case INT32 -> throw new IllegalArgumentException("only floats are reduced, but found " + type);
+        boolean isReducible = switch (type) {
+            case FLOAT32, FLOAT64 -> true;
+            case INT32 -> false;
+        };
+        if (!isReducible) {
+            throw new IllegalArgumentException("only floats are reduced, but found " + type);
         }
         if (bytes % type.elementBytes() != 0) {
             throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + type);
