@@ -61,6 +61,11 @@ final class MetricsLog implements AutoCloseable {
             json.writeNumberField("learning_rate", result.learningRate());
             json.writeNumberField("tokens", tokens);
             json.writeNumberField("step_seconds", stepSeconds);
+            json.writeObjectFieldStart("bytes_sent");
+            json.writeNumberField("pipeline", result.traffic().pipeline());
+            json.writeNumberField("tensor", result.traffic().tensor());
+            json.writeNumberField("data", result.traffic().data());
+            json.writeEndObject();
             json.writeNumberField("tokens_per_second", tokens / stepSeconds);
             json.writeEndObject();
         } catch (IOException impossible) {

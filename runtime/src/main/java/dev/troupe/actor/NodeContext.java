@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.RankGroups;
 import dev.troupe.data.Batches;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.Engine;
@@ -19,6 +20,8 @@ import java.util.function.Supplier;
  *            what is to be done
  * @param transport
  *            carries tensors between ranks
+ * @param groups
+ *            the process groups that ranks are in
  * @param engines
  *            opens an engine for a rank
  * @param weights
@@ -36,7 +39,8 @@ import java.util.function.Supplier;
  * @param trace
  *            keeps what is computed when, if that was asked for
  */
-public record NodeContext(TrainingPlan plan, Transport transport, Supplier<Engine> engines, WeightSource weights,
+public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
+        WeightSource weights,
         boolean resumes, Batches batches, Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, Optional<ActionTrace> trace) {
     /** The epoch of a run in which nothing is restarted. */

@@ -1,12 +1,18 @@
 package dev.troupe.actor;
 
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.EngineGroup;
+import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
+import dev.troupe.machine.Traffic;
 import dev.troupe.model.Stage;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
@@ -14,11 +20,13 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
-import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.TensorPart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,8 +46,13 @@ final class RankResources {
     private final TrainingPlan plan;
     private final Engine engine;
     private final BoundaryTensors tensors = new BoundaryTensors();
+    private final Optional<CollectiveGroup> tensorGroup;
+    private final Optional<CollectiveGroup> dataGroup;
+    private final MicrobatchReader data;
+    private final AtomicLong bytesSent = new AtomicLong();
     private final RankThread thread;
     // Filled on the rank's thread, read by the transport's.
+    private Traffic toldTraffic = Traffic.NONE;
     private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
 
     RankResources(int rank, NodeContext node) {
@@ -47,6 +60,9 @@ final class RankResources {
         this.node = node;
         this.plan = node.plan();
         this.engine = node.engines().get();
+        this.tensorGroup = node.groups().join(GroupKind.TENSOR, rank, NodeContext.EPOCH);
+        this.dataGroup = node.groups().join(GroupKind.DATA, rank, NodeContext.EPOCH);
+        this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.thread = new RankThread("rank-" + rank);
     }
 
@@ -56,6 +72,15 @@ final class RankResources {
 
     List<Integer> stages() {
         return plan.stagesOf(rank);
+    }
+
+    MicrobatchReader data() {
+        return data;
+    }
+
+    /** The ranks that hold the same weights; empty where this one is alone in that. */
+    Optional<TensorGroup> dataGroup() {
+        return dataGroup.map(group -> new EngineGroup(group, engine));
     }
 
     RankThread thread() {
@@ -69,13 +94,18 @@ final class RankResources {
 
     /** Builds a stage, with the weights the run starts from, and grants its first credits. */
     void open(int index) {
-        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), node.weights());
+        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), node.weights());
         StageWorker worker = new StageWorker(stage, engine, this, node);
         workers.put(index, worker);
         if (node.resumes()) {
             stage.load(node.weights());
         }
         worker.grantFirstCredits();
+    }
+
+    private TensorShare share() {
+        return tensorGroup.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
+                .orElse(TensorShare.ALL);
     }
 
     StageWorker worker(int stage) {
@@ -130,21 +160,37 @@ final class RankResources {
 
     /** Hands the tensor of a send to the transport. */
     void send(long step, Action send) {
-        MessageId id = new MessageId(NodeContext.EPOCH, step, plan.edgeOf(send), send.microbatch());
-        node.transport().send(id, engine, tensors.take(send));
+        send(new MessageId(NodeContext.EPOCH, step, plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
+    }
+
+    /** Hands a tensor to the transport. */
+    void send(MessageId id, Tensor tensor) {
+        bytesSent.addAndGet(tensor.byteCount());
+        node.transport().send(id, engine, tensor);
+    }
+
+    /** What this rank has sent since this was last asked. One caller. */
+    Traffic newTraffic() {
+        Traffic all = new Traffic(bytesSent.get(), tensorGroup.map(CollectiveGroup::bytesSent).orElse(0L),
+                dataGroup.map(CollectiveGroup::bytesSent).orElse(0L));
+        Traffic fresh = all.since(toldTraffic);
+        toldTraffic = all;
+        return fresh;
     }
 
     /** Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. */
     CheckpointPart writeCheckpoint(long stepsDone) {
-        List<NamedTensor> all = new ArrayList<>();
+        List<TensorPart> all = new ArrayList<>();
         for (int stage : stages()) {
             all.addAll(worker(stage).state());
         }
         return node.checkpoints().writePart(stepsDone, rank, all);
     }
 
-    /** The stages take no more work. */
+    /** The stages take no more work, and wait for no other rank. */
     void shutDown() {
+        tensorGroup.ifPresent(CollectiveGroup::close);
+        dataGroup.ifPresent(CollectiveGroup::close);
         thread.shutDown();
     }
 
@@ -153,6 +199,7 @@ final class RankResources {
         if (thread.awaitEnd(deadlineNanos)) {
             workers.values().forEach(StageWorker::close);
             engine.close();
+            data.close();
         } else {
             // Memory a thread still computes on must not be freed under it; it goes with the process.
             LOG.warn("rank {} still computes long after it was told to stop", rank);

@@ -177,7 +177,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) ->
-                tellCoordinator(new CoordinatorEvent.Updated(rank.rank(), step));
+                tellCoordinator(new CoordinatorEvent.Updated(rank.rank(), step, rank.newTraffic()));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
@@ -7,6 +8,7 @@ import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
 import dev.troupe.machine.WeightUpdate;
+import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.model.Stage;
 import dev.troupe.model.StateTensor;
 import dev.troupe.model.TiedEnd;
@@ -16,6 +18,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.TensorPart;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -31,8 +34,8 @@ final class StageWorker implements AutoCloseable {
     private final RankResources rank;
     private final NodeContext node;
     private final TrainingPlan plan;
-    private final int[] tokens;
-    private final int[] targets;
+    private final Coordinates at;
+    private final MicrobatchReader data;
     private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
@@ -41,8 +44,8 @@ final class StageWorker implements AutoCloseable {
         this.rank = rank;
         this.node = node;
         this.plan = node.plan();
-        this.tokens = new int[plan.stageSettings().rows()];
-        this.targets = new int[plan.stageSettings().rows()];
+        this.at = plan.ranks().coordinates(rank.rank());
+        this.data = rank.data();
     }
 
     /** Does a task and hands its sends to the transport. */
@@ -68,7 +71,7 @@ final class StageWorker implements AutoCloseable {
             Action any = new Action(stage.index(), receive, 0);
             if (plan.needsMessage(any)) {
                 for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
-                    grant(plan.edgeOf(any));
+                    grant(plan.edgeOf(rank.rank(), any));
                 }
             }
         }
@@ -79,12 +82,12 @@ final class StageWorker implements AutoCloseable {
     }
 
     private TaskResult traced(Action action, Pass pass) {
-        if (node.trace().isEmpty() || pass.kind() != Pass.Kind.TRAINING) {
+        if (node.trace().isEmpty() || pass.kind() != Pass.Kind.TRAINING || !isFirstOfItsKind()) {
             return compute(action, pass);
         }
         long start = System.nanoTime();
         TaskResult result = compute(action, pass);
-        node.trace().get().add(pass.step(), rank.rank(), action, start, System.nanoTime());
+        node.trace().get().add(pass.step(), at.pipeline(), action, start, System.nanoTime());
         return result;
     }
 
@@ -106,23 +109,35 @@ final class StageWorker implements AutoCloseable {
         int microbatch = action.microbatch();
         Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F));
         if (stage.hasEmbedding() || stage.hasHead()) {
-            switch (pass.kind()) {
-                case TRAINING -> node.batches().fillMicrobatch(pass.step(), microbatch,
-                        plan.stageSettings().microbatchSize(), tokens, targets);
-                case HELD_OUT -> node.heldOut().orElseThrow().fill(microbatch, tokens, targets);
-            }
+            data.read(pass, microbatch);
         }
         engine.workStarts(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
-            case TRAINING -> stage.forward(microbatch, input, tokens, targets);
-            case HELD_OUT -> stage.forwardOnly(microbatch, input, tokens, targets);
+            case TRAINING -> stage.forward(microbatch, input, data.tokens(), data.targets());
+            case HELD_OUT -> stage.forwardOnly(microbatch, input, data.tokens(), data.targets());
         };
         engine.workEnds();
         if (stage.hasHead()) {
-            return new TaskResult(List.of(new MicrobatchLoss(microbatch, stage.loss(microbatch))), List.of());
+            return new TaskResult(losses(pass, microbatch), List.of());
         }
         handOver(action.as(Kind.SEND_F), output);
         return TaskResult.NOTHING;
+    }
+
+    /** Told by one rank of a group, and of held-out data, which every pipeline sees whole, by those of one pipeline. */
+    private List<MicrobatchLoss> losses(Pass pass, int microbatch) {
+        double loss = stage.loss(microbatch);
+        return switch (pass.kind()) {
+            case TRAINING -> at.tensor() == 0
+                    ? List.of(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), microbatch), loss))
+                    : List.of();
+            case HELD_OUT -> isFirstOfItsKind() ? List.of(new MicrobatchLoss(microbatch, loss)) : List.of();
+        };
+    }
+
+    /** Whether no rank before this one holds the same stages, or a share of them. */
+    private boolean isFirstOfItsKind() {
+        return at.tensor() == 0 && at.data() == 0;
     }
 
     /** A backward that takes a microbatch's gradient of the output and gives that of the input. */
@@ -150,7 +165,7 @@ final class StageWorker implements AutoCloseable {
     private Tensor receive(Action receive) {
         Tensor tensor = rank.tensors().take(receive);
         if (plan.needsMessage(receive)) {
-            grant(plan.edgeOf(receive));
+            grant(plan.edgeOf(rank.rank(), receive));
             return tensor;
         }
         Tensor own = stage.takeBoundary();
@@ -165,10 +180,9 @@ final class StageWorker implements AutoCloseable {
 
     private TaskResult exchangeTiedGradient(Pass pass) {
         int other = plan.otherTiedStage(stage.index());
-        node.transport().grant(NodeContext.EPOCH, plan.tiedEdge(other, stage.index()), engine,
+        node.transport().grant(NodeContext.EPOCH, plan.tiedEdge(rank.rank(), other, stage.index()), engine,
                 stage.takeTiedGradient());
-        node.transport().send(
-                new MessageId(NodeContext.EPOCH, pass.step(), plan.tiedEdge(stage.index(), other), 0), engine,
+        rank.send(new MessageId(NodeContext.EPOCH, pass.step(), plan.tiedEdge(rank.rank(), stage.index(), other), 0),
                 stage.tiedGradient());
         return TaskResult.NOTHING;
     }
@@ -188,9 +202,14 @@ final class StageWorker implements AutoCloseable {
         if (stage.tiedEnd() == TiedEnd.BOTH) {
             stage.reduceTied();
         }
-        node.gradientDump().filter(dump -> dump.wants(pass.step()))
-                .ifPresent(dump -> dump.add(files(stage.gradients())));
-        return new TaskResult(List.of(), stage.squaredSums());
+        stage.reduceNorms();
+        rank.dataGroup().ifPresent(stage::addUpGradients);
+        if (at.data() == 0) {
+            node.gradientDump().filter(dump -> dump.wants(pass.step()))
+                    .ifPresent(dump -> dump.add(files(stage.gradients())));
+        }
+        List<LayerSquaredSum> sums = stage.squaredSums(); // every rank of the group takes part
+        return new TaskResult(List.of(), isFirstOfItsKind() ? sums : List.of());
     }
 
     private TaskResult update(WeightUpdate update) {
@@ -204,15 +223,17 @@ final class StageWorker implements AutoCloseable {
         stage.release(boundary);
     }
 
-    /** Weights and optimizer state as files have them, without what another stage writes too. */
-    List<NamedTensor> state() {
-        return files(stage.state());
+    /** Weights and optimizer state as files have them, without what another rank writes too. */
+    List<TensorPart> state() {
+        return at.data() == 0 ? files(stage.state()) : List.of();
     }
 
-    private List<NamedTensor> files(List<StateTensor> tensors) {
+    private List<TensorPart> files(List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.copy())
-                .map(named -> new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
-                        target -> engine.copyToHost(named.tensor(), 0, target)))
+                .map(named -> new TensorPart(
+                        new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
+                                target -> engine.copyToHost(named.tensor(), 0, target)),
+                        named.slice()))
                 .toList();
     }
 

@@ -10,6 +10,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.io.IOException;
@@ -18,9 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
@@ -44,7 +43,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     private final Path directory;
     private final Manifest manifest;
     private final List<SafeTensors> files = new ArrayList<>();
-    private final Map<String, SafeTensors> fileOf = new HashMap<>();
+    private ShardedWeights weights;
 
     private Checkpoint(Path directory, Manifest manifest) {
         this.directory = directory;
@@ -136,14 +135,12 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     private void openParts() {
         for (CheckpointPart part : manifest.parts()) {
-            SafeTensors tensors = SafeTensors.open(checked(part));
-            files.add(tensors);
-            for (String name : tensors.tensors().keySet()) {
-                if (fileOf.putIfAbsent(name, tensors) != null) {
-                    throw new CheckpointException(directory + " holds " + name
-                            + " in two of its files: resume from another checkpoint");
-                }
-            }
+            files.add(SafeTensors.open(checked(part)));
+        }
+        try {
+            weights = ShardedWeights.of(directory.toString(), files);
+        } catch (WeightException incomplete) {
+            throw damaged(directory, incomplete.getMessage(), incomplete);
         }
     }
 
@@ -188,12 +185,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     @Override
     public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
-        SafeTensors tensors = fileOf.get(name);
-        if (tensors == null) {
+        if (!weights.names().contains(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");
         }
-        tensors.read(name, shape, floatType, target);
+        weights.read(name, shape, floatType, target);
     }
 
     @Override

@@ -3,8 +3,9 @@ package dev.troupe.checkpoint;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.model.ModelConfig;
-import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
+import dev.troupe.weights.ShardedWeights;
+import dev.troupe.weights.TensorPart;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -58,18 +61,25 @@ public final class CheckpointStore {
      * @throws CheckpointException
      *             where it cannot be written
      */
-    public CheckpointPart writePart(long stepsDone, int rank, Collection<NamedTensor> tensors) {
+    public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
         String name = String.format(Locale.ROOT, "rank-%03d.safetensors", rank);
         Path file = partial(stepsDone).resolve(name);
         try {
             Files.createDirectories(file.getParent());
-            SafeTensorsWriter.write(file,
-                    Map.of("steps_done", Long.toString(stepsDone), "rank", Integer.toString(rank), "slice", "whole"),
-                    tensors);
+            SafeTensorsWriter.write(file, metadata(stepsDone, rank, tensors),
+                    tensors.stream().map(TensorPart::tensor).toList());
             return new CheckpointPart(name, Files.size(file), Checksum.sha256(file));
         } catch (IOException failure) {
             throw new CheckpointException("cannot write " + file + ": " + failure, failure);
         }
+    }
+
+    private static Map<String, String> metadata(long stepsDone, int rank, Collection<TensorPart> tensors) {
+        Map<String, String> metadata = new TreeMap<>(ShardedWeights.metadata(tensors.stream()
+                .collect(Collectors.toMap(part -> part.tensor().name(), TensorPart::slice))));
+        metadata.put("steps_done", Long.toString(stepsDone));
+        metadata.put("rank", Integer.toString(rank));
+        return metadata;
     }
 
     /**

@@ -19,8 +19,8 @@ public sealed interface CoordinatorEvent {
         }
     }
 
-    /** The new weights of a rank stand. */
-    record Updated(int rank, long step) implements CoordinatorEvent {
+    /** The new weights of a rank stand; with what it sent since the update before. */
+    record Updated(int rank, long step, Traffic traffic) implements CoordinatorEvent {
     }
 
     /** A rank has written its part of a checkpoint. */

@@ -34,6 +34,7 @@ public final class CoordinatorMachine {
     private Phase phase = Phase.STARTING;
     private long stepsDone;
     private StepResult result;
+    private Traffic traffic = Traffic.NONE;
     private boolean stopRequested;
     private long lastCheckpoint;
 
@@ -49,9 +50,10 @@ public final class CoordinatorMachine {
         switch (event) {
             case CoordinatorEvent.RankReady(int rank) -> answer(rank, Phase.STARTING, event);
             case CoordinatorEvent.PassDone done -> passDone(done);
-            case CoordinatorEvent.Updated(int rank, long step) -> {
+            case CoordinatorEvent.Updated(int rank, long step, Traffic sent) -> {
                 requireThisStep(step, event);
                 answer(rank, Phase.UPDATING, event);
+                traffic = traffic.plus(sent);
             }
             case CoordinatorEvent.CheckpointPartWritten(int rank, CheckpointPart part) -> {
                 answer(rank, Phase.CHECKPOINT, event);
@@ -113,7 +115,8 @@ public final class CoordinatorMachine {
             case TRAINING -> gradientsDone(commands);
             case UPDATING -> {
                 stepsDone++;
-                commands.add(new CoordinatorCommand.CommitStep(result));
+                commands.add(new CoordinatorCommand.CommitStep(result.withTraffic(traffic)));
+                traffic = Traffic.NONE;
                 if (isDue(order.heldOutEvery())) {
                     startPass(Phase.HELD_OUT, new Pass(result.step(), Pass.Kind.HELD_OUT), commands);
                 } else {
@@ -148,7 +151,7 @@ public final class CoordinatorMachine {
         }
         double scale = GlobalNorm.clipCoefficient(norm, order.gradientClip());
         double learningRate = order.learningRate().applyAsDouble(stepsDone);
-        result = new StepResult(stepsDone, loss, norm, learningRate);
+        result = new StepResult(stepsDone, loss, norm, learningRate, Traffic.NONE);
         phase = Phase.UPDATING;
         commands.add(new CoordinatorCommand.Update(new WeightUpdate(stepsDone, learningRate, scale)));
     }

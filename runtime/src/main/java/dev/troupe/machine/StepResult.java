@@ -11,6 +11,11 @@ package dev.troupe.machine;
  *            global norm of the gradients before clipping
  * @param learningRate
  *            the rate of the update
+ * @param traffic
+ *            what all ranks sent in the step
  */
-public record StepResult(long step, double loss, double gradientNorm, double learningRate) {
+public record StepResult(long step, double loss, double gradientNorm, double learningRate, Traffic traffic) {
+    StepResult withTraffic(Traffic sent) {
+        return new StepResult(step, loss, gradientNorm, learningRate, sent);
+    }
 }

@@ -1,13 +1,10 @@
 package dev.troupe.run;
 
-import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import dev.troupe.weights.SliceAssembly;
+import dev.troupe.weights.TensorPart;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -19,22 +16,22 @@ import java.util.Map;
 public final class GradientDump {
     private final long step;
     private final Path file;
-    private final int stageCount;
-    private final List<NamedTensor> collected = new ArrayList<>();
-    private int stagesDone;
+    private final int callCount;
+    private final SliceAssembly collected = new SliceAssembly();
+    private int callsDone;
 
     /**
      * @param step
      *            the step, from 0
      * @param file
      *            the safetensors file to write
-     * @param stageCount
-     *            how many stages will come
+     * @param callCount
+     *            how many calls of {@link #add} will come: one from each rank for each of its stages
      */
-    public GradientDump(long step, Path file, int stageCount) {
+    public GradientDump(long step, Path file, int callCount) {
         this.step = step;
         this.file = file;
-        this.stageCount = stageCount;
+        this.callCount = callCount;
     }
 
     /** Whether the gradients of this step are wanted. */
@@ -42,17 +39,12 @@ public final class GradientDump {
         return candidate == step;
     }
 
-    /** Takes the gradients of one stage; the last stage's call writes the file. */
-    public synchronized void add(Collection<NamedTensor> gradients) {
-        for (NamedTensor gradient : gradients) {
-            MemorySegment copy = Arena.ofAuto().allocate(gradient.byteCount(), gradient.type().elementBytes());
-            gradient.values().copyTo(copy);
-            collected.add(NamedTensor.of(gradient.name(), gradient.shape(), gradient.type(), copy));
-        }
-        stagesDone++;
-        if (stagesDone == stageCount) {
-            SafeTensorsWriter.write(file, Map.of("step", Long.toString(step)), collected);
-            collected.clear();
+    /** Takes what a rank has of the gradients of one stage; the last call writes the file. */
+    public synchronized void add(Collection<TensorPart> gradients) {
+        gradients.forEach(collected::add);
+        callsDone++;
+        if (callsDone == callCount) {
+            SafeTensorsWriter.write(file, Map.of("step", Long.toString(step)), collected.whole());
         }
     }
 }

@@ -1,9 +1,12 @@
 package dev.troupe.run;
 
+import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.SizingEngine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.Stage;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
@@ -16,8 +19,36 @@ import java.util.TreeMap;
 
 /** One rank's stages on an engine that counts bytes, and a walk along its rows that takes every tensor a run takes. */
 final class MemoryWalk implements AutoCloseable {
+    /** A group as far as sizes go: what the others would send is not there, and neither is anything else. */
+    private record Group(int size, int rank) implements TensorGroup {
+        @Override
+        public void allReduce(Tensor tensor) {
+        }
+
+        @Override
+        public void allReduce(double[] values) {
+        }
+
+        @Override
+        public void allReduceMax(Tensor tensor) {
+        }
+
+        @Override
+        public void reduceScatter(Tensor whole, Tensor slice) {
+        }
+
+        @Override
+        public void allGather(Tensor slice, Tensor whole) {
+        }
+
+        @Override
+        public void broadcast(Tensor tensor, int root) {
+        }
+    }
+
     private final TrainingPlan plan;
     private final int rank;
+    private final Coordinates at;
     private final Engine engine;
     private final Map<Integer, Stage> stages = new TreeMap<>();
     private final long stateBytes;
@@ -34,8 +65,10 @@ final class MemoryWalk implements AutoCloseable {
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
         this.ids = new int[plan.stageSettings().rows()];
+        this.at = plan.ranks().coordinates(rank);
+        TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
         for (int stage : plan.stagesOf(rank)) {
-            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(),
+            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share,
                     (name, shape, type, target) -> {
                         throw new IllegalStateException("nothing is loaded where only sizes count");
                     }));
@@ -69,7 +102,7 @@ final class MemoryWalk implements AutoCloseable {
      */
     void over(Certificate certificate, Map<Edge, Integer> mostUnreceived) {
         unreceived = mostUnreceived;
-        for (Action action : certificate.plan().rows().get(rank)) {
+        for (Action action : certificate.plan().rows().get(at.pipeline())) {
             Stage stage = stages.get(action.stage());
             int microbatch = action.microbatch();
             switch (action.kind()) {

@@ -21,6 +21,7 @@ import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.TensorSharing;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
@@ -60,7 +61,8 @@ public final class PreparedRun implements AutoCloseable {
             if (!request.continuesInPlace()) {
                 RunDirectory.requireFree(request.output());
             }
-            EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()), spec.parallel().pipeline(),
+            EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()),
+                    spec.parallel().worldSize(),
                     EngineChoice.installed());
             this.start = StartingPoint.of(spec, request.resume());
             start.files().ifPresent(files::add);
@@ -69,6 +71,10 @@ public final class PreparedRun implements AutoCloseable {
                         + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
             }
             requireNoLaterCheckpoint();
+            TensorSharing.refusal(start.model(), spec.training().microbatchSize() * start.sequenceLength(),
+                    spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
+                        throw new RequestException(refusal);
+                    });
             Tokens tokens = openCorpus(spec.data());
             Split split = Split.of(tokens, spec.data().validationFraction(), start.sequenceLength());
             this.batches = new Batches(split.training(), order(spec.data()), spec.data().seed(),
@@ -78,9 +84,11 @@ public final class PreparedRun implements AutoCloseable {
                     : split.validation().map(part -> new ValidationBatches(part, start.sequenceLength(),
                             spec.training().microbatchSize(), HELD_OUT_MICROBATCHES));
             this.plan = TrainingPlan.of(start.model(),
-                    new StageSettings(spec.training().microbatchSize(), start.sequenceLength(), spec.microbatchCount(),
+                    new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
+                            spec.parallel().data() * spec.microbatchCount(),
                             optimizer(spec.training().optimizer()), recompute(spec.training().recompute())),
-                    spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().pipeline(),
+                    spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().ranks(),
+                    spec.parallel().sequence(),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
             this.engine = choice.withCosts(

@@ -1,5 +1,7 @@
 package dev.troupe.run;
 
+import dev.troupe.config.group.Coordinates;
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankRow;
 import dev.troupe.model.ModelConfig;
@@ -21,6 +23,10 @@ import java.util.List;
  * When, what and where as one: the certified plan of a training step, that of a pass over held-out data, and the layers
  * of each stage. Immutable.
  *
+ * @param ranks
+ *            where each rank stands; those of one pipeline place carry out the same row
+ * @param sharesSequence
+ *            whether the ranks of a tensor-parallel group share the rows of an activation too
  * @param partition
  *            the layers of each stage
  * @param stageSettings
@@ -30,23 +36,28 @@ import java.util.List;
  * @param heldOut
  *            the certified plan of a forward pass over held-out data
  */
-public record TrainingPlan(Partition partition, StageSettings stageSettings, Certificate training,
+public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Partition partition,
+        StageSettings stageSettings, Certificate training,
         Certificate heldOut) {
     /**
      * Plans a run and certifies the plan.
      *
+     * @param settings
+     *            with the microbatches of all pipelines together
      * @param heldOutMicrobatches
-     *            microbatches of a pass over held-out data, at least 1
+     *            microbatches of a pass over held-out data in each pipeline, at least 1
      * @throws dev.troupe.schedule.PlanException
      *             where the schedule is not defined for these numbers
      * @throws RequestException
      *             where the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelConfig model, StageSettings settings, String layout, Schedule schedule,
-            int pipeline, int virtualStages, int heldOutMicrobatches, int creditsPerEdge) {
-        Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep());
+            ParallelLayout ranks, boolean sharesSequence, int virtualStages, int heldOutMicrobatches,
+            int creditsPerEdge) {
+        int pipeline = ranks.pipeline();
+        Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, heldOutMicrobatches);
-        return new TrainingPlan(partition(model, compute.stageCount(), layout), settings,
+        return new TrainingPlan(ranks, sharesSequence, partition(model, compute.stageCount(), layout), settings,
                 PlanValidator.certify(Lowering.lower(compute), Purpose.TRAINING, creditsPerEdge),
                 PlanValidator.certify(Lowering.lower(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
     }
@@ -63,13 +74,14 @@ public record TrainingPlan(Partition partition, StageSettings stageSettings, Cer
         return partition.model();
     }
 
+    /** Ranks of the run: those of every pipeline and of every group that shares a stage. */
     public int rankCount() {
-        return training.plan().rankCount();
+        return ranks.worldSize();
     }
 
     /** The stages that a rank holds, ascending. */
     public List<Integer> stagesOf(int rank) {
-        return training.plan().stagesOf(rank);
+        return training.plan().stagesOf(ranks.coordinates(rank).pipeline());
     }
 
     /** What a rank does in a pass. */
@@ -78,7 +90,8 @@ public record TrainingPlan(Partition partition, StageSettings stageSettings, Cer
             case TRAINING -> training;
             case HELD_OUT -> heldOut;
         };
-        return new RankRow(certificate.plan().rows().get(rank), certificate.peakActivations().get(rank));
+        int place = ranks.coordinates(rank).pipeline();
+        return new RankRow(certificate.plan().rows().get(place), certificate.peakActivations().get(place));
     }
 
     /** Messages that may be unconsumed on an edge. */
@@ -91,13 +104,13 @@ public record TrainingPlan(Partition partition, StageSettings stageSettings, Cer
         return training.plan().needsMessage(message);
     }
 
-    /** The way of a send or receive over the transport. */
-    public Edge edgeOf(Action message) {
+    /** The way over the transport of a send or receive of a rank. */
+    public Edge edgeOf(int rank, Action message) {
         return switch (message.kind()) {
-            case SEND_F -> edge(message.stage(), message.peerStage(), MessageKind.ACTIVATION);
-            case RECV_F -> edge(message.peerStage(), message.stage(), MessageKind.ACTIVATION);
-            case SEND_B -> edge(message.stage(), message.peerStage(), MessageKind.GRADIENT);
-            case RECV_B -> edge(message.peerStage(), message.stage(), MessageKind.GRADIENT);
+            case SEND_F -> edge(rank, message.stage(), message.peerStage(), MessageKind.ACTIVATION);
+            case RECV_F -> edge(rank, message.peerStage(), message.stage(), MessageKind.ACTIVATION);
+            case SEND_B -> edge(rank, message.stage(), message.peerStage(), MessageKind.GRADIENT);
+            case RECV_B -> edge(rank, message.peerStage(), message.stage(), MessageKind.GRADIENT);
             case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
                 throw new IllegalArgumentException(message + " is no message");
         };
@@ -123,12 +136,28 @@ public record TrainingPlan(Partition partition, StageSettings stageSettings, Cer
         return stage == 0 ? partition.stageCount() - 1 : 0;
     }
 
-    /** The way of a tied table's gradient to the stage with the other end. */
-    public Edge tiedEdge(int fromStage, int toStage) {
-        return edge(fromStage, toStage, MessageKind.TIED_GRADIENT);
+    /** The way of a tied table's gradient to the stage with the other end, in the pipeline of a rank. */
+    public Edge tiedEdge(int rank, int fromStage, int toStage) {
+        return edge(rank, fromStage, toStage, MessageKind.TIED_GRADIENT);
     }
 
-    private Edge edge(int fromStage, int toStage, MessageKind kind) {
-        return new Edge(training.plan().rankOf(fromStage), training.plan().rankOf(toStage), toStage, kind);
+    private Edge edge(int rank, int fromStage, int toStage, MessageKind kind) {
+        return new Edge(holder(rank, fromStage), holder(rank, toStage), toStage, kind);
+    }
+
+    /** The rank in the pipeline of another that holds a stage. */
+    private int holder(int rank, int stage) {
+        Coordinates at = ranks.coordinates(rank);
+        return ranks.rank(new Coordinates(training.plan().rankOf(stage), at.data(), at.tensor()));
+    }
+
+    /** The ranks that write their share of the gradients to a file, each once for each of its stages. */
+    int gradientWriters() {
+        return partition.stageCount() * ranks.tensor();
+    }
+
+    /** The number in the whole step of a microbatch of a rank's pipeline. */
+    public int microbatchInStep(int rank, int microbatch) {
+        return ranks.coordinates(rank).data() * training.plan().microbatchCount() + microbatch;
     }
 }

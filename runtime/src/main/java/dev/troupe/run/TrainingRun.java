@@ -5,6 +5,7 @@ import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.shared.LocalGroups;
 import dev.troupe.transport.Transport;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,6 +28,9 @@ public final class TrainingRun {
     /** Longer than closing the transport and ending every stage's thread may take together. */
     private static final Duration SHUTDOWN = Duration.ofSeconds(60);
 
+    /** A rank of a group may come late by what others compute meanwhile, which is more than nothing moving at all. */
+    private static final int GROUP_PATIENCE = 10;
+
     private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
     private final ActorSystem<TrainingCoordinator.Command> system;
 
@@ -35,9 +39,11 @@ public final class TrainingRun {
         Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
                 ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
                         directory.gradients(run.request().gradientsOf().getAsLong()),
-                        run.plan().partition().stageCount()))
+                        run.plan().gradientWriters()))
                 : Optional.empty();
-        NodeContext node = new NodeContext(run.plan(), transport, run.engine()::open, run.weights(), run.resumes(),
+        NodeContext node = new NodeContext(run.plan(), transport,
+                new LocalGroups(run.plan().ranks(), run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE)),
+                run.engine()::open, run.weights(), run.resumes(),
                 run.batches(), run.heldOut(), checkpoints, gradients, run.request().trace());
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,
                 run.spec().transport().timeout(), System::nanoTime, listener, outcome);

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.shared.LocalGroups;
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.data.Batches;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.Order;
@@ -50,6 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("actor")
 class NodeActorTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final ParallelLayout RANKS = new ParallelLayout(2, 1, 1);
     private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 4, 256, true, ModelConfig.NORM_EPSILON);
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
 
@@ -190,12 +193,13 @@ class NodeActorTest {
 
     private void spawn(Supplier<Engine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
-                Schedules.named("1f1b"), 2, 1, 1, 2);
-        NodeContext context = new NodeContext(plan, new HandOver(), () -> {
-            Engine engine = open.get();
-            engines.add(engine);
-            return engine;
-        }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
+                Schedules.named("1f1b"), RANKS, false, 1, 1, 2);
+        NodeContext context = new NodeContext(plan, new HandOver(), new LocalGroups(RANKS, Duration.ofSeconds(30)),
+                () -> {
+                    Engine engine = open.get();
+                    engines.add(engine);
+                    return engine;
+                }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
                 new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty());
         node = kit.spawn(NodeActor.create(context, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node));

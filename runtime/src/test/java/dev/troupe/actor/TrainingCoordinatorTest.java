@@ -12,6 +12,7 @@ import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.machine.StepResult;
+import dev.troupe.machine.Traffic;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.model.ModelConfig;
@@ -177,8 +178,8 @@ class TrainingCoordinatorTest {
     }
 
     private void updated(long step) {
-        happens(new CoordinatorEvent.Updated(0, step));
-        happens(new CoordinatorEvent.Updated(1, step));
+        happens(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
+        happens(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
     }
 
     private void happens(CoordinatorEvent event) {

@@ -10,11 +10,13 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.model.ModelConfig;
+import dev.troupe.parallel.IndexRange;
+import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -198,14 +200,14 @@ class CheckpointTest {
         List<CheckpointPart> parts = List.of(store.writePart(10, 0, tensors(0, 1)),
                 store.writePart(10, 1, tensors(0, 1)));
         Path directory = store.commit(10, parts);
-        assertEquals(directory + " holds weights-0 in two of its files" + ELSEWHERE, refusal(run));
+        assertTwice(directory, "weights-0");
     }
 
     @Test
     void shouldRefuseAPartThatIsNamedTwice() {
         CheckpointPart part = store.writePart(10, 0, tensors(0, 1));
         Path directory = store.commit(10, List.of(part, part));
-        assertEquals(directory + " holds weights-0 in two of its files" + ELSEWHERE, refusal(run));
+        assertTwice(directory, "weights-0");
     }
 
     @Test
@@ -214,6 +216,25 @@ class CheckpointTest {
         String sentence = assertThrows(CheckpointException.class, () -> store.writePart(10, 0, tensors(0, 1)))
                 .getMessage();
         assertTrue(sentence.startsWith("cannot write " + run.resolve("checkpoints")), sentence);
+    }
+
+    private void assertTwice(Path directory, String tensor) {
+        String sentence = refusal(run);
+        assertTrue(sentence.startsWith(directory + " is damaged (") && sentence.endsWith(ELSEWHERE), sentence);
+        assertTrue(sentence.contains("tensor \"" + tensor + "\""), sentence);
+    }
+
+    @Test
+    void shouldPutTogetherWhatTheRanksOfAGroupShare() {
+        List<CheckpointPart> parts = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            TensorSlice rows = new TensorSlice(Shape.of(2, 4), 0, List.of(new IndexRange(rank, rank + 1)));
+            parts.add(store.writePart(10, rank, List.of(part(0, 1 + 10 * rank, rows))));
+        }
+        store.commit(10, parts);
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertArrayEquals(new float[]{1, 2, 3, 4, 11, 12, 13, 14}, values(checkpoint, "weights-0", Shape.of(2, 4)));
+        }
     }
 
     private void assertDamaged(UnaryOperator<String> damage, String why) throws IOException {
@@ -239,16 +260,25 @@ class CheckpointTest {
         return store.commit(stepsDone, parts);
     }
 
-    private static List<NamedTensor> tensors(int rank, float first) {
+    private static List<TensorPart> tensors(int rank, float first) {
+        return List.of(part(rank, first, TensorSlice.whole(SHAPE)));
+    }
+
+    private static TensorPart part(int number, float first, TensorSlice slice) {
         float[] values = {first, first + 1, first + 2, first + 3};
-        return List.of(
-                NamedTensor.of("weights-" + rank, SHAPE, DataType.FLOAT32, MemorySegment.ofArray(values)));
+        return new TensorPart(
+                NamedTensor.of("weights-" + number, slice.shape(), DataType.FLOAT32, MemorySegment.ofArray(values)),
+                slice);
     }
 
     private static float[] values(Checkpoint checkpoint, String name) {
-        float[] values = new float[4];
-        checkpoint.read(name, SHAPE, DataType.FLOAT32, MemorySegment.ofArray(values));
-        return MemorySegment.ofArray(values).toArray(ValueLayout.JAVA_FLOAT);
+        return values(checkpoint, name, SHAPE);
+    }
+
+    private static float[] values(Checkpoint checkpoint, String name, Shape shape) {
+        float[] values = new float[Math.toIntExact(shape.elementCount())];
+        checkpoint.read(name, shape, DataType.FLOAT32, MemorySegment.ofArray(values));
+        return values;
     }
 
     private static String refusal(Path directory) {

@@ -21,10 +21,10 @@ class CoordinatorMachineTest {
         assertEquals(List.of(start(0)), machine.on(new CoordinatorEvent.RankReady(0)));
         assertEquals(List.of(), trained(machine, 1, 0, 2));
         assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1))), trained(machine, 0, 0, 2));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(0, 0)));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE)));
         assertEquals(0, machine.stepsDone());
-        assertEquals(List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5)), start(1)),
-                machine.on(new CoordinatorEvent.Updated(1, 0)));
+        assertEquals(List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, Traffic.NONE)), start(1)),
+                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)));
         assertEquals(1, machine.stepsDone());
     }
 
@@ -35,9 +35,10 @@ class CoordinatorMachineTest {
         CoordinatorMachine machine = ready(0, 1, 0, 0, -1);
         machine.on(passDone(1, 0, losses.reversed(), 1));
         machine.on(passDone(0, 0, List.of(), 0));
-        machine.on(new CoordinatorEvent.Updated(0, 0));
+        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
 
-        var commit = (CoordinatorCommand.CommitStep) machine.on(new CoordinatorEvent.Updated(1, 0)).getFirst();
+        var commit = (CoordinatorCommand.CommitStep) machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE))
+                .getFirst();
         assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.result().loss());
     }
 
@@ -126,9 +127,9 @@ class CoordinatorMachineTest {
         assertEquals(List.of(), machine.on(STOP));
         assertEquals(List.of(), machine.on(STOP), "asking twice changes nothing");
         trained(machine, 1, 0, 2);
-        machine.on(new CoordinatorEvent.Updated(0, 0));
+        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
         assertEquals(new CoordinatorCommand.WriteCheckpoint(1),
-                machine.on(new CoordinatorEvent.Updated(1, 0)).getLast());
+                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)).getLast());
     }
 
     @Test
@@ -149,8 +150,10 @@ class CoordinatorMachineTest {
         assertEquals("the coordinator cannot take RankReady[rank=0] in phase STARTING",
                 assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.RankReady(0)))
                         .getMessage());
-        assertEquals("the coordinator cannot take Updated[rank=1, step=0] in phase STARTING",
-                assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(1, 0)))
+        assertEquals(
+                "the coordinator cannot take Updated[rank=1, step=0, traffic=" + Traffic.NONE + "] in phase STARTING",
+                assertThrows(IllegalStateException.class,
+                        () -> machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)))
                         .getMessage());
     }
 
@@ -160,7 +163,7 @@ class CoordinatorMachineTest {
         assertThrows(IllegalStateException.class, () -> trained(machine, 0, 2, 2));
         trained(machine, 0, 3, 2);
         trained(machine, 1, 3, 2);
-        assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(0, 2)));
+        assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(0, 2, Traffic.NONE)));
     }
 
     @Test
@@ -170,8 +173,9 @@ class CoordinatorMachineTest {
         machine.on(new CoordinatorEvent.RankReady(1));
         trained(machine, 0, 0, 2);
         trained(machine, 1, 0, 2);
-        machine.on(new CoordinatorEvent.Updated(0, 0));
-        assertEquals(new CoordinatorCommand.Finish(1), machine.on(new CoordinatorEvent.Updated(1, 0)).getLast());
+        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
+        assertEquals(new CoordinatorCommand.Finish(1),
+                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)).getLast());
     }
 
     private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
@@ -191,8 +195,8 @@ class CoordinatorMachineTest {
     private static List<CoordinatorCommand> step(CoordinatorMachine machine, long step) {
         trained(machine, 0, step, 2);
         trained(machine, 1, step, 2);
-        machine.on(new CoordinatorEvent.Updated(0, step));
-        return machine.on(new CoordinatorEvent.Updated(1, step));
+        machine.on(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
+        return machine.on(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
     }
 
     /** Squared sums 9 and 16, so a norm of 5; one microbatch with this loss. */

@@ -1,5 +1,6 @@
 package dev.troupe.machine;
 
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
@@ -52,6 +53,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     private TrainingPlan makePlan() {
         ModelConfig model = new ModelConfig(LAYERS, 4, 1, 4, 8, tied, ModelConfig.NORM_EPSILON);
         return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
-                Schedules.named(schedule), pipeline, virtualStages, HELD_OUT_MICROBATCHES, credits);
+                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, virtualStages,
+                HELD_OUT_MICROBATCHES, credits);
     }
 }

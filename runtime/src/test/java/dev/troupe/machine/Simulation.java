@@ -92,7 +92,7 @@ final class Simulation {
         for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
             Action receive = new Action(stage, kind, 0);
             for (int credit = 0; plan.needsMessage(receive) && credit < credits; credit++) {
-                carrier.grant(plan.edgeOf(receive));
+                carrier.grant(edgeOf(receive));
             }
         }
     }
@@ -206,13 +206,22 @@ final class Simulation {
                 rank.losses.clear();
                 rank.squaredSums.clear();
             }
-            case RankCommand.ReportUpdated(long step) -> rank.outbox.add(new CoordinatorEvent.Updated(index, step));
+            case RankCommand.ReportUpdated(long step) ->
+                rank.outbox.add(new CoordinatorEvent.Updated(index, step, Traffic.NONE));
         }
+    }
+
+    private Edge edgeOf(Action message) {
+        return plan.edgeOf(0, message); // one pipeline: any of its ranks tells which
+    }
+
+    private Edge tiedEdge(int fromStage, int toStage) {
+        return plan.tiedEdge(0, fromStage, toStage);
     }
 
     private void send(Action send) {
         truth.sends(send);
-        carrier.send(new Carrier.Message(plan.edgeOf(send), send.microbatch()));
+        carrier.send(new Carrier.Message(edgeOf(send), send.microbatch()));
     }
 
     private void beginTask(int rank, StageTask task) {
@@ -228,12 +237,12 @@ final class Simulation {
             case StageTask.ExchangeTiedGradient(int stage) -> {
                 truth.exchange(rank, stage);
                 int other = plan.otherTiedStage(stage);
-                carrier.grant(plan.tiedEdge(other, stage));
-                carrier.send(new Carrier.Message(plan.tiedEdge(stage, other), 0));
+                carrier.grant(tiedEdge(other, stage));
+                carrier.send(new Carrier.Message(tiedEdge(stage, other), 0));
             }
             case StageTask.AddTiedGradient(int stage) -> {
                 truth.add(stage);
-                carrier.consume(plan.tiedEdge(plan.otherTiedStage(stage), stage));
+                carrier.consume(tiedEdge(plan.otherTiedStage(stage), stage));
             }
             case StageTask.MeasureGradients(int stage) -> truth.measure(rank, stage);
             case StageTask.Update(int stage) -> truth.update(stage);
@@ -242,8 +251,8 @@ final class Simulation {
 
     private void consume(Action receive) {
         if (plan.needsMessage(receive)) {
-            carrier.consume(plan.edgeOf(receive));
-            carrier.grant(plan.edgeOf(receive));
+            carrier.consume(edgeOf(receive));
+            carrier.grant(edgeOf(receive));
         }
     }
 

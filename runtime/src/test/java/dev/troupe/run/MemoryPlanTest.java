@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
@@ -96,7 +97,7 @@ class MemoryPlanTest {
     private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {
         return TrainingPlan.of(MODEL,
                 new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute), "uniform",
-                Schedules.named(schedule), pipeline, 1, 1, 2);
+                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, 1, 1, 2);
     }
 
     private static Engine reference() {

@@ -14,7 +14,9 @@ import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.ModelTensors;
+import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.TensorPart;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -158,7 +160,10 @@ class StartingPointTest {
 
     private Path checkpoint(long stepsDone) {
         CheckpointStore store = new CheckpointStore(home, MODEL);
-        NamedTensor any = NamedTensor.of("any", Shape.of(1), DataType.FLOAT32, MemorySegment.ofArray(new float[1]));
+        Shape one = Shape.of(1);
+        TensorPart any = new TensorPart(
+                NamedTensor.of("any", one, DataType.FLOAT32, MemorySegment.ofArray(new float[1])),
+                TensorSlice.whole(one));
         return store.commit(stepsDone, List.of(store.writePart(stepsDone, 0, List.of(any))));
     }
 }

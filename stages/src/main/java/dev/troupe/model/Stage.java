@@ -278,6 +278,11 @@ public final class Stage implements AutoCloseable {
         buffers.addUp(stack.parameters().stream().filter(Parameter::ofOwnRows).toList(), group, pool);
     }
 
+    /** Every gradient becomes the sum over the ranks that hold the same weights, before they are measured. */
+    public void addUpGradients(TensorGroup holders) {
+        holders.allReduce(buffers.gradients());
+    }
+
     /**
      * With both ends of a tied table here: adds the head end's gradient to the embedding end's. Once a step, after the
      * last microbatch.

@@ -24,10 +24,12 @@ public final class SliceAssembly {
     /**
      * Copies a slice into its place.
      *
-     * @param part
-     *            a tensor of the slice's shape, under the name of the whole
+     * @param share
+     *            what a rank has
      */
-    public void add(TensorSlice slice, NamedTensor part) {
+    public void add(TensorPart share) {
+        NamedTensor part = share.tensor();
+        TensorSlice slice = share.slice();
         Parts parts = tensors.computeIfAbsent(part.name(), name -> Parts.none(part, slice));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment own = arena.allocate(part.byteCount(), part.type().elementBytes());

@@ -15,6 +15,7 @@ import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.SliceAssembly;
+import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -83,7 +84,7 @@ class TensorStateTest {
             SliceAssembly assembly = new SliceAssembly();
             shared.ranks.forEach(rank -> rank.forEach(Stage::gradients, (named, values) -> {
                 if (!named.copy()) {
-                    assembly.add(named.slice(), file(named, values));
+                    assembly.add(new TensorPart(file(named, values), named.slice()));
                 }
             }));
             Map<String, double[]> expected = shared.values(Stage::gradients);

@@ -22,6 +22,10 @@ public final class SharedGroup {
         this.meeting = new Meeting(membership, 0);
     }
 
+    int size() {
+        return membership.size();
+    }
+
     /**
      * Joins a member. It need not wait for the others; the first collective does.
      *

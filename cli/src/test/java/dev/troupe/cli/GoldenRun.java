@@ -1,0 +1,100 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A run of a golden model that must come to what PyTorch came to: losses, norms, the gradients of the first step and the
+ * weights after the last.
+ *
+ * @param golden
+ *            the model and what it came to
+ * @param settings
+ *            of the run, without those of the engine
+ * @param directory
+ *            where a directory for each engine goes
+ */
+record GoldenRun(Golden golden, List<String> settings, Path directory) {
+    private static final double FLOAT64_TOLERANCE = 1e-9;
+    private static final double FLOAT32_TOLERANCE = 1e-4;
+    private static final String KEY_BIAS_OWNER = "attn.c_attn.bias";
+
+    void requireFloat64(String engine) {
+        require(engine, "float64", FLOAT64_TOLERANCE);
+    }
+
+    void requireFloat32(String engine) {
+        require(engine, "float32", FLOAT32_TOLERANCE);
+    }
+
+    private void require(String engine, String precision, double tolerance) {
+        Path run = directory.resolve(engine);
+        List<String> complete = new ArrayList<>(settings);
+        complete.addAll(List.of("engine.kind=" + engine, "training.precision=" + precision));
+        Execution.train(run, complete, "--save-gradients", "0").requireDone();
+        assertRelative(golden.losses(), RunFiles.metrics(run, "loss"), tolerance, engine + ": loss of step ");
+        assertRelative(golden.norms(), RunFiles.metrics(run, "gradient_norm"), tolerance, engine + ": norm of step ");
+        Map<String, double[]> gradients = RunFiles.tensors(run.resolve("gradients-step-0.safetensors"));
+        assertClose(RunFiles.tensors(golden.firstGradients()), gradients, tolerance, engine + ": gradient ");
+        Map<String, double[]> weights = RunFiles.tensors(RunFiles.exported(run));
+        if (precision.equals("float64")) {
+            assertClose(RunFiles.tensors(golden.finalWeights()), weights, tolerance, engine + ": weights ");
+        } else {
+            assertCloseAsAWhole(RunFiles.tensors(golden.finalWeights()), weights, tolerance, engine + ": weights ");
+        }
+    }
+
+    private static void assertRelative(double[] expected, double[] actual, double tolerance, String what) {
+        assertEquals(expected.length, actual.length, what);
+        for (int i = 0; i < expected.length; i++) {
+            assertEquals(expected[i], actual[i], tolerance * expected[i], what + i);
+        }
+    }
+
+    /**
+     * Each element within the tolerance, of the tensor's largest, and the rounding of the file, which stores float32 of
+     * what PyTorch had in float64; nothing missing, nothing more.
+     */
+    private static void assertClose(Map<String, double[]> expected, Map<String, double[]> actual, double tolerance,
+            String what) {
+        assertEquals(expected.keySet(), actual.keySet(), what);
+        actual.forEach((name, values) -> {
+            double[] wanted = expected.get(name);
+            assertEquals(wanted.length, values.length, what + name);
+            double largest = Math.max(1e-3, Arrays.stream(wanted).map(Math::abs).max().orElseThrow());
+            for (int i = 0; i < values.length; i++) {
+                double allowed = Math.ulp((float) wanted[i]) / 2 + tolerance * largest;
+                assertEquals(wanted[i], values[i], allowed, what + name + "[" + i + "]");
+            }
+        });
+    }
+
+    /**
+     * Each tensor within the tolerance, as the norm of the difference over the norm. Adam divides a gradient by its own
+     * size, so that single elements whose gradient is no larger than the rounding noise of float32 move by noise; the
+     * key bias, whose gradient is zero in exact arithmetic, does so as a whole and is left out.
+     */
+    private static void assertCloseAsAWhole(Map<String, double[]> expected, Map<String, double[]> actual,
+            double tolerance, String what) {
+        assertEquals(expected.keySet(), actual.keySet(), what);
+        actual.forEach((name, values) -> {
+            double[] wanted = expected.get(name);
+            assertEquals(wanted.length, values.length, what + name);
+            double difference = 0;
+            double size = 0;
+            for (int i = 0; i < values.length; i++) {
+                boolean isKeyBias = name.endsWith(KEY_BIAS_OWNER) && i / (values.length / 3) == 1;
+                if (!isKeyBias) {
+                    difference += (values[i] - wanted[i]) * (values[i] - wanted[i]);
+                    size += wanted[i] * wanted[i];
+                }
+            }
+            assertEquals(0, Math.sqrt(difference / size), tolerance, what + name);
+        });
+    }
+}

@@ -1,0 +1,20 @@
+package dev.troupe.collective;
+
+import dev.troupe.config.group.GroupKind;
+import java.util.Optional;
+
+/** Where the ranks of a node find the process groups they are in. Any thread may ask. */
+public interface RankGroups {
+    /**
+     * Joins a rank to its group of a kind.
+     *
+     * @param kind
+     *            {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
+     * @param epoch
+     *            the epoch the rank is of
+     * @return the group as the rank sees it; empty where the rank is alone in it
+     * @throws CollectiveException
+     *             where the group is in a later epoch, or the rank has joined in this one already
+     */
+    Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
+}
