@@ -6,13 +6,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * What a rank holds of a tensor that a group shares out: along one dimension some ranges of indices, side by side, and
- * all indices of every other dimension. Elements are row-major.
+ * all indices of every other dimension. Elements are row-major. Where the ranks that hold the same indices share them out
+ * once more, a rank has neighbouring elements of these, wherever rows begin.
  *
  * @param whole
  *            the shape of the whole tensor
@@ -20,9 +23,12 @@ import java.util.stream.Collectors;
  *            the dimension that is cut
  * @param ranges
  *            the indices held, ascending
+ * @param elements
+ *            which elements of those indices, counted from the first; empty for all
  */
-public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
-    private static final Pattern TEXT = Pattern.compile("(\\d+(?:x\\d+)*) (\\d+) (\\d+-\\d+(?:,\\d+-\\d+)*)");
+public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, Optional<IndexRange> elements) {
+    private static final Pattern TEXT = Pattern
+            .compile("(\\d+(?:x\\d+)*) (\\d+) (\\d+-\\d+(?:,\\d+-\\d+)*)(?: elements (\\d+)-(\\d+))?");
 
     public TensorSlice {
         ranges = List.copyOf(ranges);
@@ -38,6 +44,16 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
             }
             next = range.end();
         }
+        long count = indexedShape(whole, dimension, ranges).elementCount();
+        if (elements.isPresent() && elements.get().end() > count) {
+            throw new IllegalArgumentException("the indices held of " + whole + " have " + count
+                    + " elements, but found elements " + elements.get());
+        }
+    }
+
+    /** All elements of some indices. */
+    public TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
+        this(whole, dimension, ranges, Optional.empty());
     }
 
     /** A whole tensor, which every rank holds. */
@@ -75,8 +91,28 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
         return joined;
     }
 
-    /** The shape of what the rank holds. */
+    /**
+     * Neighbouring elements of this slice.
+     *
+     * @param some
+     *            counted from the first element of this slice, which has all of its indices' elements
+     * @return this slice where it is all of them
+     */
+    public TensorSlice part(IndexRange some) {
+        if (elements.isPresent()) {
+            throw new IllegalStateException("a part of a slice is not cut again, but found one of " + text());
+        }
+        return some.first() == 0 && some.end() == shape().elementCount()
+                ? this
+                : new TensorSlice(whole, dimension, ranges, Optional.of(some));
+    }
+
+    /** The shape of what the rank holds; that of a part is its number of elements. */
     public Shape shape() {
+        return elements.map(some -> Shape.of(some.size())).orElseGet(() -> indexedShape(whole, dimension, ranges));
+    }
+
+    private static Shape indexedShape(Shape whole, int dimension, List<IndexRange> ranges) {
         int[] sizes = whole.toArray();
         sizes[dimension] = ranges.stream().mapToInt(IndexRange::size).sum();
         return Shape.of(sizes);
@@ -84,7 +120,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
 
     /** Whether this is all of the tensor. */
     public boolean isWhole() {
-        return ranges.size() == 1 && ranges.getFirst().size() == whole.size(dimension);
+        return elements.isEmpty() && ranges.size() == 1 && ranges.getFirst().size() == whole.size(dimension);
     }
 
     /**
@@ -117,18 +153,24 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
             outer *= i < dimension ? whole.size(i) : 1;
             inner *= i > dimension ? whole.size(i) : 1;
         }
-        long inSlice = 0;
-        for (long row = 0; row < outer; row++) {
+        long from = (long) elements.map(IndexRange::first).orElse(0) * elementBytes;
+        long to = from + shape().elementCount() * elementBytes;
+        long next = 0;
+        for (long row = 0; row < outer && next < to; row++) {
             for (IndexRange range : ranges) {
-                long bytes = range.size() * inner;
-                run.copy((row * whole.size(dimension) + range.first()) * inner, inSlice, bytes);
-                inSlice += bytes;
+                long first = Math.max(next, from);
+                long end = Math.min(next + range.size() * inner, to);
+                if (first < end) {
+                    run.copy((row * whole.size(dimension) + range.first()) * inner + first - next, first - from,
+                            end - first);
+                }
+                next += range.size() * inner;
             }
         }
     }
 
     /**
-     * Says where slices of several ranks are no tensor: they must hold every index once.
+     * Says where slices of several ranks are no tensor: they must hold every element once.
      *
      * @throws IllegalArgumentException
      *             with what is missing, there twice, or of another tensor
@@ -142,11 +184,33 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
                                 + first.text() + " and " + slice.text());
             }
         }
-        List<IndexRange> held = joined(slices.stream().flatMap(slice -> slice.ranges.stream())
+        Map<List<IndexRange>, List<TensorSlice>> sameIndices = slices.stream()
+                .collect(Collectors.groupingBy(TensorSlice::ranges));
+        sameIndices.values().forEach(TensorSlice::requireEveryElement);
+        List<IndexRange> held = joined(sameIndices.values().stream()
+                .flatMap(some -> some.getFirst().elements.isPresent()
+                        ? some.getFirst().ranges.stream()
+                        : some.stream().flatMap(slice -> slice.ranges.stream()))
                 .sorted(Comparator.comparingInt(IndexRange::first)).toList());
         if (!held.equals(whole(first.whole, first.dimension).ranges)) {
             throw new IllegalArgumentException("its slices must hold each of the " + first.whole.size(first.dimension)
                     + " indices of dimension " + first.dimension + " once, but found " + rangesText(held));
+        }
+    }
+
+    /** Of slices with the same indices. */
+    private static void requireEveryElement(List<TensorSlice> slices) {
+        if (slices.stream().allMatch(slice -> slice.elements.isEmpty())) {
+            return;
+        }
+        TensorSlice first = slices.getFirst();
+        long count = indexedShape(first.whole, first.dimension, first.ranges).elementCount();
+        List<IndexRange> held = joined(slices.stream()
+                .map(slice -> slice.elements.orElse(new IndexRange(0, Math.toIntExact(count))))
+                .sorted(Comparator.comparingInt(IndexRange::first)).toList());
+        if (!held.equals(List.of(new IndexRange(0, Math.toIntExact(count))))) {
+            throw new IllegalArgumentException("its slices must hold each of the " + count + " elements of "
+                    + rangesText(first.ranges) + " once, but found " + rangesText(held));
         }
     }
 
@@ -157,10 +221,14 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
         return new TensorSlice(shape, dimension, List.of(new IndexRange(0, shape.size(dimension))));
     }
 
-    /** The slice in one line, such as {@code 768x2304 1 0-384,768-1152,1536-1920}; {@link #parse} reads it. */
+    /**
+     * The slice in one line, such as {@code 768x2304 1 0-384,768-1152,1536-1920}, for a part with
+     * {@code elements 0-442368} behind it; {@link #parse} reads it.
+     */
     public String text() {
         return Arrays.stream(whole.toArray()).mapToObj(Integer::toString).collect(Collectors.joining("x")) + " "
-                + dimension + " " + rangesText(ranges);
+                + dimension + " " + rangesText(ranges)
+                + elements.map(some -> " elements " + rangesText(List.of(some))).orElse("");
     }
 
     private static String rangesText(List<IndexRange> ranges) {
@@ -182,6 +250,9 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges) {
         int[] sizes = Arrays.stream(parts.group(1).split("x")).mapToInt(Integer::parseInt).toArray();
         List<IndexRange> ranges = Arrays.stream(parts.group(3).split(",")).map(range -> range.split("-"))
                 .map(ends -> new IndexRange(Integer.parseInt(ends[0]), Integer.parseInt(ends[1]))).toList();
-        return new TensorSlice(Shape.of(sizes), Integer.parseInt(parts.group(2)), ranges);
+        Optional<IndexRange> elements = parts.group(4) == null
+                ? Optional.empty()
+                : Optional.of(new IndexRange(Integer.parseInt(parts.group(4)), Integer.parseInt(parts.group(5))));
+        return new TensorSlice(Shape.of(sizes), Integer.parseInt(parts.group(2)), ranges, elements);
     }
 }

@@ -76,10 +76,57 @@ class TensorSliceTest {
     }
 
     @Test
+    void shouldCutElementsOfItsIndicesWhereverRowsBegin() {
+        // columns 1, 3 and 5 of 2 rows are 11 13 15 21 23 25, and of these the elements 2 to 4
+        TensorSlice part = TensorSlice.share(Shape.of(2, 6), 1, 3, member(1, 2)).part(new IndexRange(2, 5));
+        int[] whole = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25};
+        int[] own = new int[3];
+        part.cut(MemorySegment.ofArray(whole), MemorySegment.ofArray(own), Integer.BYTES);
+        assertArrayEquals(new int[]{15, 21, 23}, own);
+        assertEquals(Shape.of(3), part.shape());
+        assertEquals("2x6 1 1-2,3-4,5-6 elements 2-5", part.text());
+        assertThrows(IllegalStateException.class, () -> part.part(new IndexRange(0, 1)));
+        assertThrows(IllegalArgumentException.class,
+                () -> TensorSlice.whole(Shape.of(2, 6)).part(new IndexRange(0, 13)));
+    }
+
+    @Test
+    void shouldBeTheWholeWhenAllRanksPutTheirPartsTogether() {
+        Shape shape = Shape.of(5, 6);
+        int[] elements = IntStream.range(1, 31).toArray();
+        int[] together = new int[30];
+        List<TensorSlice> parts = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            TensorSlice slice = TensorSlice.share(shape, 1, 3, member(rank, 2));
+            for (int holder = 0; holder < 3; holder++) {
+                TensorSlice part = slice.part(IndexRange.share(15, holder, 3));
+                int[] own = new int[5];
+                part.cut(MemorySegment.ofArray(elements), MemorySegment.ofArray(own), Integer.BYTES);
+                part.paste(MemorySegment.ofArray(own), MemorySegment.ofArray(together), Integer.BYTES);
+                assertEquals(part, TensorSlice.parse(part.text()));
+                assertFalse(part.isWhole());
+                parts.add(part);
+            }
+        }
+        assertArrayEquals(elements, together);
+        TensorSlice.requireWhole(parts);
+        for (int missing = 0; missing < parts.size(); missing++) {
+            List<TensorSlice> some = new ArrayList<>(parts);
+            some.remove(missing);
+            assertThrows(IllegalArgumentException.class, () -> TensorSlice.requireWhole(some));
+            some.add(parts.get((missing + 1) % parts.size()));
+            assertThrows(IllegalArgumentException.class, () -> TensorSlice.requireWhole(some));
+        }
+        TensorSlice whole = TensorSlice.whole(shape);
+        assertEquals(whole, whole.part(new IndexRange(0, 30)));
+    }
+
+    @Test
     void shouldRefuseTextThatIsNoSlice() {
         for (String wrong : List.of("", "2x6", "2x6 1", "2x6 2 0-1", "2x6 1 0-7", "2x6 1 3-3", "2x6 1 3-4,2-3",
                 "-2 0 0-1",
-                "2x6 1 0-1;2-3", "99999999999 0 0-1")) {
+                "2x6 1 0-1;2-3", "99999999999 0 0-1", "2x6 1 0-1 elements", "2x6 1 0-1 elements 1-1",
+                "2x6 1 0-1 elements 0-3")) {
             assertThrows(IllegalArgumentException.class, () -> TensorSlice.parse(wrong), wrong);
         }
     }
