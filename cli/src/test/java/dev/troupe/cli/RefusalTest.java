@@ -76,8 +76,6 @@ class RefusalTest {
                 refused("engine.kind=abacus", "abacus", "reference", "nd4j"),
                 refused("engine.kind=nd4j training.precision=float64", "training.precision", "float64", "reference"),
                 refused("training.precision=bfloat16", "training.precision", "float32", "bfloat16"),
-                refused("parallel.tensor=2", "parallel.tensor"),
-                refused("parallel.data=2", "parallel.data"),
                 refused("training.zero=1", "training.zero"),
                 refused("parallel.tensor=8", "model.heads", "multiple of parallel.tensor = 8"),
                 refused("parallel.data=3", "training.global-batch-size", "3 x 2 = 6", "12 and 18"),

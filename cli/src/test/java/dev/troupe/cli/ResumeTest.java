@@ -69,6 +69,36 @@ class ResumeTest {
     }
 
     @Test
+    void shouldGoOnUnderAnotherGrid() {
+        Golden golden = Golden.named(Golden.TIED);
+        Path run = train("run", golden.settings("engine.kind=reference", "training.precision=float64",
+                "parallel.pipeline=2", "parallel.tensor=2", "parallel.data=2", "parallel.sequence=true",
+                "training.microbatch-size=1", STEPS + 2));
+        byte[] exported = RunFiles.exportedBytes(run);
+        for (List<String> grid : List.of(grid(1, 4, 1, false), grid(4, 1, 4, false), grid(2, 2, 1, true))) {
+            resume(run, grid.toArray(String[]::new));
+            assertArrayEquals(exported, RunFiles.exportedBytes(run), "read back under " + grid);
+        }
+        List<String> interleaved = new ArrayList<>(grid(2, 4, 2, true));
+        interleaved.addAll(List.of("-s", "parallel.virtual-stages=2", "-s", "parallel.schedule=interleaved-1f1b", "-s",
+                STEPS + 3));
+        resume(run, interleaved.toArray(String[]::new));
+        List<String> alone = new ArrayList<>(grid(1, 1, 1, false));
+        alone.addAll(List.of("-s", "parallel.virtual-stages=1", "-s", "parallel.schedule=1f1b", "-s",
+                STEPS + golden.steps()));
+        resume(run, alone.toArray(String[]::new));
+        double[] losses = RunFiles.metrics(run, "loss");
+        for (int step = 0; step < golden.steps(); step++) {
+            assertEquals(golden.losses()[step], losses[step], 1e-9 * golden.losses()[step], "loss of step " + step);
+        }
+    }
+
+    private static List<String> grid(int pipeline, int tensor, int data, boolean sequence) {
+        return List.of("-s", "parallel.pipeline=" + pipeline, "-s", "parallel.tensor=" + tensor, "-s",
+                "parallel.data=" + data, "-s", "parallel.sequence=" + sequence);
+    }
+
+    @Test
     void shouldGoOnInANewDirectoryAndLeaveTheOldOneAsItIs() {
         Golden golden = Golden.named(Golden.UNTIED);
         Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));

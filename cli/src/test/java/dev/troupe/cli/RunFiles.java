@@ -38,11 +38,11 @@ final class RunFiles {
         }).toList();
     }
 
-    /** One field of each line of {@code metrics.jsonl}. */
+    /** One field of each line of {@code metrics.jsonl}; in an object its path, with slashes. */
     static double[] metrics(Path run, String field) {
         return lines(run).stream().mapToDouble(line -> {
             try {
-                JsonNode node = JSON.readTree(line).get(field);
+                JsonNode node = JSON.readTree(line).at("/" + field);
                 return node.doubleValue();
             } catch (IOException failure) {
                 throw new UncheckedIOException(failure);

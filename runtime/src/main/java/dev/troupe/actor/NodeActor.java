@@ -1,12 +1,14 @@
 package dev.troupe.actor;
 
+import dev.troupe.config.group.GroupKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
-import org.apache.pekko.actor.typed.DispatcherSelector;
 import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -32,7 +34,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** Longer than a stage takes for an action; shorter than anybody waits for the end of the actors. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
 
-    private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
+    /** What the name of a group's actor begins with; its first rank follows. */
+    private static final String GROUP = "tensor-group-";
 
     private final NodeContext node;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -58,6 +61,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onHostRanks(HostRanks host) {
+        Map<Integer, List<RankResources>> groups = new TreeMap<>();
         for (int rank : host.ranks()) {
             RankResources resources;
             try {
@@ -67,16 +71,17 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 return this;
             }
             hosted.add(resources);
-            ActorRef<ScheduleActor.Command> schedule = getContext()
-                    .spawn(ScheduleActor.create(resources, coordinator), "rank-" + rank, RANKS);
-            getContext().watch(schedule);
+            groups.computeIfAbsent(node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst(), _ -> new ArrayList<>())
+                    .add(resources);
         }
+        groups.forEach((first, members) -> getContext().watch(
+                getContext().spawn(TensorParallelGroup.create(members, coordinator), GROUP + first)));
         return this;
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        String name = failed.getRef().path().name();
-        coordinator.tell(new TrainingCoordinator.RankFailed(Integer.parseInt(name.substring("rank-".length())),
+        coordinator.tell(new TrainingCoordinator.RankFailed(
+                Integer.parseInt(failed.getRef().path().name().substring(GROUP.length())),
                 Reason.of(failed.getCause())));
         return this;
     }

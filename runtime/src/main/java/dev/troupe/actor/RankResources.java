@@ -187,10 +187,15 @@ final class RankResources {
         return node.checkpoints().writePart(stepsDone, rank, all);
     }
 
-    /** The stages take no more work, and wait for no other rank. */
-    void shutDown() {
+    /** Ends the collectives of this rank, and with them those of the ranks that are in them. Any thread. */
+    void leaveGroups() {
         tensorGroup.ifPresent(CollectiveGroup::close);
         dataGroup.ifPresent(CollectiveGroup::close);
+    }
+
+    /** The stages take no more work, and wait for no other rank. */
+    void shutDown() {
+        leaveGroups();
         thread.shutDown();
     }
 

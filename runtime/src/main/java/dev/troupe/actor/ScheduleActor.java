@@ -80,6 +80,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final RankResources rank;
     private final RankMachine machine;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private final ActorRef<TensorParallelGroup.Command> group;
     private final Map<Integer, ActorRef<StageActor.Command>> stages = new HashMap<>();
     private final Set<Integer> loading = new HashSet<>();
     private final List<MicrobatchLoss> losses = new ArrayList<>();
@@ -91,11 +92,12 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private long moves;
 
     private ScheduleActor(ActorContext<Command> context, RankResources rank,
-            ActorRef<TrainingCoordinator.Command> coordinator) {
+            ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<TensorParallelGroup.Command> group) {
         super(context);
         this.rank = rank;
         this.machine = rank.machine();
         this.coordinator = coordinator;
+        this.group = group;
         // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
         coordinator.tell(new TrainingCoordinator.RankHosted(rank.rank(), context.getSelf()));
         rank.listen(context.getSelf());
@@ -109,8 +111,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /** Spawns the rank's stages; tells the coordinator when they have their weights. */
-    static Behavior<Command> create(RankResources rank, ActorRef<TrainingCoordinator.Command> coordinator) {
-        return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator));
+    static Behavior<Command> create(RankResources rank, ActorRef<TrainingCoordinator.Command> coordinator,
+            ActorRef<TensorParallelGroup.Command> group) {
+        return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator, group));
     }
 
     @Override
@@ -231,7 +234,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> fail(String reason) {
-        coordinator.tell(new TrainingCoordinator.RankFailed(rank.rank(), reason));
+        group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason));
         return this;
     }
 

@@ -1,0 +1,82 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The bytes in {@code metrics.jsonl} against the formulas (Korthikanti et al. 2022, section 4.2; Rajbhandari et al. 2020). */
+@Tag("real")
+@Timeout(60)
+class TrafficTest {
+    private static final int MICROBATCH_SIZE = 2;
+    private static final int SEQUENCE_LENGTH = 8;
+    private static final int HIDDEN = 16;
+    private static final int MICROBATCHES = 4;
+    private static final int FLOAT_BYTES = 4;
+    /** Of one activation, B T C. */
+    private static final long ACTIVATION = (long) MICROBATCH_SIZE * SEQUENCE_LENGTH * HIDDEN * FLOAT_BYTES;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldSendAnActivationAndAGradientOverEachBorderForEachMicrobatch() {
+        long borders = 3;
+        assertEquals(borders * MICROBATCHES * 2 * ACTIVATION,
+                bytes("pipeline", 4, "parallel.pipeline=4"));
+        assertEquals(2 * borders * MICROBATCHES * 2 * ACTIVATION,
+                bytes("pipeline", 4, "parallel.pipeline=4", "parallel.tensor=2"), "each of two ranks sends all of it");
+        assertEquals(borders * MICROBATCHES * 2 * ACTIVATION,
+                bytes("pipeline", 4, "parallel.pipeline=4", "parallel.tensor=2", "parallel.sequence=true"),
+                "each of two ranks sends half of it");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReduceEightActivationsALayerInATensorGroup(boolean sequence) {
+        for (int tensor : List.of(2, 4)) {
+            String[] grid = {"parallel.pipeline=1", "parallel.tensor=" + tensor, "parallel.sequence=" + sequence};
+            long eachRank = MICROBATCHES * 8 * ACTIVATION * (tensor - 1) / tensor;
+            // Norms of a layer are summed once a step where each rank had some rows of them: two of two vectors.
+            long norms = sequence ? 2 * (tensor - 1) * 4L * HIDDEN * FLOAT_BYTES / tensor : 0;
+            // And once a step the sum of squares of each of its twelve tensors.
+            long squares = 2 * (tensor - 1) * 12L * Double.BYTES / tensor;
+            assertEquals(tensor * (eachRank + norms + squares), bytes("tensor", 3, grid) - bytes("tensor", 2, grid));
+        }
+    }
+
+    @Test
+    void shouldReduceEveryGradientOnceAmongThoseThatHoldTheSameWeights() {
+        for (int data : List.of(2, 4)) {
+            String[] grid = {"parallel.pipeline=1", "parallel.data=" + data,
+                    "training.global-batch-size=" + data * MICROBATCHES * MICROBATCH_SIZE};
+            long layer = (12L * HIDDEN * HIDDEN + 13L * HIDDEN) * FLOAT_BYTES;
+            long expected = data * (2 * layer * (data - 1) / data);
+            long found = bytes("data", 3, grid) - bytes("data", 2, grid);
+            assertTrue(found >= expected && found <= expected * 1.5, "expected " + expected
+                    + " and what aligning twelve parameters adds, but found " + found);
+        }
+    }
+
+    private long bytes(String dimension, int layers, String... settings) {
+        Path run = directory.resolve(dimension + layers + String.join("", settings).hashCode());
+        List<String> all = new ArrayList<>(
+                List.of("engine.kind=reference", "engine.threads=1", "model.tie-embeddings=false",
+                        "model.layers=" + layers, "model.hidden=" + HIDDEN, "model.heads=4",
+                        "model.sequence-length=" + SEQUENCE_LENGTH, "training.steps=2",
+                        "training.microbatch-size=" + MICROBATCH_SIZE,
+                        "training.global-batch-size=" + MICROBATCHES * MICROBATCH_SIZE));
+        all.addAll(List.of(settings));
+        Execution.train(run, all).requireDone();
+        return Math.round(RunFiles.metrics(run, "bytes_sent/" + dimension)[1]);
+    }
+}
