@@ -13,7 +13,8 @@ import java.util.OptionalInt;
  *
  * <p>Up to {@link Slot#NOTE_BYTES} each member leaves a copy of its values, all meet once, and each takes what it needs
  * from the copies: the last to come does not wait at all. Of more, each member works on the others' own memory, between
- * two meetings: it reduces its share of the elements and writes the result to every member, or copies what it gathers.
+ * two meetings: it reduces its share of the elements and writes the result to every member, or copies what it gathers, or
+ * its share of what is spread.
  */
 final class SharedMember extends CheckedGroup {
     private final Meeting meeting;
@@ -79,11 +80,22 @@ final class SharedMember extends CheckedGroup {
                 }
             }
             case BROADCAST -> {
-                if (call.root() != member()) {
+                if (!isNoted) {
+                    spread(call, Shares.start(bytes, size(), member()), Shares.start(bytes, size(), member() + 1));
+                } else if (call.root() != member()) {
                     MemorySegment.copy(sources[call.root()], 0, target, 0, bytes);
                 }
             }
             case BARRIER -> {
+            }
+        }
+    }
+
+    /** Copies bytes {@code from .. to} of the root to every other member, so that the root does not stand by. */
+    private void spread(Call call, long from, long to) {
+        for (int member = 0; member < size(); member++) {
+            if (member != call.root()) {
+                MemorySegment.copy(sources[call.root()], from, turn(member).target, from, to - from);
             }
         }
     }
