@@ -49,6 +49,20 @@ class FailureTest {
         assertEquals(1, execution.errors().lines().count(), execution.errors());
     }
 
+    /** Those that wait for it in a collective leave it at once, and do not speak for it. */
+    @ParameterizedTest
+    @CsvSource({
+            "3, causalAttention, 3, rank 3: stage 0 failed in 0F1 in step 0",
+            "6, adamW,           1, rank 6: stage 1 failed in the weight update of stage 1 in step 0"})
+    void shouldNameTheRankOfAGridThatFailed(int rank, String kernel, int call, String sentence) {
+        FaultyEngineProvider.breakCall(rank, kernel, call);
+        List<String> settings = faulty();
+        settings.addAll(List.of("parallel.tensor=2", "parallel.data=2"));
+        Execution execution = Execution.train(directory.resolve("run"), settings);
+        execution.requireFailed(sentence, "the wire came loose");
+        assertEquals(1, execution.errors().lines().count(), execution.errors());
+    }
+
     @Test
     void shouldGoOnFromTheCheckpointBeforeTheFailure() {
         Path whole = directory.resolve("whole");
