@@ -76,7 +76,7 @@ class RefusalTest {
                 refused("engine.kind=abacus", "abacus", "reference", "nd4j"),
                 refused("engine.kind=nd4j training.precision=float64", "training.precision", "float64", "reference"),
                 refused("training.precision=bfloat16", "training.precision", "float32", "bfloat16"),
-                refused("training.zero=1", "training.zero"),
+                refused("training.zero=2", "training.zero"),
                 refused("parallel.tensor=8", "model.heads", "multiple of parallel.tensor = 8"),
                 refused("parallel.data=3", "training.global-batch-size", "3 x 2 = 6", "12 and 18"),
                 refused("parallel.sequence=true", "parallel.sequence", "parallel.tensor = 1"),

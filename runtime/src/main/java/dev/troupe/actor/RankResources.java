@@ -11,7 +11,7 @@ import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.Traffic;
 import dev.troupe.model.Stage;
-import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
@@ -78,11 +78,6 @@ final class RankResources {
         return data;
     }
 
-    /** The ranks that hold the same weights; empty where this one is alone in that. */
-    Optional<TensorGroup> dataGroup() {
-        return dataGroup.map(group -> new EngineGroup(group, engine));
-    }
-
     RankThread thread() {
         return thread;
     }
@@ -94,7 +89,8 @@ final class RankResources {
 
     /** Builds a stage, with the weights the run starts from, and grants its first credits. */
     void open(int index) {
-        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), node.weights());
+        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
+                node.weights());
         StageWorker worker = new StageWorker(stage, engine, this, node);
         workers.put(index, worker);
         if (node.resumes()) {
@@ -106,6 +102,10 @@ final class RankResources {
     private TensorShare share() {
         return tensorGroup.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
+    }
+
+    private DataShare dataShare() {
+        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero())).orElse(DataShare.ALL);
     }
 
     StageWorker worker(int stage) {

@@ -203,11 +203,9 @@ final class StageWorker implements AutoCloseable {
             stage.reduceTied();
         }
         stage.reduceNorms();
-        rank.dataGroup().ifPresent(stage::addUpGradients);
-        if (at.data() == 0) {
-            node.gradientDump().filter(dump -> dump.wants(pass.step()))
-                    .ifPresent(dump -> dump.add(files(stage.gradients())));
-        }
+        stage.addUpGradients();
+        node.gradientDump().filter(dump -> dump.wants(pass.step()))
+                .ifPresent(dump -> dump.add(files(stage.gradients())));
         List<LayerSquaredSum> sums = stage.squaredSums(); // every rank of the group takes part
         return new TaskResult(List.of(), isFirstOfItsKind() ? sums : List.of());
     }
@@ -225,7 +223,7 @@ final class StageWorker implements AutoCloseable {
 
     /** Weights and optimizer state as files have them, without what another rank writes too. */
     List<TensorPart> state() {
-        return at.data() == 0 ? files(stage.state()) : List.of();
+        return files(stage.state());
     }
 
     private List<TensorPart> files(List<StateTensor> tensors) {

@@ -40,7 +40,7 @@ public interface CollectiveGroup extends AutoCloseable {
      * @param whole
      *            [k size] elements, which stay as they are
      * @param slice
-     *            [k] elements, overwritten; apart from {@code whole}
+     *            [k] elements, overwritten; apart from {@code whole}, or its own place there
      * @param type
      *            a type of floats
      */

@@ -5,6 +5,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.SizingEngine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.Stage;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.schedule.Action;
@@ -67,8 +68,9 @@ final class MemoryWalk implements AutoCloseable {
         this.ids = new int[plan.stageSettings().rows()];
         this.at = plan.ranks().coordinates(rank);
         TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
+        DataShare data = new DataShare(new Group(plan.ranks().data(), at.data()), plan.zero());
         for (int stage : plan.stagesOf(rank)) {
-            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share,
+            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share, data,
                     (name, shape, type, target) -> {
                         throw new IllegalStateException("nothing is loaded where only sizes count");
                     }));

@@ -22,6 +22,7 @@ import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import dev.troupe.model.TensorSharing;
+import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ public final class PreparedRun implements AutoCloseable {
                             spec.parallel().data() * spec.microbatchCount(),
                             optimizer(spec.training().optimizer()), recompute(spec.training().recompute())),
                     spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().ranks(),
-                    spec.parallel().sequence(),
+                    spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
             this.engine = choice.withCosts(

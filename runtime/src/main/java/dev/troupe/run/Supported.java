@@ -14,13 +14,13 @@ final class Supported {
      *             with the key that asks for it
      */
     static void require(RunSpec spec) {
-        require("training.zero", spec.training().zero(), 0);
+        require("training.zero", spec.training().zero(), 1);
     }
 
     private static void require(String key, int found, int most) {
         if (found > most) {
             throw new RequestException(
-                    key + " must be " + most + " in this version, but found " + found + ": set it to " + most);
+                    key + " must be at most " + most + " in this version, but found " + found + ": set it to " + most);
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.troupe.machine.RankRow;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Partition;
 import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
@@ -27,6 +28,8 @@ import java.util.List;
  *            where each rank stands; those of one pipeline place carry out the same row
  * @param sharesSequence
  *            whether the ranks of a tensor-parallel group share the rows of an activation too
+ * @param zero
+ *            what the ranks that hold the same weights share out among them
  * @param partition
  *            the layers of each stage
  * @param stageSettings
@@ -36,9 +39,8 @@ import java.util.List;
  * @param heldOut
  *            the certified plan of a forward pass over held-out data
  */
-public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Partition partition,
-        StageSettings stageSettings, Certificate training,
-        Certificate heldOut) {
+public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,
+        StageSettings stageSettings, Certificate training, Certificate heldOut) {
     /**
      * Plans a run and certifies the plan.
      *
@@ -52,12 +54,12 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Partiti
      *             where the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelConfig model, StageSettings settings, String layout, Schedule schedule,
-            ParallelLayout ranks, boolean sharesSequence, int virtualStages, int heldOutMicrobatches,
+            ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int heldOutMicrobatches,
             int creditsPerEdge) {
         int pipeline = ranks.pipeline();
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, heldOutMicrobatches);
-        return new TrainingPlan(ranks, sharesSequence, partition(model, compute.stageCount(), layout), settings,
+        return new TrainingPlan(ranks, sharesSequence, zero, partition(model, compute.stageCount(), layout), settings,
                 PlanValidator.certify(Lowering.lower(compute), Purpose.TRAINING, creditsPerEdge),
                 PlanValidator.certify(Lowering.lower(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
     }
@@ -153,7 +155,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Partiti
 
     /** The ranks that write their share of the gradients to a file, each once for each of its stages. */
     int gradientWriters() {
-        return partition.stageCount() * ranks.tensor();
+        return partition.stageCount() * ranks.tensor() * ranks.data();
     }
 
     /** The number in the whole step of a microbatch of a rank's pipeline. */

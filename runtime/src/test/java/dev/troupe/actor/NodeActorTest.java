@@ -21,6 +21,7 @@ import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.weights.InitialWeights;
@@ -193,7 +194,7 @@ class NodeActorTest {
 
     private void spawn(Supplier<Engine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
-                Schedules.named("1f1b"), RANKS, false, 1, 1, 2);
+                Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         NodeContext context = new NodeContext(plan, new HandOver(), new LocalGroups(RANKS, Duration.ofSeconds(30)),
                 () -> {
                     Engine engine = open.get();

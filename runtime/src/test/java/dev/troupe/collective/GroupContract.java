@@ -62,6 +62,9 @@ public abstract class GroupContract {
             assertArrayEquals(Arrays.copyOfRange(all, group.member() * bytes, (group.member() + 1) * bytes),
                     bytes(part), what);
             assertArrayEquals(before, bytes(whole), "a reduce-scatter leaves the whole as it is");
+            group.reduceScatter(whole, whole.asSlice((long) group.member() * bytes, bytes), type, reduction);
+            System.arraycopy(bytes(part), 0, before, group.member() * bytes, bytes);
+            assertArrayEquals(before, bytes(whole), "a slice may be its own place in the whole");
         }
     }
 

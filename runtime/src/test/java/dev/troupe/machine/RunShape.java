@@ -4,6 +4,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Schedules;
@@ -53,7 +54,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     private TrainingPlan makePlan() {
         ModelConfig model = new ModelConfig(LAYERS, 4, 1, 4, 8, tied, ModelConfig.NORM_EPSILON);
         return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
-                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, virtualStages,
+                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, virtualStages,
                 HELD_OUT_MICROBATCHES, credits);
     }
 }

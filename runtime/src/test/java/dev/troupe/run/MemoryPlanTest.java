@@ -12,6 +12,7 @@ import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -97,7 +98,7 @@ class MemoryPlanTest {
     private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {
         return TrainingPlan.of(MODEL,
                 new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute), "uniform",
-                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, 1, 1, 2);
+                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, 1, 1, 2);
     }
 
     private static Engine reference() {

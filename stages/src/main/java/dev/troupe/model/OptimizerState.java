@@ -2,11 +2,9 @@ package dev.troupe.model;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.BufferLayout.Run;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The optimizer of a stage with what it remembers between updates: each update is one kernel call a kind of decay. */
 final class OptimizerState {
@@ -17,8 +15,8 @@ final class OptimizerState {
     private final StageBuffers buffers;
     private final Optimizer optimizer;
     // Both null for an optimizer that remembers nothing.
-    private final Tensor firstMoments;
-    private final Tensor secondMoments;
+    private final FlatBuffer firstMoments;
+    private final FlatBuffer secondMoments;
     private final List<Part> parts;
 
     /** Neighbouring parameters that are updated alike; the moments are null where there are none. */
@@ -33,26 +31,18 @@ final class OptimizerState {
             case Optimizer.AdamW adamW -> true;
             case Optimizer.Sgd sgd -> false;
         };
-        this.firstMoments = moments ? buffers.allocate() : null;
-        this.secondMoments = moments ? buffers.allocate() : null;
-        long decaying = buffers.layout().decayingCount();
-        this.parts = Stream.of(part(true, 0, decaying), part(false, decaying, buffers.layout().elementCount()))
-                .flatMap(Optional::stream).toList();
+        this.firstMoments = moments ? buffers.allocateMoments() : null;
+        this.secondMoments = moments ? buffers.allocateMoments() : null;
+        this.parts = buffers.runs().stream().map(this::part).toList();
     }
 
-    private Optional<Part> part(boolean decays, long from, long to) {
-        return from == to
-                ? Optional.empty()
-                : Optional.of(new Part(decays, range(buffers.weights(), from, to),
-                        range(buffers.gradients(), from, to), range(firstMoments, from, to),
-                        range(secondMoments, from, to)));
+    private Part part(Run run) {
+        return new Part(run.decays(), buffers.weights().part(run.piece()), buffers.gradients().part(run.piece()),
+                firstMoments == null ? null : firstMoments.part(run.piece()),
+                secondMoments == null ? null : secondMoments.part(run.piece()));
     }
 
-    private Tensor range(Tensor buffer, long from, long to) {
-        return buffer == null ? null : engine.range(buffer, from, Shape.of(Math.toIntExact(to - from)));
-    }
-
-    /** Updates all weights; the gradients are zero afterwards. */
+    /** Updates the weights that are this rank's to update; their gradients are zero afterwards. */
     void step(double learningRate, double gradientScale, long updateNumber) {
         for (Part part : parts) {
             switch (optimizer) {
@@ -66,13 +56,11 @@ final class OptimizerState {
         }
     }
 
-    /** Appends the moments of a parameter under their names. */
+    /** Appends what this rank has of the moments of a parameter under their names. */
     void addTo(List<StateTensor> state, Parameter parameter, boolean copy) {
         if (firstMoments != null) {
-            state.add(new StateTensor(FIRST_MOMENT + parameter.name(), buffers.rangeOf(parameter, firstMoments),
-                    parameter.slice(), copy));
-            state.add(new StateTensor(SECOND_MOMENT + parameter.name(), buffers.rangeOf(parameter, secondMoments),
-                    parameter.slice(), copy));
+            buffers.held(FIRST_MOMENT + parameter.name(), parameter, firstMoments, copy).ifPresent(state::add);
+            buffers.held(SECOND_MOMENT + parameter.name(), parameter, secondMoments, copy).ifPresent(state::add);
         }
     }
 }

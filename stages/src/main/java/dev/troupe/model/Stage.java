@@ -3,6 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
@@ -14,7 +15,7 @@ import java.util.List;
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
  * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then
  * {@link #reduceNorms}; where {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient;
- * {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls
+ * {@link #addUpGradients}; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls
  * to {@code backwardWeight}, so the same order gives the same bits. Between steps {@link #forwardOnly} measures a loss.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
@@ -36,16 +37,18 @@ public final class Stage implements AutoCloseable {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
+    private final TensorGroup holders;
     private final StageLayers stack;
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final StageState state;
     private final Shape boundaryShape;
+    private final TiedTable tied;
     private final TokenInlet inlet;
     private final MicrobatchTapes tapes;
 
     private Stage(Engine engine, Partition partition, int index, StageSettings settings, TensorShare share,
-            WeightSource source) {
+            DataShare data, WeightSource source) {
         this.index = index;
         this.stageCount = partition.stageCount();
         this.model = partition.model();
@@ -56,12 +59,14 @@ public final class Stage implements AutoCloseable {
         LayerContext context = new LayerContext(engine, pool, model, settings.microbatchSize(),
                 settings.sequenceLength(), share);
         this.group = share.group();
+        this.holders = data.group();
         this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
-        this.buffers = new StageBuffers(engine, stack.parameters(), stack.secondUse(), true);
+        this.buffers = new StageBuffers(engine, stack.parameters(), stack.secondUse(), true, data);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
-        this.state = new StageState(engine, stack, optimizer, group);
+        this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.boundaryShape = new ResidualStream(context).shape();
+        this.tied = new TiedTable(index, engine, stack);
         this.inlet = new TokenInlet(context, index);
         this.tapes = new MicrobatchTapes(index, stack, settings);
     }
@@ -77,7 +82,7 @@ public final class Stage implements AutoCloseable {
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             WeightSource source) {
-        return create(engine, partition, index, settings, TensorShare.ALL, source);
+        return create(engine, partition, index, settings, TensorShare.ALL, DataShare.ALL, source);
     }
 
     /**
@@ -85,6 +90,8 @@ public final class Stage implements AutoCloseable {
      *
      * @param share
      *            what of the stage is this rank's
+     * @param data
+     *            with whom it holds that, and what these ranks share out among them
      * @param source
      *            has whole tensors, of which the stage takes its slices
      * @throws IllegalArgumentException
@@ -93,7 +100,7 @@ public final class Stage implements AutoCloseable {
      *             where the source lacks a tensor
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
-            TensorShare share, WeightSource source) {
+            TensorShare share, DataShare data, WeightSource source) {
         int longest = partition.model().sequenceLength();
         if (settings.sequenceLength() > longest) {
             throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
@@ -103,7 +110,7 @@ public final class Stage implements AutoCloseable {
                 .ifPresent(refusal -> {
                     throw new IllegalArgumentException(refusal);
                 });
-        return new Stage(engine, partition, index, settings, share, source);
+        return new Stage(engine, partition, index, settings, share, data, source);
     }
 
     /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
@@ -151,7 +158,7 @@ public final class Stage implements AutoCloseable {
 
     /** Bytes of the buffer of all weights. */
     public long weightBytes() {
-        return buffers.weights().byteCount();
+        return buffers.weights().tensor().byteCount();
     }
 
     /** Bytes of the buffers of all gradients. */
@@ -278,9 +285,13 @@ public final class Stage implements AutoCloseable {
         buffers.addUp(stack.parameters().stream().filter(Parameter::ofOwnRows).toList(), group, pool);
     }
 
-    /** Every gradient becomes the sum over the ranks that hold the same weights, before they are measured. */
-    public void addUpGradients(TensorGroup holders) {
-        holders.allReduce(buffers.gradients());
+    /**
+     * Adds up gradients over the ranks that hold the same weights. Once a step, after {@link #reduceNorms} and the
+     * exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers, a rank has the sums of
+     * its share alone, which is all that is measured, shown and used of its gradients from there on.
+     */
+    public void addUpGradients() {
+        buffers.reduceGradients();
     }
 
     /**
@@ -288,9 +299,7 @@ public final class Stage implements AutoCloseable {
      * last microbatch.
      */
     public void reduceTied() {
-        requireTied(TiedEnd.BOTH);
-        Tensor sum = stack.embedding().tokenTable().gradient();
-        engine.add(sum, stack.head().table().gradient(), sum);
+        tied.reduce();
     }
 
     /**
@@ -298,7 +307,7 @@ public final class Stage implements AutoCloseable {
      * [V x C], this rank's rows of it: it is copied before {@link #addTiedGradient} changes it.
      */
     public Tensor tiedGradient() {
-        return oneTiedEnd().gradient();
+        return tied.gradient();
     }
 
     /**
@@ -306,7 +315,7 @@ public final class Stage implements AutoCloseable {
      * {@link #release}.
      */
     public Tensor takeTiedGradient() {
-        return pool.take(oneTiedEnd().shape());
+        return pool.take(tied.gradient().shape());
     }
 
     /**
@@ -317,12 +326,7 @@ public final class Stage implements AutoCloseable {
      *            the other end's {@link #tiedGradient}, before anything was added to it; it stays the caller's
      */
     public void addTiedGradient(Tensor other) {
-        Tensor own = oneTiedEnd().gradient();
-        if (tiedEnd() == TiedEnd.EMBEDDING) {
-            engine.add(own, other, own);
-        } else {
-            engine.add(other, own, own);
-        }
+        tied.add(other);
     }
 
     /**
@@ -331,7 +335,7 @@ public final class Stage implements AutoCloseable {
      * whole tensors.
      */
     public List<LayerSquaredSum> squaredSums() {
-        return stack.squaredSums(engine, group);
+        return stack.squaredSums(engine, buffers, group, holders);
     }
 
     /**
@@ -346,7 +350,8 @@ public final class Stage implements AutoCloseable {
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
-        buffers.zeroSecondGradient();
+        buffers.gatherWeights();
+        buffers.zeroOtherGradients();
     }
 
     /** The weights, in the order of the published model: what an export writes. */
@@ -362,7 +367,10 @@ public final class Stage implements AutoCloseable {
         return state.gradients();
     }
 
-    /** Weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates so far. */
+    /**
+     * What this rank has of weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates
+     * so far.
+     */
     public List<StateTensor> state() {
         return state.all();
     }
@@ -417,22 +425,5 @@ public final class Stage implements AutoCloseable {
                     + " from its neighbour for microbatch "
                     + microbatch + ", but found " + (tensor == null ? "none" : what + " of shape " + tensor.shape()));
         }
-    }
-
-    private void requireTied(TiedEnd expected) {
-        if (tiedEnd() != expected) {
-            throw new IllegalStateException("stage " + index + " has " + tiedEnd() + " of a tied token table, but "
-                    + expected + " was expected");
-        }
-    }
-
-    private Parameter oneTiedEnd() {
-        return switch (tiedEnd()) {
-            case EMBEDDING -> stack.embedding().tokenTable();
-            case HEAD -> stack.head().table();
-            case BOTH, NONE -> throw new IllegalStateException(
-                    "stage " + index + " has " + tiedEnd()
-                            + " of a tied token table, but exactly one end was expected");
-        };
     }
 }

@@ -80,14 +80,18 @@ final class StageLayers {
         return tiedEnd == TiedEnd.HEAD && parameter == head.table();
     }
 
-    /** The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have. */
-    List<LayerSquaredSum> squaredSums(Engine engine, TensorGroup group) {
+    /**
+     * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
+     * ranks that hold the same weights measure a share each.
+     */
+    List<LayerSquaredSum> squaredSums(Engine engine, StageBuffers buffers, TensorGroup group, TensorGroup holders) {
         double[] ofParameters = parameters().stream().mapToDouble(
                 parameter -> isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
                         ? 0
-                        : engine.squaredSum(parameter.gradient()))
+                        : buffers.gradientShare(parameter).map(engine::squaredSum).orElse(0.0))
                 .toArray();
         group.allReduce(ofParameters);
+        holders.allReduce(ofParameters);
         List<LayerSquaredSum> sums = new ArrayList<>();
         int next = 0;
         for (Layer layer : layers) {

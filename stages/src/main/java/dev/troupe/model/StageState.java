@@ -1,39 +1,40 @@
 package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 
 /** What one rank has of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {
     private final Engine engine;
     private final StageLayers layers;
+    private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final TensorGroup group;
 
-    StageState(Engine engine, StageLayers layers, OptimizerState optimizer, TensorGroup group) {
+    StageState(Engine engine, StageLayers layers, StageBuffers buffers, OptimizerState optimizer, TensorGroup group) {
         this.engine = engine;
         this.layers = layers;
+        this.buffers = buffers;
         this.optimizer = optimizer;
         this.group = group;
     }
 
     List<StateTensor> weights() {
-        return named(Parameter::weights);
+        return named(buffers.weights());
     }
 
     List<StateTensor> gradients() {
-        return named(Parameter::gradient);
+        return named(buffers.gradients());
     }
 
-    private List<StateTensor> named(Function<Parameter, Tensor> tensor) {
-        return layers.parameters().stream().map(parameter -> new StateTensor(parameter.name(), tensor.apply(parameter),
-                parameter.slice(), isCopy(parameter))).toList();
+    private List<StateTensor> named(FlatBuffer buffer) {
+        return layers.parameters().stream()
+                .flatMap(parameter -> buffers.held(parameter.name(), parameter, buffer, isCopy(parameter)).stream())
+                .toList();
     }
 
     /** Weights and optimizer state. */

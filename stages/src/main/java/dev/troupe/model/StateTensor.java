@@ -14,7 +14,7 @@ import dev.troupe.parallel.TensorSlice;
  *            what of the whole tensor this is
  * @param copy
  *            whether another rank has the same bits under the same name and is the one to write them: of a tied token
- *            table the stage of the embedding, of what a tensor-parallel group does not share out its first rank
+ *            table the stage of the embedding, of what a group of ranks does not share out its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
 }

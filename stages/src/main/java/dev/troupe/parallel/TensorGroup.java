@@ -37,7 +37,8 @@ public interface TensorGroup {
      * @param whole
      *            this member's addend, float [k size x ...]; left with any content
      * @param slice
-     *            [k x ...]; overwritten. In a group of one it is the same tensor as {@code whole}
+     *            [k x ...]; overwritten; a range of {@code whole} where it is its own place there. In a group of one it is
+     *            the same tensor as {@code whole}
      */
     void reduceScatter(Tensor whole, Tensor slice);
 
@@ -45,7 +46,7 @@ public interface TensorGroup {
      * Every member gets the slices of all, one after another along the first dimension in the order of ranks.
      *
      * @param slice
-     *            this member's part, of any type, [k x ...]
+     *            this member's part, of any type, [k x ...]; a range of {@code whole} where it is its own place there
      * @param whole
      *            [k size x ...]; overwritten. In a group of one it is the same tensor as {@code slice}
      */

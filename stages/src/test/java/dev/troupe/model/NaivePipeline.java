@@ -5,6 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.Order.Work;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
@@ -28,11 +30,17 @@ final class NaivePipeline implements AutoCloseable {
     @FunctionalInterface
     interface Shares {
         TensorShare of(int stage, Engine engine);
+
+        /** With whom it has that. */
+        default DataShare data(Engine engine) {
+            return DataShare.ALL;
+        }
     }
 
     private final Golden golden;
     private final int microbatchSize;
     private final int microbatches;
+    private final int firstMicrobatch;
     private final List<Engine> engines = new ArrayList<>();
     final List<Stage> stages = new ArrayList<>();
     final int[] peakActivations;
@@ -58,14 +66,18 @@ final class NaivePipeline implements AutoCloseable {
             DataType floatType, Shares shares) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;
-        this.microbatches = golden.batchSize / microbatchSize;
+        int allMicrobatches = golden.batchSize / microbatchSize;
+        TensorGroup holders = shares.data(null).group();
+        this.microbatches = allMicrobatches / holders.size();
+        this.firstMicrobatch = holders.rank() * microbatches;
         this.peakActivations = new int[partition.stageCount()];
-        StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, microbatches,
+        StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
                 golden.optimizer, recompute);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
             Engine engine = new ReferenceEngine(floatType);
             engines.add(engine);
-            stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine), source));
+            stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine),
+                    shares.data(engine), source));
             activations.add(new HashMap<>());
             gradients.add(new HashMap<>());
         }
@@ -87,6 +99,7 @@ final class NaivePipeline implements AutoCloseable {
         run(step, order);
         stages.forEach(Stage::reduceNorms);
         reduceTied();
+        stages.forEach(Stage::addUpGradients);
         List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
         return new StepResult(meanLoss(), GlobalNorm.of(sums));
     }
@@ -211,11 +224,11 @@ final class NaivePipeline implements AutoCloseable {
     }
 
     private int[] tokens(int step, int microbatch) {
-        return golden.tokens(step, microbatch, microbatchSize, 0);
+        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 0);
     }
 
     private int[] targets(int step, int microbatch) {
-        return golden.tokens(step, microbatch, microbatchSize, 1);
+        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 1);
     }
 
     /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */

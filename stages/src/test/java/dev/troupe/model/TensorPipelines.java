@@ -1,10 +1,13 @@
 package dev.troupe.model;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.model.NaivePipeline.StepResult;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.parallel.Zero;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -19,11 +22,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/** As many pipelines as a tensor-parallel group has ranks, each in its thread; each stage's ranks are a group. */
+/**
+ * As many pipelines as there are tensor-parallel times data-parallel ranks, each in its thread. The tensor-parallel ranks
+ * of a stage are a group, and so are the ranks that hold the same weights.
+ */
 final class TensorPipelines implements AutoCloseable {
     private final ExecutorService threads;
+    private final int size;
     final List<NaivePipeline> ranks = new ArrayList<>();
     final List<InMemoryGroup> groups = new ArrayList<>();
+    /** By tensor-parallel rank. */
+    final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
     /** How a run is set up beside its layout. */
     record Setup(Golden golden, WeightSource source, int microbatchSize, DataType floatType, Recompute recompute) {
@@ -33,34 +42,77 @@ final class TensorPipelines implements AutoCloseable {
     }
 
     TensorPipelines(Setup setup, Partition partition, int size, boolean sequence) {
-        threads = Executors.newFixedThreadPool(size);
-        for (int stage = 0; stage < partition.stageCount(); stage++) {
-            groups.add(new InMemoryGroup(size));
+        this(setup, partition, size, sequence, 1, Zero.NONE);
+    }
+
+    TensorPipelines(Setup setup, Partition partition, int size, boolean sequence, int holders, Zero zero) {
+        this.size = size;
+        threads = Executors.newFixedThreadPool(size * holders);
+        for (int rank = 0; rank < size; rank++) {
+            dataGroups.add(new InMemoryGroup(holders));
         }
-        for (int member = 0; member < size; member++) {
-            int rank = member;
-            ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
-                    setup.recompute(), setup.floatType(),
-                    (stage, engine) -> new TensorShare(groups.get(stage).member(rank, engine), sequence)));
+        for (int holder = 0; holder < holders; holder++) {
+            List<InMemoryGroup> ofStages = new ArrayList<>();
+            for (int stage = 0; stage < partition.stageCount(); stage++) {
+                ofStages.add(new InMemoryGroup(size));
+            }
+            groups.addAll(ofStages);
+            for (int rank = 0; rank < size; rank++) {
+                ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
+                        setup.recompute(), setup.floatType(),
+                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero)));
+            }
+        }
+    }
+
+    /** Where a rank stands. */
+    private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
+            Zero zero) implements NaivePipeline.Shares {
+        @Override
+        public TensorShare of(int stage, Engine engine) {
+            return new TensorShare(ofStages.get(stage).member(rank, engine), sequence);
+        }
+
+        @Override
+        public DataShare data(Engine engine) {
+            return new DataShare(holders.member(holder, engine), zero);
         }
     }
 
     /** A whole step; every rank must come to the same loss and norm. */
     StepResult step(int step, Order order) {
-        return onAll(rank -> rank.step(step, order));
+        StepResult result = gradients(step, order);
+        update(step, result);
+        return result;
     }
 
     /** A step up to its update. */
     StepResult gradients(int step, Order order) {
-        return onAll(rank -> rank.gradients(step, order));
+        List<StepResult> results = onAll(rank -> rank.gradients(step, order));
+        double loss = 0;
+        for (int first = 0; first < results.size(); first += size) {
+            requireOne(results.subList(first, first + size));
+            loss += results.get(first).loss() * size / results.size();
+        }
+        requireOne(results.stream().map(StepResult::norm).toList());
+        return new StepResult(loss, results.getFirst().norm());
+    }
+
+    private static void requireOne(List<?> results) {
+        if (results.stream().distinct().count() != 1) {
+            throw new AssertionError("the ranks of a group came to different results: " + results);
+        }
     }
 
     /** The update of a step. */
     void update(int step, StepResult result) {
-        ranks.forEach(rank -> rank.update(step, result));
+        onAll(rank -> {
+            rank.update(step, result);
+            return null;
+        });
     }
 
-    private <T> T onAll(Function<NaivePipeline, T> work) {
+    private <T> List<T> onAll(Function<NaivePipeline, T> work) {
         List<Future<T>> futures = ranks.stream().map(rank -> threads.submit(() -> work.apply(rank))).toList();
         List<T> results = new ArrayList<>();
         for (Future<T> future : futures) {
@@ -73,10 +125,7 @@ final class TensorPipelines implements AutoCloseable {
                 throw new AssertionError(interrupted);
             }
         }
-        if (results.stream().distinct().count() != 1) {
-            throw new AssertionError("the ranks of a group came to different results: " + results);
-        }
-        return results.getFirst();
+        return results;
     }
 
     /** Whole tensors by name, each put together from its slices; what several ranks have must be the same bits. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.InitialWeights;
@@ -42,7 +43,8 @@ class TensorSharingTest {
             TensorShare share = new TensorShare(new InMemoryGroup(4).member(1, engine), false);
             assertThrows(IllegalArgumentException.class,
                     () -> Stage.create(engine, Partition.uniform(MODEL, 1), 0,
-                            new StageSettings(1, 5, 1, new Optimizer.Sgd(0)), share, new InitialWeights(MODEL, 1)));
+                            new StageSettings(1, 5, 1, new Optimizer.Sgd(0)), share, DataShare.ALL,
+                            new InitialWeights(MODEL, 1)));
             assertEquals(0, engine.allocatedBytes());
         }
     }

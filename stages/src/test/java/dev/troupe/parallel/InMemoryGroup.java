@@ -100,8 +100,8 @@ public final class InMemoryGroup {
         public void reduceScatter(Tensor whole, Tensor slice) {
             requireParts(whole, slice);
             double[] sums = combined(Operation.REDUCE_SCATTER, read(whole), sum(whole.dataType()));
-            write(sums, rank * slice.shape().elementCount(), slice);
             engine.fill(whole, Double.NaN); // nobody may count on what is left in it
+            write(sums, rank * slice.shape().elementCount(), slice);
         }
 
         @Override

@@ -1,0 +1,36 @@
+package dev.troupe.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.model.BufferLayout.Piece;
+
+/**
+ * One number for each weight of a stage.
+ *
+ * @param tensor
+ *            all of them, or those of this rank's share
+ * @param extent
+ *            which
+ */
+record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
+    /** What of a buffer a rank has. */
+    enum Extent {
+        /** Everything. */
+        ALL,
+        /** Everything, but once gradients are added up only what is in the rank's share counts. */
+        SHARE_IN_PLACE,
+        /** The rank's share alone. */
+        SHARE
+    }
+
+    /** A range of the buffer; of a share, one that is in it. */
+    Tensor part(Piece piece) {
+        return part(piece, Shape.of(Math.toIntExact(piece.count())));
+    }
+
+    /** A range of the buffer of this shape. */
+    Tensor part(Piece piece, Shape shape) {
+        return engine.range(tensor, extent == Extent.SHARE ? piece.inShare() : piece.first(), shape);
+    }
+}
