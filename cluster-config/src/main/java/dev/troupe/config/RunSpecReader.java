@@ -149,7 +149,8 @@ public final class RunSpecReader {
                 values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.zero", 0, MOST_ZERO),
-                values.word("training.recompute", TrainingSpec.Recompute.class, ""), optimizer(), learningRate(steps));
+                values.word("training.recompute", TrainingSpec.Recompute.class, ""),
+                values.decimal("training.dropout", Values.Range.FRACTION), optimizer(), learningRate(steps));
     }
 
     private OptimizerSpec optimizer() {

@@ -74,6 +74,7 @@ final class RunSpecWriter {
         plain("validate-every", training.validateEvery());
         plain("zero", training.zero());
         word("recompute", training.recompute().word());
+        plain("dropout", training.dropout());
         section("optimizer", () -> {
             OptimizerSpec optimizer = training.optimizer();
             word("kind", optimizer.kind().word());

@@ -16,12 +16,13 @@ import java.util.Objects;
  * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
  *            optimizer state; 2 gradients too; 3 weights too
  * @param recompute what is not kept of a forward but computed again in the backward
+ * @param dropout probability of an activation to drop out, from 0 to below 1
  * @param optimizer what turns gradients into new weights
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         double gradientClip, int checkpointEvery, int validateEvery, int zero, Recompute recompute,
-        OptimizerSpec optimizer, LearningRateSpec learningRate) {
+        double dropout, OptimizerSpec optimizer, LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {

@@ -113,7 +113,10 @@ final class StageWorker implements AutoCloseable {
         }
         engine.workStarts(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
-            case TRAINING -> stage.forward(microbatch, input, data.tokens(), data.targets());
+            case TRAINING -> {
+                stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
+                yield stage.forward(microbatch, input, data.tokens(), data.targets());
+            }
             case HELD_OUT -> stage.forwardOnly(microbatch, input, data.tokens(), data.targets());
         };
         engine.workEnds();

@@ -118,7 +118,7 @@ public final class Comparison {
         return new RunSpec(base.name(), base.model(), base.data(),
                 new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
                         training.seed(), training.precision(), training.gradientClip(), 0, 0, training.zero(),
-                        training.recompute(),
+                        training.recompute(), training.dropout(),
                         training.optimizer(),
                         training.learningRate()),
                 new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),

@@ -16,6 +16,7 @@ import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.LearningRate;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
@@ -87,7 +88,8 @@ public final class PreparedRun implements AutoCloseable {
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
-                            optimizer(spec.training().optimizer()), recompute(spec.training().recompute())),
+                            optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
+                            dropout(spec.training(), choice)),
                     spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
@@ -147,6 +149,15 @@ public final class PreparedRun implements AutoCloseable {
                     spec.weightDecay());
             case SGD -> new Optimizer.Sgd(spec.weightDecay());
         };
+    }
+
+    private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
+        if (training.dropout() > 0 && !engine.provider().dropsOut()) {
+            throw new RequestException("training.dropout = " + training.dropout() + ", but the engine "
+                    + engine.provider().kind()
+                    + " cannot drop out: set engine.kind = cpu, or training.dropout = 0");
+        }
+        return new DropoutSettings(training.dropout(), training.seed());
     }
 
     private static Recompute recompute(TrainingSpec.Recompute recompute) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.Work;
+import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Partition;
@@ -56,7 +57,7 @@ class EmulatedCostsTest {
     void shouldCountWhatIsComputedAgain() {
         EmulatedCosts costs = new EmulatedCosts(
                 RunSpecReader.read(Optional.empty(), List.of("engine.emulated.device-flops=1e9")).engine().emulated(),
-                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL));
+                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE));
         assertCosts(costs, 0, 2304 + 288, 2304 - 768 + 288 + 2304 + 576, 2304, 0);
         assertCosts(costs, 1, 2304 + 288 + 240, 2304 - 768 + 288 + 240 + 2304 + 576 + 240, 2304 + 240, 0);
     }

@@ -8,6 +8,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
@@ -97,8 +98,9 @@ class MemoryPlanTest {
 
     private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {
         return TrainingPlan.of(MODEL,
-                new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute), "uniform",
-                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, 1, 1, 2);
+                new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute,
+                        DropoutSettings.NONE),
+                "uniform", Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, 1, 1, 2);
     }
 
     private static Engine reference() {

@@ -1,5 +1,6 @@
 package dev.troupe.model;
 
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -19,25 +20,33 @@ final class AttentionHalf {
     private final TensorPool pool;
     private final int sequenceLength;
     private final int heads;
+    private final int allHeads;
+    private final int firstHead;
     private final ResidualStream stream;
+    private final StreamDropout outputDropout;
     private final Shape activation;
     private final Shape attendedShape;
     private final Shape qkvShape;
     private final Shape stateShape;
     private final boolean shedsAttention;
+    private final int number;
     private final Norm norm;
     private final Parameter qkvWeight;
     private final Parameter qkvBias;
     private final Parameter projectionWeight;
     private final Parameter projectionBias;
 
-    AttentionHalf(LayerContext context, String block) {
+    AttentionHalf(LayerContext context, int number, String block) {
         int width = context.model().hidden();
+        this.number = number;
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
-        heads = context.own(context.model().heads());
+        allHeads = context.model().heads();
+        heads = context.own(allHeads);
+        firstHead = context.share().group().rank() * heads;
         stream = new ResidualStream(context);
+        outputDropout = new StreamDropout(context, stream, number, Draw.Site.ATTENTION_OUTPUT);
         activation = context.activation(width);
         attendedShape = context.activation(context.own(width));
         qkvShape = context.activation(context.own(3 * width));
@@ -61,6 +70,7 @@ final class AttentionHalf {
     /** One microbatch. */
     final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
+        private Draw draw;
         private Tensor normed;
         private Tensor qkv;
         private Tensor state;
@@ -68,7 +78,8 @@ final class AttentionHalf {
         private Tensor outputGradient;
         private Tensor qkvGradient;
 
-        Tensor forward(Tensor x) {
+        Tensor forward(Tensor x, Draw drawn) {
+            draw = drawn;
             normed = stream.intoWhole(normPass.forward(x));
             return attendAndProject();
         }
@@ -78,6 +89,7 @@ final class AttentionHalf {
             engine.linear(normed, qkvWeight.weights(), qkvBias.weights(), qkv);
             attend();
             Tensor y = stream.project(attended, projectionWeight, projectionBias);
+            outputDropout.forward(y, draw);
             engine.add(normPass.input(), y, y);
             return y;
         }
@@ -85,7 +97,11 @@ final class AttentionHalf {
         private void attend() {
             state = pool.take(stateShape);
             attended = pool.take(attendedShape);
-            engine.causalAttention(qkv, sequenceLength, heads, state, attended);
+            engine.causalAttention(qkv, sequenceLength, heads, dropout(), state, attended);
+        }
+
+        private Dropout dropout() {
+            return draw.ofHeads(number, allHeads, firstHead);
         }
 
         /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
@@ -113,14 +129,15 @@ final class AttentionHalf {
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = stream.whole(dy);
+            outputGradient = outputDropout.backward(dy, draw);
             if (attended == null) {
                 attend();
             }
             Tensor dAttended = pool.take(attendedShape);
             engine.matmul(outputGradient, false, projectionWeight.weights(), true, dAttended, false);
             qkvGradient = pool.take(qkvShape);
-            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, qkvGradient);
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, dropout(),
+                    qkvGradient);
             // What only this half of the backward reads goes back now; the other half may come much later.
             pool.give(dAttended);
             qkv = pool.drop(qkv);

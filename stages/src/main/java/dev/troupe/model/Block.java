@@ -14,8 +14,8 @@ final class Block implements Layer {
     Block(LayerContext context, int number) {
         this.number = number;
         String name = "h." + (number - 1);
-        attention = new AttentionHalf(context, name);
-        mlp = new MlpHalf(context, name);
+        attention = new AttentionHalf(context, number, name);
+        mlp = new MlpHalf(context, number, name);
     }
 
     @Override
@@ -41,8 +41,8 @@ final class Block implements Layer {
         private final MlpHalf.Pass mlpPass = mlp.new Pass();
 
         @Override
-        public Tensor forward(Tensor x) {
-            return mlpPass.forward(attentionPass.forward(x));
+        public Tensor forward(Tensor x, Draw draw) {
+            return mlpPass.forward(attentionPass.forward(x, draw), draw);
         }
 
         @Override

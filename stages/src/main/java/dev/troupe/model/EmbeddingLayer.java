@@ -18,6 +18,7 @@ final class EmbeddingLayer implements Layer {
     private final TensorPool pool;
     private final int sequenceLength;
     private final ResidualStream stream;
+    private final StreamDropout dropout;
     private final Shape outputShape;
     private final boolean addsPositions;
     private final Parameter tokenTable;
@@ -29,6 +30,7 @@ final class EmbeddingLayer implements Layer {
         pool = context.pool();
         sequenceLength = context.sequenceLength();
         stream = new ResidualStream(context);
+        dropout = new StreamDropout(context, stream, number(), Draw.Site.EMBEDDING);
         // The rows of tokens are added up over the ranks, so one rank adds those of positions.
         addsPositions = context.share().group().rank() == 0;
         outputShape = context.activation(model.hidden());
@@ -57,17 +59,21 @@ final class EmbeddingLayer implements Layer {
 
     /** One microbatch: keeps its tokens from the forward on, and the gradient between the backwards. */
     final class Pass implements Tape {
+        private Draw draw;
         private Tensor tokens;
         private Tensor outputGradient;
 
         /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
         @Override
-        public Tensor forward(Tensor x) {
+        public Tensor forward(Tensor x, Draw drawn) {
             tokens = x;
+            draw = drawn;
             Tensor y = pool.take(outputShape);
             engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
                     sequenceLength, y);
-            return stream.intoSum(y);
+            Tensor own = stream.intoSum(y);
+            dropout.forward(own, draw);
+            return own;
         }
 
         /** Keeps its tokens alone, here and in the next two. */
@@ -86,7 +92,10 @@ final class EmbeddingLayer implements Layer {
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy) {
-            outputGradient = stream.intoWhole(dy);
+            outputGradient = dropout.backward(dy, draw);
+            if (outputGradient != dy) {
+                pool.give(dy);
+            }
             return null;
         }
 

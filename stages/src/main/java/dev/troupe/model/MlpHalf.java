@@ -17,6 +17,7 @@ final class MlpHalf {
     private final Engine engine;
     private final TensorPool pool;
     private final ResidualStream stream;
+    private final StreamDropout dropout;
     private final Shape activation;
     private final Shape innerShape;
     private final Norm norm;
@@ -25,11 +26,12 @@ final class MlpHalf {
     private final Parameter projectionWeight;
     private final Parameter projectionBias;
 
-    MlpHalf(LayerContext context, String block) {
+    MlpHalf(LayerContext context, int number, String block) {
         int width = context.model().hidden();
         engine = context.engine();
         pool = context.pool();
         stream = new ResidualStream(context);
+        dropout = new StreamDropout(context, stream, number, Draw.Site.MLP_OUTPUT);
         activation = context.activation(width);
         innerShape = context.activation(context.own(4 * width));
         norm = new Norm(context, block + ".ln_2");
@@ -48,15 +50,18 @@ final class MlpHalf {
     /** One microbatch. */
     final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
+        private Draw draw;
         private Tensor normed;
         private Tensor preActivation;
         private Tensor inner;
         private Tensor outputGradient;
         private Tensor preActivationGradient;
 
-        Tensor forward(Tensor x) {
+        Tensor forward(Tensor x, Draw drawn) {
+            draw = drawn;
             replay(x);
             Tensor y = stream.project(inner, projectionWeight, projectionBias);
+            dropout.forward(y, draw);
             engine.add(x, y, y);
             return y;
         }
@@ -76,7 +81,7 @@ final class MlpHalf {
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = stream.whole(dy);
+            outputGradient = dropout.backward(dy, draw);
             preActivationGradient = pool.take(innerShape);
             engine.matmul(outputGradient, false, projectionWeight.weights(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);

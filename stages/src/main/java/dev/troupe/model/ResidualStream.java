@@ -37,6 +37,11 @@ final class ResidualStream {
         return ownRows;
     }
 
+    /** Which of all rows is the first that this rank has. */
+    int firstRow() {
+        return cutsRows ? group.rank() * ownRows.size(0) : 0;
+    }
+
     /** All rows of what each rank has some of: the same tensor, or another. Takes nothing over. */
     Tensor whole(Tensor own) {
         if (!cutsRows) {
@@ -88,7 +93,7 @@ final class ResidualStream {
      * @param dy
      *            the gradient for the half's output
      * @param kept
-     *            {@link #whole} of dy, which is kept as it is
+     *            what the half's backward reads later: dy itself, or a tensor made from it
      */
     Tensor pastHalf(Tensor dy, Tensor kept) {
         if (kept != dy) {

@@ -46,6 +46,8 @@ public final class Stage implements AutoCloseable {
     private final TiedTable tied;
     private final TokenInlet inlet;
     private final MicrobatchTapes tapes;
+    private long step;
+    private int firstMicrobatch;
 
     private Stage(Engine engine, Partition partition, int index, StageSettings settings, TensorShare share,
             DataShare data, WeightSource source) {
@@ -187,6 +189,15 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
+     * Says in which step of the run the forwards from now on are, and which of the step's microbatches of all pipelines this
+     * one's microbatch 0 is: what drops out follows from both.
+     */
+    public void enterStep(long number, int firstOfPipeline) {
+        step = number;
+        firstMicrobatch = firstOfPipeline;
+    }
+
+    /**
      * The forward of one microbatch; what the backwards need is kept.
      *
      * @param microbatch
@@ -204,14 +215,15 @@ public final class Stage implements AutoCloseable {
     public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
         StageTape tape = tapes.begin(microbatch);
         predict(tape, targets);
-        Tensor output = tape.forward(firstInput(microbatch, input, tokens));
+        Tensor output = tape.forward(firstInput(microbatch, input, tokens),
+                settings.dropout().draw(step, firstMicrobatch + microbatch));
         recordLoss(microbatch, tape);
         return output;
     }
 
     /**
-     * As {@link #forward}, but keeps nothing: for a loss on held-out data. The microbatch has no activations of a
-     * {@link #forward} at that time; its {@link #loss} is overwritten.
+     * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on held-out data. The microbatch has no
+     * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
      */
     public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
         StageTape tape = tapes.begin(microbatch);

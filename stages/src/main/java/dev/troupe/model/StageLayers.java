@@ -109,7 +109,7 @@ final class StageLayers {
         for (Layer layer : layers) {
             if (layer != head) {
                 Tape tape = layer.newTape();
-                x = tape.forward(x);
+                x = tape.forward(x, Draw.NONE);
                 tape.release();
             }
         }

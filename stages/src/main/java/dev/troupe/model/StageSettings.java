@@ -13,9 +13,11 @@ package dev.troupe.model;
  *            how weights are updated
  * @param recompute
  *            what is not kept of a forward
+ * @param dropout
+ *            what drops out of a forward in training
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
-        Recompute recompute) {
+        Recompute recompute, DropoutSettings dropout) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -25,9 +27,9 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         }
     }
 
-    /** Settings of a stage that keeps everything. */
+    /** Settings of a stage that keeps everything and drops nothing out. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
-        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE);
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE);
     }
 
     /** Rows of an activation: B T. */

@@ -25,10 +25,10 @@ final class StageTape {
         return inputGradientDone;
     }
 
-    Tensor forward(Tensor input) {
+    Tensor forward(Tensor input, Draw draw) {
         Tensor x = input;
         for (Tape tape : tapes) {
-            x = tape.forward(x);
+            x = tape.forward(x, draw);
             recompute.afterForward(tape);
         }
         return x;
@@ -38,7 +38,7 @@ final class StageTape {
     Tensor forwardOnly(Tensor input) {
         Tensor x = input;
         for (Tape tape : tapes) {
-            x = tape.forward(x);
+            x = tape.forward(x, Draw.NONE);
             tape.release();
         }
         return x;

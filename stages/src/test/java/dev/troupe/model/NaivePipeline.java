@@ -50,20 +50,21 @@ final class NaivePipeline implements AutoCloseable {
     private final List<Map<Integer, Tensor>> gradients = new ArrayList<>();
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize) {
-        this(golden, partition, microbatchSize, golden.initial, Recompute.NONE);
+        this(golden, partition, microbatchSize, golden.initial, Recompute.NONE, DropoutSettings.NONE);
     }
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source) {
-        this(golden, partition, microbatchSize, source, Recompute.NONE);
+        this(golden, partition, microbatchSize, source, Recompute.NONE, DropoutSettings.NONE);
     }
 
-    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute) {
-        this(golden, partition, microbatchSize, source, recompute, DataType.FLOAT64,
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+            DropoutSettings dropout) {
+        this(golden, partition, microbatchSize, source, recompute, dropout, DataType.FLOAT64,
                 (stage, engine) -> TensorShare.ALL);
     }
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
-            DataType floatType, Shares shares) {
+            DropoutSettings dropout, DataType floatType, Shares shares) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;
         int allMicrobatches = golden.batchSize / microbatchSize;
@@ -72,7 +73,7 @@ final class NaivePipeline implements AutoCloseable {
         this.firstMicrobatch = holders.rank() * microbatches;
         this.peakActivations = new int[partition.stageCount()];
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
-                golden.optimizer, recompute);
+                golden.optimizer, recompute, dropout);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
             Engine engine = new ReferenceEngine(floatType);
             engines.add(engine);
@@ -96,6 +97,7 @@ final class NaivePipeline implements AutoCloseable {
 
     /** A step up to its update. */
     StepResult gradients(int step, Order order) {
+        stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
         run(step, order);
         stages.forEach(Stage::reduceNorms);
         reduceTied();

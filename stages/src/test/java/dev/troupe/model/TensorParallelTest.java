@@ -22,24 +22,25 @@ class TensorParallelTest {
     private static final double TOLERANCE = 1e-9;
     private static final double SINGLE_TOLERANCE = 1e-4;
 
-    @ParameterizedTest(name = "{0} ranks, sequence parallel {1}, tied {2}, {3} stages, vocabulary {4}, {5}, {6}")
+    @ParameterizedTest(name = "{0} ranks, sequence parallel {1}, tied {2}, {3} stages, vocabulary {4}, {5}, {6}, {7}")
     @CsvSource({
-            "2, false, true,  1, 64, ALL_FORWARDS_FIRST,       NONE",
-            "2, true,  true,  1, 67, WHOLE_BACKWARDS,          NONE",
-            "2, false, true,  2, 67, ONE_FORWARD_ONE_BACKWARD, SELECTIVE",
-            "2, true,  true,  2, 67, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
-            "2, false, false, 3, 65, WHOLE_BACKWARDS,          FULL",
-            "2, true,  false, 3, 65, ONE_FORWARD_ONE_BACKWARD, FULL",
-            "4, false, true,  3, 67, WEIGHT_GRADIENTS_LATE,    NONE",
-            "4, true,  true,  3, 66, ONE_FORWARD_ONE_BACKWARD, NONE",
-            "4, false, false, 1, 67, ALL_FORWARDS_FIRST,       FULL",
-            "4, true,  false, 2, 65, WHOLE_BACKWARDS,          SELECTIVE",
-            "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE"})
+            "2, false, true,  1, 64, ALL_FORWARDS_FIRST,       NONE,        0.2",
+            "2, true,  true,  1, 67, WHOLE_BACKWARDS,          NONE,        0.2",
+            "2, false, true,  2, 67, ONE_FORWARD_ONE_BACKWARD, SELECTIVE,   0",
+            "2, true,  true,  2, 67, WEIGHT_GRADIENTS_LATE,    SELECTIVE,   0.2",
+            "2, false, false, 3, 65, WHOLE_BACKWARDS,          FULL,        0.2",
+            "2, true,  false, 3, 65, ONE_FORWARD_ONE_BACKWARD, FULL,        0",
+            "4, false, true,  3, 67, WEIGHT_GRADIENTS_LATE,    NONE,        0",
+            "4, true,  true,  3, 66, ONE_FORWARD_ONE_BACKWARD, NONE,        0.2",
+            "4, false, false, 1, 67, ALL_FORWARDS_FIRST,       FULL,        0.2",
+            "4, true,  false, 2, 65, WHOLE_BACKWARDS,          SELECTIVE,   0.2",
+            "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE,        0"})
     void shouldComeToWhatOneRankComesTo(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
-            Order order, Recompute recompute) {
+            Order order, Recompute recompute, double dropout) {
         ModelConfig model = new ModelConfig(3, 32, 4, 16, vocabularySize, tied, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.TIED)) {
-            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute);
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute,
+                    new DropoutSettings(dropout, 3));
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, order, TOLERANCE);
         }
     }
@@ -64,7 +65,8 @@ class TensorParallelTest {
     void shouldComeToWhatOneRankComesToInSinglePrecision(int size, boolean sequence) {
         ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
-            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE);
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE,
+                    DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, 2), size, sequence, Order.ONE_FORWARD_ONE_BACKWARD,
                     SINGLE_TOLERANCE);
         }
@@ -109,7 +111,7 @@ class TensorParallelTest {
     private static void assertSameTraining(Setup setup, Partition partition, int size, boolean sequence, Order order,
             double tolerance) {
         try (NaivePipeline alone = new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
-                setup.recompute(), setup.floatType(), (stage, engine) -> TensorShare.ALL);
+                setup.recompute(), setup.dropout(), setup.floatType(), (stage, engine) -> TensorShare.ALL);
                 TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence)) {
             for (int step = 0; step < 2; step++) {
                 StepResult expected = alone.gradients(step, order);

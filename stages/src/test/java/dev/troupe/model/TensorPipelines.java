@@ -35,9 +35,10 @@ final class TensorPipelines implements AutoCloseable {
     final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
     /** How a run is set up beside its layout. */
-    record Setup(Golden golden, WeightSource source, int microbatchSize, DataType floatType, Recompute recompute) {
+    record Setup(Golden golden, WeightSource source, int microbatchSize, DataType floatType, Recompute recompute,
+            DropoutSettings dropout) {
         static Setup of(Golden golden, WeightSource source, int microbatchSize) {
-            return new Setup(golden, source, microbatchSize, DataType.FLOAT64, Recompute.NONE);
+            return new Setup(golden, source, microbatchSize, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
         }
     }
 
@@ -59,7 +60,7 @@ final class TensorPipelines implements AutoCloseable {
             groups.addAll(ofStages);
             for (int rank = 0; rank < size; rank++) {
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
-                        setup.recompute(), setup.floatType(),
+                        setup.recompute(), setup.dropout(), setup.floatType(),
                         new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero)));
             }
         }

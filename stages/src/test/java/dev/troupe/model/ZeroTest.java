@@ -30,7 +30,8 @@ class ZeroTest {
             boolean tied, int stageCount, Order order, Recompute recompute) {
         ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.TIED)) {
-            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute);
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
+                    DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order, 0);
         }
     }

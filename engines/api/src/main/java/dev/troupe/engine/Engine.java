@@ -195,11 +195,33 @@ public interface Engine extends AutoCloseable {
      * @param y
      *            [N x C], heads side by side
      */
-    void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y);
+    default void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+        causalAttention(qkv, sequenceLength, heads, Dropout.NONE, state, y);
+    }
+
+    /**
+     * As the other {@code causalAttention}, with dropout on the probabilities.
+     *
+     * @param dropout
+     *            what goes of the probabilities
+     */
+    void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y);
 
     /** The gradient for qkv of {@link #causalAttention}: dy and y [N x C], dQkv [N x 3C]. */
+    default void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Tensor dQkv) {
+        causalAttentionBackward(dy, qkv, y, state, sequenceLength, heads, Dropout.NONE, dQkv);
+    }
+
+    /** The gradient for qkv of {@link #causalAttention} with the same dropout. */
     void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
-            Tensor dQkv);
+            Dropout dropout, Tensor dQkv);
+
+    /**
+     * {@code y = x factor}, both [N x M], the factors those of the dropout; {@code y} may be {@code x}. The backward is the
+     * same kernel on the gradient.
+     */
+    void dropout(Tensor x, Dropout dropout, Tensor y);
 
     /**
      * Softmax cross-entropy of each row: logits [N x V], targets INT32 [N]; writes each row's loss and the logarithm of

@@ -15,6 +15,11 @@ public interface EngineProvider {
         return true;
     }
 
+    /** Whether its engines drop out; those of others refuse any {@link Dropout} that drops. */
+    default boolean dropsOut() {
+        return true;
+    }
+
     /** One line for a person: library, version, instruction set or device. May load native code. */
     String description();
 

@@ -1,5 +1,6 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,45 @@ final class AttentionCases {
             }
         }
         return cases;
+    }
+
+    /** Attention whose probabilities drop out, as the whole of a layer and as some of its heads. */
+    static List<KernelCase> dropping() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int t : new int[]{1, 17, 97}) {
+            for (int[] headsAndFirst : new int[][]{{2, 0}, {5, 3}}) {
+                Dropout dropout = new Dropout(0.3, 11, 5, 2, 7, headsAndFirst[0], 0, headsAndFirst[1]);
+                cases.add(dropping(2, t, 2, 34, dropout));
+                cases.add(droppingBackward(2, t, 2, 34, dropout));
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase dropping(int b, int t, int heads, int c, Dropout dropout) {
+        KernelCase.Builder builder = KernelCase.of("causalAttention with dropout", "B %d T %d H %d C %d from head %d",
+                b,
+                t, heads, c, dropout.firstColumn());
+        double[] qkv = builder.gaussian(b * t * 3 * c);
+        return builder.input("qkv", qkv, b * t, 3 * c)
+                .state("state", engine -> engine.attentionStateShape(b, t, heads))
+                .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c)
+                .run((engine, tensors) -> engine.causalAttention(tensors[0], t, heads, dropout, tensors[1],
+                        tensors[2]));
+    }
+
+    private static KernelCase droppingBackward(int b, int t, int heads, int c, Dropout dropout) {
+        KernelCase.Builder builder = KernelCase.of("causalAttentionBackward with dropout",
+                "B %d T %d H %d C %d from head %d", b, t, heads, c, dropout.firstColumn());
+        double[] qkv = builder.gaussian(b * t * 3 * c);
+        return builder.input("dy", b * t, c).input("qkv", qkv, b * t, 3 * c)
+                .prepared("y", engine -> Shape.of(b * t, c))
+                .prepared("state", engine -> engine.attentionStateShape(b, t, heads))
+                .output("dQkv", tolerance("dQkv", qkv, b, t, heads, c), b * t, 3 * c)
+                .prepare((engine, tensors) -> engine.causalAttention(tensors[1], t, heads, dropout, tensors[3],
+                        tensors[2]))
+                .run((engine, tensors) -> engine.causalAttentionBackward(tensors[0], tensors[1], tensors[2],
+                        tensors[3], t, heads, dropout, tensors[4]));
     }
 
     private static KernelCase forward(int b, int t, int heads, int c) {

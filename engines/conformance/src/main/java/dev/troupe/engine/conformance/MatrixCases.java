@@ -1,5 +1,6 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Dropout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,6 +66,29 @@ final class MatrixCases {
         return KernelCase.of("linearGelu", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
                 .input("bias", m).output("preActivation", before, n, m).output("y", after, n, m)
                 .run((engine, t) -> engine.linearGelu(t[0], t[1], t[2], t[3], t[4]));
+    }
+
+    /** Dropout of whole matrices and of parts of wider ones. */
+    static List<KernelCase> dropping() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (int n : SIZES) {
+            for (int m : new int[]{1, 17, 1030}) {
+                cases.add(dropout(n, m, new Dropout(0.1, -5, 1000, 3, 65535, m, 0, 0), true));
+                cases.add(dropout(n, m, new Dropout(0.5, 1L << 40, 0, 0, 0, m + 40, 9, 33), false));
+            }
+        }
+        return cases;
+    }
+
+    private static KernelCase dropout(int n, int m, Dropout dropout, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("dropout", "N %d M %d%s", n, m,
+                inPlace ? " in place" : " of a part");
+        if (inPlace) {
+            return builder.changed("x", Tolerance.ofSum("x", 2), n, m)
+                    .run((engine, t) -> engine.dropout(t[0], dropout, t[0]));
+        }
+        return builder.input("x", n, m).output("y", Tolerance.ofSum("y", 2), n, m)
+                .run((engine, t) -> engine.dropout(t[0], dropout, t[1]));
     }
 
     private static KernelCase biasBackward(int n, int m) {

@@ -1,5 +1,7 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.Dropout;
+
 /**
  * Causal attention of all heads (Vaswani et al. 2017, section 3.2) in tiles of queries and keys, with the softmax of a
  * row carried on from tile to tile (Milakov and Gimelshein 2018; Dao et al. 2022). Letters: B microbatch size, T
@@ -13,22 +15,26 @@ final class CausalAttention {
     /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
     static final int QUERIES = 64;
     /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
-    static final int KEYS = 512;
-    /** Bytes of scratch memory for one thread: two vectors, two numbers for each query of a tile, and two tiles. */
-    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS;
+    static final int KEYS = Masks.MOST;
+    /** Bytes of scratch memory for one thread: two vectors, two numbers for each query of a tile, two tiles, and words. */
+    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
 
     private final int t;
     private final int heads;
     private final int c;
     private final int d;
     private final float scale;
+    private final Dropout dropout;
+    private final Masks masks;
 
-    CausalAttention(int t, int heads, int c) {
+    CausalAttention(int t, int heads, int c, Dropout dropout) {
         this.t = t;
         this.heads = heads;
         this.c = c;
         this.d = c / heads;
         this.scale = (float) (1 / Math.sqrt(d));
+        this.dropout = dropout;
+        this.masks = new Masks(dropout);
     }
 
     /** One head of one sequence, {@code unit = sequence H + head}: writes its columns of y, and its row of logSums. */
@@ -38,14 +44,16 @@ final class CausalAttention {
         for (int row = 0; row < t; row += QUERIES) {
             int queries = Math.min(QUERIES, t - row);
             forwardTile(query + 12L * row * c, query + 4L * c, row, queries, logSums + 4L * ((long) unit * t + row),
-                    out + 4L * row * c, scratch);
+                    out + 4L * row * c, place(unit, row), scratch);
         }
     }
 
-    private void forwardTile(long query, long keys, int row, int queries, long logSums, long y, long scratch) {
+    private void forwardTile(long query, long keys, int row, int queries, long logSums, long y,
+            long place, long scratch) {
         long highest = scratch + 2 * Lanes.ALIGNMENT;
         long sums = highest + 4L * QUERIES;
         long scores = sums + 4L * QUERIES;
+        long wordsMemory = scores + 8L * QUERIES * KEYS;
         Elementwise.fill(highest, Float.NEGATIVE_INFINITY, queries);
         Elementwise.fill(sums, 0, queries);
         int end = row + queries;
@@ -67,6 +75,10 @@ final class CausalAttention {
                 }
                 Lanes.set(highest, i, now);
                 Lanes.set(sums, i, sum);
+                if (masks.drop()) {
+                    // The sum is that of all, and is divided by at the end.
+                    masks.apply(place + (long) i * t + first, line, line, seen(row, i, first, width), wordsMemory);
+                }
             }
             OneDnn.sgemm(false, false, queries, d, width, 1, scores, stride, key + 4L * c, 3L * c, first > 0 ? 1 : 0, y,
                     c);
@@ -87,14 +99,16 @@ final class CausalAttention {
             int queries = Math.min(QUERIES, t - row);
             long rowAt = at + 4L * row * c;
             backwardTile(dy + rowAt, y + rowAt, qkv + at3, dQkv + at3, row, queries,
-                    logSums + 4L * ((long) unit * t + row), scratch);
+                    logSums + 4L * ((long) unit * t + row), place(unit, row), scratch);
         }
     }
 
-    private void backwardTile(long dy, long y, long qkv, long dQkv, int row, int queries, long logSums, long scratch) {
+    private void backwardTile(long dy, long y, long qkv, long dQkv, int row, int queries, long logSums,
+            long place, long scratch) {
         long means = scratch + 2 * Lanes.ALIGNMENT;
         long scores = means + 8L * QUERIES;
         long dScores = scores + 4L * QUERIES * KEYS;
+        long wordsMemory = dScores + 4L * QUERIES * KEYS;
         for (int i = 0; i < queries; i++) {
             // The mean of a row's dp weighted by its p, which is dy . y.
             Lanes.set(means, i, Softmax.dot(dy + 4L * i * c, y + 4L * i * c, d, scratch));
@@ -114,7 +128,15 @@ final class CausalAttention {
                 long line = 4L * i * stride;
                 int vectors = hideUnseen(scores + line, row + i + 1 - first, width, stride);
                 Exponential.ofRow(scores + line, Lanes.get(logSums, i), scores + line, vectors, scratch);
-                Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                if (masks.drop()) {
+                    int seen = seen(row, i, first, width);
+                    long words = masks.words(place + (long) i * t + first, seen, wordsMemory);
+                    masks.apply(words, dScores + line, dScores + line, seen);
+                    Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                    masks.apply(words, scores + line, scores + line, seen);
+                } else {
+                    Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                }
                 Elementwise.fill(dScores + line + 4L * vectors, 0, stride - vectors);
             }
             OneDnn.sgemm(false, false, queries, d, width, 1, dScores, stride, key, 3L * c, first > 0 ? 1 : 0,
@@ -123,6 +145,16 @@ final class CausalAttention {
                     3L * c);
             OneDnn.sgemm(true, false, width, d, queries, 1, scores, stride, dy, c, beta, dQkv + keyAt + 4L * c, 3L * c);
         }
+    }
+
+    /** The place of a unit's first probability of a query among those of all heads. */
+    private long place(int unit, int query) {
+        return dropout.placeInAttention(unit / heads, unit % heads, query, t);
+    }
+
+    /** How many keys of a tile the query sees. */
+    private static int seen(int row, int query, int firstKey, int width) {
+        return Math.clamp(row + query + 1 - firstKey, 0, width);
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -237,21 +238,21 @@ public final class CpuEngine extends FlatKernels {
     }
 
     @Override
-    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
         Operands operands = operands("causalAttention");
         CpuTensor out = operands.matrix("y", y);
         int units = operands.heads(out, sequenceLength, heads);
         long in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1)).address();
         long logSums = operands.attentionState(state, out, sequenceLength, heads);
         long to = out.address();
-        CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1));
+        CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1), dropout);
         crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, to, (int) unit,
                 scratchOf(member)));
     }
 
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
-            Tensor dQkv) {
+            Dropout dropout, Tensor dQkv) {
         Operands operands = operands("causalAttentionBackward");
         CpuTensor dOut = operands.matrix("dy", dy);
         int units = operands.heads(dOut, sequenceLength, heads);
@@ -259,9 +260,24 @@ public final class CpuEngine extends FlatKernels {
         long out = operands.like("y", y, dOut).address();
         long logSums = operands.attentionState(state, dOut, sequenceLength, heads);
         long dIn = operands.like("dQkv", dQkv, in).address();
-        CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1));
+        CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1), dropout);
         crew.share(units, 1, (unit, count, member) -> attention.backward(dOut.address(), in.address(), out, logSums,
                 dIn, (int) unit, scratchOf(member)));
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
+        Operands operands = operands("dropout");
+        CpuTensor own = operands.matrix("x", x);
+        long from = own.address();
+        long to = operands.like("y", y, own).address();
+        int m = own.size(1);
+        Masks masks = new Masks(dropout);
+        crew.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
+            for (long row = firstRow; row < firstRow + rows; row++) {
+                masks.apply(dropout.placeInMatrix(row), from + 4 * row * m, to + 4 * row * m, m, scratchOf(member));
+            }
+        });
     }
 
     @Override

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -19,6 +21,11 @@ final class Lanes {
             : FloatVector.SPECIES_PREFERRED;
     /** Floats of a vector. */
     static final int COUNT = FLOATS.length();
+
+    /** Vectors of whole numbers, of the same width. */
+    static final VectorSpecies<Integer> INTS = FLOATS.withLanes(int.class);
+    /** Vectors of long whole numbers, of the same width. */
+    static final VectorSpecies<Long> LONGS = FLOATS.withLanes(long.class);
 
     /** Bytes of a line of the cache, and of the widest vector: where memory begins. */
     static final long ALIGNMENT = 64;
@@ -45,6 +52,14 @@ final class Lanes {
 
     static void store(FloatVector vector, long address, int index) {
         vector.intoMemorySegment(MEMORY, address + 4L * index, ORDER);
+    }
+
+    static IntVector loadInts(long address, int index) {
+        return IntVector.fromMemorySegment(INTS, MEMORY, address + 4L * index, ORDER);
+    }
+
+    static void storeLongs(LongVector vector, long address, int index) {
+        vector.intoMemorySegment(MEMORY, address + 8L * index, ORDER);
     }
 
     static FloatVector all(float value) {

@@ -2,6 +2,7 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -79,6 +80,9 @@ final class EveryKernel implements AutoCloseable {
         floats("second", c, m);
         engine.fill(at("second"), 0.25);
         floats("copied", n, c);
+        floats("dropped", n, c);
+        floats("attendedInPart", n, c);
+        floats("dQkvInPart", n, 3 * c);
     }
 
     /** Calls every kernel; returns a number that depends on the sums. */
@@ -111,7 +115,15 @@ final class EveryKernel implements AutoCloseable {
                 new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
         engine.sgd(at("beta"), at("outBias"), 1e-2, 0.1, 0.5);
         engine.copy(at("dy"), at("copied"));
+        engine.dropout(at("dy"), dropout(sizes.c()), at("dropped"));
+        engine.causalAttention(at("qkv"), t, sizes.heads(), dropout(sizes.heads()), at("state"), at("attendedInPart"));
+        engine.causalAttentionBackward(at("dropped"), at("qkv"), at("attendedInPart"), at("state"), t, sizes.heads(),
+                dropout(sizes.heads()), at("dQkvInPart"));
         return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));
+    }
+
+    private static Dropout dropout(int columns) {
+        return new Dropout(0.2, 5, 7, 3, 9, columns, 0, 0);
     }
 
     /** Makes gradients small again, so that many runs in turn stay among finite numbers. */

@@ -2,6 +2,7 @@ package dev.troupe.engine.emulated;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Ranges;
@@ -157,12 +158,16 @@ public final class EmulatedEngine implements Engine {
     }
 
     @Override
-    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
     }
 
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
-            Tensor dQkv) {
+            Dropout dropout, Tensor dQkv) {
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
@@ -267,7 +268,8 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
+        requireNone(dropout);
         Operands operands = operands("causalAttention");
         Nd4jTensor out = operands.matrix("y", y);
         Nd4jTensor kept = operands.attentionState(state, out, sequenceLength, heads);
@@ -277,7 +279,8 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
-            Tensor dQkv) {
+            Dropout dropout, Tensor dQkv) {
+        requireNone(dropout);
         Operands operands = operands("causalAttentionBackward");
         Nd4jTensor dOut = operands.matrix("dy", dy);
         operands.like("y", y, dOut);
@@ -286,6 +289,20 @@ final class Nd4jEngine implements Engine {
         Nd4jTensor dIn = operands.like("dQkv", dQkv, in);
         operands.apart("dQkv", dIn, in);
         attention.backward(dOut, in, kept, sequenceLength, heads, dIn);
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
+        requireNone(dropout);
+        copy(x, y);
+    }
+
+    private static void requireNone(Dropout dropout) {
+        if (dropout.drops()) {
+            // ND4J's own random numbers are a sequence, not a function of a place.
+            throw new IllegalArgumentException("the engine nd4j does not drop out, but was asked for a probability of "
+                    + dropout.probability() + ": take the engine cpu or reference");
+        }
     }
 
     @Override

@@ -27,6 +27,11 @@ public final class Nd4jEngineProvider implements EngineProvider {
     }
 
     @Override
+    public boolean dropsOut() {
+        return false;
+    }
+
+    @Override
     public String description() {
         return Nd4jLibrary.usesCuda() ? "ND4J 1.0.0-M2.1, CUDA 11.6 backend" : "ND4J 1.0.0-M2.1, CPU, OpenBLAS";
     }

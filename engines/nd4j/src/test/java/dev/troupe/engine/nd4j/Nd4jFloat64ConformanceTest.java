@@ -11,4 +11,9 @@ class Nd4jFloat64ConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new Nd4jEngineProvider().open(new EngineSettings(DataType.FLOAT64, 1));
     }
+
+    @Override
+    protected boolean dropsOut() {
+        return false;
+    }
 }

@@ -11,4 +11,9 @@ class Nd4jTwoThreadConformanceTest extends EngineConformance {
     protected Engine open(int threads) {
         return new Nd4jEngineProvider().open(new EngineSettings(DataType.FLOAT32, 2));
     }
+
+    @Override
+    protected boolean dropsOut() {
+        return false;
+    }
 }

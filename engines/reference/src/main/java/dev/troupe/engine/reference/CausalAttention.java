@@ -1,5 +1,6 @@
 package dev.troupe.engine.reference;
 
+import dev.troupe.engine.Dropout;
 import java.util.Arrays;
 
 /**
@@ -26,8 +27,9 @@ final class CausalAttention {
         this.scale = 1 / Math.sqrt(d);
     }
 
-    /** y [N x C] = softmax(scale q k^T) v, with keys up to the query's own place. */
-    void forward(double[] qkv, double[] probabilities, double[] y) {
+    /** y [N x C] = dropout(softmax(scale q k^T)) v, with keys up to the query's own place. */
+    void forward(double[] qkv, Dropout dropout, double[] probabilities, double[] y) {
+        Dropout.Reader reader = dropout.reader();
         Arrays.fill(y, 0.0);
         Arrays.fill(probabilities, 0.0);
         for (int sequence = 0; sequence < b; sequence++) {
@@ -36,8 +38,10 @@ final class CausalAttention {
                     int row = probabilityRow(sequence, head, i);
                     softmaxOfScores(qkv, sequence, head, i, probabilities, row);
                     int out = (sequence * t + i) * c + head * d;
+                    long place = dropout.placeInAttention(sequence, head, i, t);
                     for (int j = 0; j <= i; j++) {
-                        addScaled(probabilities[row + j], qkv, value(sequence, head, j), y, out);
+                        addScaled(probabilities[row + j] * reader.factor(place + j), qkv, value(sequence, head, j), y,
+                                out);
                     }
                 }
             }
@@ -45,7 +49,8 @@ final class CausalAttention {
     }
 
     /** dQkv [N x 3C] from dy [N x C]. */
-    void backward(double[] dy, double[] qkv, double[] probabilities, double[] dQkv) {
+    void backward(double[] dy, double[] qkv, double[] probabilities, Dropout dropout, double[] dQkv) {
+        Dropout.Reader reader = dropout.reader();
         Arrays.fill(dQkv, 0.0);
         double[] dProbability = new double[t];
         for (int sequence = 0; sequence < b; sequence++) {
@@ -54,10 +59,12 @@ final class CausalAttention {
                     int row = probabilityRow(sequence, head, i);
                     int dOut = (sequence * t + i) * c + head * d;
                     double mean = 0;
+                    long place = dropout.placeInAttention(sequence, head, i, t);
                     for (int j = 0; j <= i; j++) {
-                        dProbability[j] = dot(dy, dOut, qkv, value(sequence, head, j));
+                        double factor = reader.factor(place + j);
+                        dProbability[j] = factor * dot(dy, dOut, qkv, value(sequence, head, j));
                         mean += probabilities[row + j] * dProbability[j];
-                        addScaled(probabilities[row + j], dy, dOut, dQkv, value(sequence, head, j));
+                        addScaled(factor * probabilities[row + j], dy, dOut, dQkv, value(sequence, head, j));
                     }
                     for (int j = 0; j <= i; j++) {
                         double dScore = scale * probabilities[row + j] * (dProbability[j] - mean);

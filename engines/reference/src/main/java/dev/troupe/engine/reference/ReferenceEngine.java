@@ -1,6 +1,7 @@
 package dev.troupe.engine.reference;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -225,7 +226,7 @@ public final class ReferenceEngine extends FlatKernels {
     }
 
     @Override
-    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
         Operands operands = operands("causalAttention");
         ReferenceTensor out = operands.matrix("y", y);
         CausalAttention attention = attention(operands, out, sequenceLength, heads);
@@ -233,14 +234,14 @@ public final class ReferenceEngine extends FlatKernels {
         ReferenceTensor kept = operands.floats("state", state, stateOf(out, sequenceLength, heads));
         operands.apart("state", kept, in, out);
         operands.apart("y", out, in);
-        attention.forward(in.floats(), kept.floats(), out.floats());
+        attention.forward(in.floats(), dropout, kept.floats(), out.floats());
         kept.settle();
         out.settle();
     }
 
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
-            Tensor dQkv) {
+            Dropout dropout, Tensor dQkv) {
         Operands operands = operands("causalAttentionBackward");
         ReferenceTensor dOut = operands.matrix("dy", dy);
         CausalAttention attention = attention(operands, dOut, sequenceLength, heads);
@@ -249,8 +250,24 @@ public final class ReferenceEngine extends FlatKernels {
         ReferenceTensor kept = operands.floats("state", state, stateOf(dOut, sequenceLength, heads));
         ReferenceTensor dIn = operands.like("dQkv", dQkv, in);
         operands.apart("dQkv", dIn, dOut, in, out, kept);
-        attention.backward(dOut.floats(), in.floats(), kept.floats(), dIn.floats());
+        attention.backward(dOut.floats(), in.floats(), kept.floats(), dropout, dIn.floats());
         dIn.settle();
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
+        Operands operands = operands("dropout");
+        ReferenceTensor in = operands.matrix("x", x);
+        ReferenceTensor out = operands.like("y", y, in);
+        int columns = in.size(1);
+        Dropout.Reader reader = dropout.reader();
+        for (int row = 0; row < in.size(0); row++) {
+            for (int column = 0; column < columns; column++) {
+                int i = row * columns + column;
+                out.floats()[i] = in.floats()[i] * reader.factor(dropout.placeInMatrix(row) + column);
+            }
+        }
+        out.settle();
     }
 
     @Override

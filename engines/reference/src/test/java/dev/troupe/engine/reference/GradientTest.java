@@ -3,6 +3,7 @@ package dev.troupe.engine.reference;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
 import java.util.function.DoubleSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -131,6 +132,38 @@ class GradientTest {
 
         check("dQkv", qkv, dQkv, () -> {
             engine.causalAttention(qkv, 5, 3, state, y);
+            return dot(y, dy);
+        });
+    }
+
+    @Test
+    void shouldDifferentiateCausalAttentionThatDropsOut() {
+        Dropout dropout = new Dropout(0.3, 3, 2, 1, 5, 3, 0, 0);
+        Tensor qkv = fixture.random(10, 18); // B = 2, T = 5, C = 6
+        Tensor state = engine.allocate(DataType.FLOAT64, engine.attentionStateShape(2, 5, 3));
+        Tensor y = fixture.zeros(10, 6);
+        Tensor dy = fixture.random(10, 6);
+        Tensor dQkv = fixture.random(10, 18);
+        engine.causalAttention(qkv, 5, 3, dropout, state, y);
+        engine.causalAttentionBackward(dy, qkv, y, state, 5, 3, dropout, dQkv);
+
+        check("dQkv", qkv, dQkv, () -> {
+            engine.causalAttention(qkv, 5, 3, dropout, state, y);
+            return dot(y, dy);
+        });
+    }
+
+    @Test
+    void shouldDifferentiateDropout() {
+        Dropout dropout = new Dropout(0.5, 3, 2, 1, 5, 9, 2, 1);
+        Tensor x = fixture.random(4, 7);
+        Tensor y = fixture.zeros(4, 7);
+        Tensor dy = fixture.random(4, 7);
+        Tensor dx = fixture.zeros(4, 7);
+        engine.dropout(dy, dropout, dx);
+
+        check("dx", x, dx, () -> {
+            engine.dropout(x, dropout, y);
             return dot(y, dy);
         });
     }
