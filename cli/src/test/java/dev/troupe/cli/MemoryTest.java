@@ -31,10 +31,26 @@ class MemoryTest {
             "1f1b, 4, 1, selective", "1f1b, 3, 1, full", "interleaved-1f1b, 2, 2, selective", "zb-h1, 2, 1, full",
             "zbv, 2, 2, none", "zbv, 2, 2, full", "looped-bfs, 2, 2, none"})
     void shouldTakeWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute) {
+        assertTakesWhatItAnnounces(schedule, pipeline, virtualStages, recompute);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1f1b, 2, 2, 1, false, none, 0", "1f1b, 2, 2, 2, true, selective, 0.1", "gpipe, 1, 4, 1, true, full, 0",
+            "zb-h1, 2, 1, 2, false, none, 0.1", "gpipe, 1, 1, 4, false, selective, 0",
+            "1f1b, 2, 4, 2, true, none, 0.1"})
+    void shouldTakeWhatItAnnouncesOnAGrid(String schedule, int pipeline, int tensor, int data, boolean sequence,
+            String recompute, double dropout) {
+        assertTakesWhatItAnnounces(schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor,
+                "parallel.data=" + data, "parallel.sequence=" + sequence, "training.dropout=" + dropout);
+    }
+
+    private void assertTakesWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute,
+            String... more) {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + CountingEngineProvider.KIND,
                 "parallel.pipeline=" + pipeline, "parallel.virtual-stages=" + virtualStages,
                 "parallel.schedule=" + schedule, "training.microbatch-size=1", "training.recompute=" + recompute,
                 "training.steps=3", "training.validate-every=1");
+        settings.addAll(List.of(more));
         List<RankMemory> announced = announced(settings).ranks();
         CountingEngineProvider.takePeaks();
         Execution.train(directory.resolve("run"), settings).requireDone();

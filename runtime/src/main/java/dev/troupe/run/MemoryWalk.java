@@ -12,6 +12,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.Edge;
+import dev.troupe.schedule.certificate.Purpose;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -131,6 +132,9 @@ final class MemoryWalk implements AutoCloseable {
         }
         sent.forEach((edge, tensors) -> tensors.forEach(stages.get(edge.fromStage())::release));
         sent.clear();
+        if (certificate.purpose() == Purpose.TRAINING) {
+            stages.values().forEach(Stage::reduceNorms);
+        }
     }
 
     private Tensor receive(Stage stage, Action receive) {
