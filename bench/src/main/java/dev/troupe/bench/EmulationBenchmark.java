@@ -79,7 +79,7 @@ public final class EmulationBenchmark implements Callable<Integer> {
     }
 
     private List<Long> rank(CyclicBarrier begin, long toldNanos) throws Exception {
-        EngineSettings settings = new EngineSettings(DataType.FLOAT32, 1, (_, _) -> toldNanos);
+        EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1, (_, _) -> toldNanos);
         List<Long> nanos = new ArrayList<>(actions);
         try (Engine engine = emulated().open(settings)) {
             begin.await();

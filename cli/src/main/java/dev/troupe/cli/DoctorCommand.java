@@ -56,6 +56,11 @@ final class DoctorCommand implements Callable<Integer> {
             found |= obstacle.isEmpty();
             report(obstacle.isEmpty(), false, "engine " + provider.kind(),
                     obstacle.isEmpty() ? provider.description() : obstacle.get(), "");
+            EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
+            if (obstacle.isEmpty() && provider.obstacle(mixed).isEmpty()) {
+                provider.caution(mixed).ifPresent(sentence -> report(false, false, "bfloat16 on " + provider.kind(),
+                        sentence, ""));
+            }
         }
         if (!found) {
             report(false, true, "engines", "none can serve here", "see the reasons above");

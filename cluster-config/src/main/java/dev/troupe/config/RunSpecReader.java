@@ -138,7 +138,7 @@ public final class RunSpecReader {
     private TrainingSpec training(EngineSpec engine) {
         int steps = values.integer("training.steps", 1, MAX);
         TrainingSpec.Precision precision = values.word("training.precision", TrainingSpec.Precision.class,
-                "this version computes in float32, and in float64 on the engine reference");
+                "bfloat16 is for activations and products beside float32, float64 for the engine reference");
         if (precision == TrainingSpec.Precision.FLOAT64 && values.sound("engine.kind")
                 && !Set.of(EngineSpec.AUTO, "reference").contains(engine.kind())) {
             values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",

@@ -32,10 +32,12 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Objects.requireNonNull(learningRate, "learningRate");
     }
 
-    /** Type of weights and activations. */
+    /** Types of weights and activations. */
     public enum Precision implements Word {
         /** IEEE 754 binary32. */
         FLOAT32("float32"),
+        /** Activations and operands of products of bfloat16, everything else of float32. */
+        BFLOAT16("bfloat16"),
         /** IEEE 754 binary64, for comparisons; the engine {@code reference} only. */
         FLOAT64("float64");
 

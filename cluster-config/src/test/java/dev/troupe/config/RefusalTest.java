@@ -50,8 +50,8 @@ class RefusalTest {
                     + "should have ended with ] or had a comma, instead had token: end of file.",
             "model.tie-embeddings=maybe ! model.tie-embeddings (-s): expected true or false, found \"maybe\".",
             "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
-            "training.precision=bfloat16 ! training.precision (-s): expected float32 or float64, found \"bfloat16\"; "
-                    + "this version computes in float32, and in float64 on the engine reference.",
+            "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
+                    + "bfloat16 is for activations and products beside float32, float64 for the engine reference.",
             "parallel.data=0 ! parallel.data (-s): expected a whole number from 1 to 4096, found 0.",
             "parallel.tensor=8 ! model.heads (the default): expected a multiple of parallel.tensor = 8, found 4; change "
                     + "one of them.",

@@ -1,5 +1,6 @@
 package dev.troupe.collective;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,17 +11,21 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Reduces a block of elements of several members in their order, into memory of its own that stays in the nearest cache.
- * Everything is native memory in the machine's order of bytes. One thread at a time.
+ * Sums of bfloat16 are kept as floats until the last member is in, and rounded once. Everything is native memory in the
+ * machine's order of bytes. One thread at a time.
  */
 public final class BlockReduction {
     /** The most bytes of a block: with its result, two of them fit the 32 KiB of a level 1 cache. */
     public static final int MOST_BYTES = 8 << 10;
+    /** Bytes of what is kept of an element, for each of its own, at most. */
+    private static final int WIDENING = 2;
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
-    private final MemorySegment result = Arena.ofAuto().allocate(MOST_BYTES, FLOATS.vectorByteSize());
+    private final MemorySegment result = Arena.ofAuto().allocate(WIDENING * MOST_BYTES, FLOATS.vectorByteSize());
     private DataType type;
     private Reduction reduction;
     private int bytes;
@@ -33,7 +38,7 @@ public final class BlockReduction {
      */
     public static void require(DataType type, long bytes) {
         boolean isReducible = switch (type) {
-            case FLOAT32, FLOAT64 -> true;
+            case FLOAT32, FLOAT64, BFLOAT16 -> true;
             case INT32 -> false;
         };
         if (!isReducible) {
@@ -54,7 +59,11 @@ public final class BlockReduction {
         type = elements;
         reduction = how;
         bytes = blockBytes;
-        MemorySegment.copy(first, firstAt, result, 0, blockBytes);
+        if (type == DataType.BFLOAT16) {
+            widen(first, firstAt);
+        } else {
+            MemorySegment.copy(first, firstAt, result, 0, blockBytes);
+        }
     }
 
     /** Begins a reduction with the blocks of members 0 and 1, which saves a copy. */
@@ -63,7 +72,12 @@ public final class BlockReduction {
         type = elements;
         reduction = how;
         bytes = blockBytes;
-        combine(first, firstAt, second, secondAt);
+        if (type == DataType.BFLOAT16) {
+            widen(first, firstAt);
+            add(second, secondAt);
+        } else {
+            combine(first, firstAt, second, secondAt);
+        }
     }
 
     /** Takes in the block of the next member. */
@@ -73,7 +87,19 @@ public final class BlockReduction {
 
     /** Writes the result; it may be asked for several times. */
     public void write(MemorySegment target, long targetAt) {
-        MemorySegment.copy(result, 0, target, targetAt, bytes);
+        if (type == DataType.BFLOAT16) {
+            for (int i = 0; i < bytes; i += Short.BYTES) {
+                target.set(SHORT, targetAt + i, Bfloat16.of(result.get(FLOAT, (long) WIDENING * i)));
+            }
+        } else {
+            MemorySegment.copy(result, 0, target, targetAt, bytes);
+        }
+    }
+
+    private void widen(MemorySegment first, long firstAt) {
+        for (int i = 0; i < bytes; i += Short.BYTES) {
+            result.set(FLOAT, (long) WIDENING * i, Bfloat16.toFloat(first.get(SHORT, firstAt + i)));
+        }
     }
 
     private void combine(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
@@ -93,6 +119,15 @@ public final class BlockReduction {
                     double a = left.get(DOUBLE, leftAt + i);
                     double b = right.get(DOUBLE, rightAt + i);
                     result.set(DOUBLE, i, reduction == Reduction.SUM ? a + b : Math.max(a, b));
+                }
+            }
+            case BFLOAT16 -> {
+                // The left one is what is kept.
+                for (int i = 0; i < bytes; i += Short.BYTES) {
+                    long at = (long) WIDENING * i;
+                    float a = result.get(FLOAT, at);
+                    float b = Bfloat16.toFloat(right.get(SHORT, rightAt + i));
+                    result.set(FLOAT, at, reduction == Reduction.SUM ? a + b : Math.max(a, b));
                 }
             }
             case INT32 -> throw new IllegalStateException("require() lets no " + type + " pass");

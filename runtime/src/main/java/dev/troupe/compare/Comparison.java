@@ -28,8 +28,12 @@ public final class Comparison {
     private static final int WARM_UP_STEPS = 3;
     /** One run may have a bad moment; of three the middle one has none, mostly. */
     private static final int CALIBRATION_RUNS = 3;
-    /** How far losses may lie apart where gradients were added in another order, in float32 and in float64. */
+    /**
+     * How far losses may lie apart where gradients were added in another order: in float32, in float64, and in bfloat16,
+     * where what differs in the last bits may be rounded to either of two neighbours, 2^-8 apart.
+     */
     private static final double FLOAT32_TOLERANCE = 1e-4;
+    private static final double BFLOAT16_TOLERANCE = 0x1p-8;
     private static final double FLOAT64_TOLERANCE = 1e-9;
 
     private final RunSpec base;
@@ -170,6 +174,7 @@ public final class Comparison {
         }
         double tolerance = switch (base.training().precision()) {
             case FLOAT32 -> FLOAT32_TOLERANCE;
+            case BFLOAT16 -> BFLOAT16_TOLERANCE;
             case FLOAT64 -> FLOAT64_TOLERANCE;
         };
         return Agreement.of(contestant.label(), runs.stream().map(TracedRun::losses).toList(), expected, tolerance);

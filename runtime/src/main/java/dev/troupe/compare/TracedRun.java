@@ -105,7 +105,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
     /** Bytes of an activation between two stages, [N x C]. */
     long boundaryBytes() {
         return (long) plan.stageSettings().rows() * plan.model().hidden()
-                * engine.settings().floatType().elementBytes();
+                * engine.settings().productType().elementBytes();
     }
 
     /** Most bytes made for one rank and not yet used by it, in a step of this run or a simulated one of its plan. */

@@ -33,11 +33,12 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
      * @throws RequestException
      *             where it is not installed or cannot serve here, with the reason
      */
-    public static EngineChoice of(EngineSpec spec, DataType floatType, int ranksHere, List<EngineProvider> installed) {
+    public static EngineChoice of(EngineSpec spec, DataType floatType, DataType productType, int ranksHere,
+            List<EngineProvider> installed) {
         int threads = spec.threads() > 0
                 ? spec.threads()
                 : Math.max(1, Runtime.getRuntime().availableProcessors() / ranksHere); // rounded down
-        EngineSettings settings = new EngineSettings(floatType, threads);
+        EngineSettings settings = new EngineSettings(floatType, productType, threads);
         if (installed.isEmpty()) {
             throw new RequestException("no engine is installed: put an engine's module on the class path");
         }
@@ -62,7 +63,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
 
     /** The same choice, with times for an engine that keeps time instead of computing. */
     public EngineChoice withCosts(WorkCosts costs) {
-        return new EngineChoice(provider, new EngineSettings(settings.floatType(), settings.threads(), costs));
+        return new EngineChoice(provider, settings.withCosts(costs));
     }
 
     /** Opens the engine of one rank. */

@@ -64,7 +64,7 @@ public final class PreparedRun implements AutoCloseable {
                 RunDirectory.requireFree(request.output());
             }
             EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()),
-                    spec.parallel().worldSize(),
+                    productType(spec.training()), spec.parallel().worldSize(),
                     EngineChoice.installed());
             this.start = StartingPoint.of(spec, request.resume());
             start.files().ifPresent(files::add);
@@ -138,7 +138,15 @@ public final class PreparedRun implements AutoCloseable {
 
     private static DataType floatType(TrainingSpec training) {
         return switch (training.precision()) {
+            case FLOAT32, BFLOAT16 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
+    }
+
+    private static DataType productType(TrainingSpec training) {
+        return switch (training.precision()) {
             case FLOAT32 -> DataType.FLOAT32;
+            case BFLOAT16 -> DataType.BFLOAT16;
             case FLOAT64 -> DataType.FLOAT64;
         };
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.collective.shared.SharedGroup;
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
@@ -46,6 +47,21 @@ class EngineGroupTest {
         Crowd.play(members, member -> {
             try (Engine engine = new ReferenceEngineProvider().open(new EngineSettings(DataType.FLOAT32, 1))) {
                 part.play(new Rank(new EngineGroup(member, engine), engine));
+            }
+        });
+    }
+
+    @Test
+    void shouldAddUpBfloat16InFloatsAndRoundOnce() {
+        play(SIZE, rank -> {
+            // Beside 256 the next number is 258: adding 1 twice would leave 256 each time.
+            try (Tensor sum = rank.engine().allocate(DataType.BFLOAT16, Shape.of(1))) {
+                float addend = rank.group().rank() == 0 ? 256 : 1;
+                rank.engine().copyFromHost(MemorySegment.ofArray(new short[]{Bfloat16.of(addend)}), sum, 0);
+                rank.group().allReduce(sum);
+                short[] found = new short[1];
+                rank.engine().copyToHost(sum, 0, MemorySegment.ofArray(found));
+                assertEquals(258, Bfloat16.toFloat(found[0]));
             }
         });
     }

@@ -52,7 +52,7 @@ class EngineChoiceTest {
     }
 
     private static int threads(int asked, int ranks) {
-        return EngineChoice.of(spec("slow", asked), DataType.FLOAT32, ranks, List.of(SLOW)).settings()
+        return EngineChoice.of(spec("slow", asked), DataType.FLOAT32, DataType.FLOAT32, ranks, List.of(SLOW)).settings()
                 .threads();
     }
 
@@ -62,7 +62,7 @@ class EngineChoiceTest {
     }
 
     private static EngineChoice choose(String kind, EngineProvider... installed) {
-        return EngineChoice.of(spec(kind, 1), DataType.FLOAT32, 1, List.of(installed));
+        return EngineChoice.of(spec(kind, 1), DataType.FLOAT32, DataType.FLOAT32, 1, List.of(installed));
     }
 
     private static String refusal(String kind, EngineProvider... installed) {

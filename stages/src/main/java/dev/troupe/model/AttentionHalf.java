@@ -86,7 +86,7 @@ final class AttentionHalf {
 
         private Tensor attendAndProject() {
             qkv = pool.take(qkvShape);
-            engine.linear(normed, qkvWeight.weights(), qkvBias.weights(), qkv);
+            engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
             attend();
             Tensor y = stream.project(attended, projectionWeight, projectionBias);
             outputDropout.forward(y, draw);
@@ -95,7 +95,7 @@ final class AttentionHalf {
         }
 
         private void attend() {
-            state = pool.take(stateShape);
+            state = pool.takeFloats(stateShape);
             attended = pool.take(attendedShape);
             engine.causalAttention(qkv, sequenceLength, heads, dropout(), state, attended);
         }
@@ -134,7 +134,7 @@ final class AttentionHalf {
                 attend();
             }
             Tensor dAttended = pool.take(attendedShape);
-            engine.matmul(outputGradient, false, projectionWeight.weights(), true, dAttended, false);
+            engine.matmul(outputGradient, false, projectionWeight.operand(), true, dAttended, false);
             qkvGradient = pool.take(qkvShape);
             engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, dropout(),
                     qkvGradient);
@@ -143,7 +143,7 @@ final class AttentionHalf {
             qkv = pool.drop(qkv);
             state = pool.drop(state);
             Tensor dNormed = pool.take(activation);
-            engine.matmul(qkvGradient, false, qkvWeight.weights(), true, dNormed, false);
+            engine.matmul(qkvGradient, false, qkvWeight.operand(), true, dNormed, false);
             dNormed = stream.intoSum(dNormed);
             Tensor dx = stream.pastHalf(dy, outputGradient);
             normPass.backwardInput(dNormed, dx, true);

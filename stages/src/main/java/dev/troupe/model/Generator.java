@@ -79,7 +79,7 @@ public final class Generator implements AutoCloseable {
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), model.sequenceLength());
         Tensor activation = layers.forwardBeforeHead(inlet.tensor("tokens of the prompt", tokens));
         Tensor row = engine.range(activation, (window - 1) * (long) model.hidden(), Shape.of(1, model.hidden()));
-        Tensor logits = pool.take(Shape.of(1, model.vocabularySize()));
+        Tensor logits = pool.takeFloats(Shape.of(1, model.vocabularySize()));
         layers.head().logitsOfRow(row, logits);
         engine.copyToHost(logits, 0, hostLogits);
         pool.give(activation);

@@ -89,10 +89,10 @@ final class HeadLayer implements Layer {
      */
     void logitsOfRow(Tensor x, Tensor logits) {
         Tensor normed = pool.take(x.shape());
-        Tensor mean = pool.take(Shape.of(1));
-        Tensor reciprocalDeviation = pool.take(Shape.of(1));
+        Tensor mean = pool.takeFloats(Shape.of(1));
+        Tensor reciprocalDeviation = pool.takeFloats(Shape.of(1));
         norm.row(x, normed, mean, reciprocalDeviation);
-        engine.matmul(normed, false, table.weights(), true, logits, false);
+        engine.matmul(normed, false, table.operand(), true, logits, false);
         pool.give(normed);
         pool.give(mean);
         pool.give(reciprocalDeviation);
@@ -127,9 +127,9 @@ final class HeadLayer implements Layer {
 
         private void measure() {
             logits = pool.take(logitsShape);
-            engine.matmul(normed, false, table.weights(), true, logits, false);
-            Tensor rowLoss = pool.take(rowShape);
-            logSumExp = pool.take(rowShape);
+            engine.matmul(normed, false, table.operand(), true, logits, false);
+            Tensor rowLoss = pool.takeFloats(rowShape);
+            logSumExp = pool.takeFloats(rowShape);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
             vocabularyLoss.join(targets, rowLoss, logSumExp);
             loss = engine.sum(rowLoss) / rows;
@@ -161,7 +161,7 @@ final class HeadLayer implements Layer {
             // From here on the tensor of the logits holds their gradient.
             engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale, logits);
             Tensor dNormed = pool.take(activation);
-            engine.matmul(logits, false, table.weights(), false, dNormed, false);
+            engine.matmul(logits, false, table.operand(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed);
             Tensor dx = pool.take(stream.shape());
             normPass.backwardInput(dNormed, dx, false);

@@ -71,7 +71,7 @@ final class MlpHalf {
             normed = stream.intoWhole(normPass.forward(x));
             preActivation = pool.take(innerShape);
             inner = pool.take(innerShape);
-            engine.linearGelu(normed, innerWeight.weights(), innerBias.weights(), preActivation, inner);
+            engine.linearGelu(normed, innerWeight.operand(), innerBias.weights(), preActivation, inner);
         }
 
         /** Keeps its input, the norm's statistics and what comes before the activation. */
@@ -83,7 +83,7 @@ final class MlpHalf {
         Tensor backwardInput(Tensor dy) {
             outputGradient = dropout.backward(dy, draw);
             preActivationGradient = pool.take(innerShape);
-            engine.matmul(outputGradient, false, projectionWeight.weights(), true, preActivationGradient, false);
+            engine.matmul(outputGradient, false, projectionWeight.operand(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
             if (inner == null) {
                 // The last reader of what comes before the activation leaves it to what comes after.
@@ -94,7 +94,7 @@ final class MlpHalf {
             // What only this half of the backward reads goes back now; the other half may come much later.
             preActivation = pool.drop(preActivation);
             Tensor dNormed = pool.take(activation);
-            engine.matmul(preActivationGradient, false, innerWeight.weights(), true, dNormed, false);
+            engine.matmul(preActivationGradient, false, innerWeight.operand(), true, dNormed, false);
             dNormed = stream.intoSum(dNormed);
             Tensor dx = stream.pastHalf(dy, outputGradient);
             normPass.backwardInput(dNormed, dx, true);

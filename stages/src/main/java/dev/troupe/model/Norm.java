@@ -50,8 +50,8 @@ final class Norm {
         /** Takes over {@code x}; the caller gives the output back. */
         Tensor forward(Tensor x) {
             input = x;
-            mean = pool.take(rowShape);
-            reciprocalDeviation = pool.take(rowShape);
+            mean = pool.takeFloats(rowShape);
+            reciprocalDeviation = pool.takeFloats(rowShape);
             return again();
         }
 

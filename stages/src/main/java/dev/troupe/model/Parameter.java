@@ -18,6 +18,7 @@ final class Parameter {
     /** The parameter whose weights these are; null for one that has its own. */
     private final Parameter first;
     private Tensor weights;
+    private Tensor operand;
     private Tensor gradient;
 
     private Parameter(String name, TensorSlice slice, boolean ofOwnRows, Parameter first) {
@@ -51,9 +52,15 @@ final class Parameter {
         return new Parameter(name, slice, ofOwnRows, this);
     }
 
-    /** Says where the weights are; not for a second use. */
-    void placeWeights(Tensor range) {
+    /**
+     * Says where the weights are; not for a second use.
+     *
+     * @param productRange
+     *            where they are as products read them, which may be the same
+     */
+    void placeWeights(Tensor range, Tensor productRange) {
         weights = range;
+        operand = productRange;
     }
 
     void placeGradient(Tensor range) {
@@ -81,6 +88,11 @@ final class Parameter {
 
     Tensor weights() {
         return first == null ? weights : first.weights();
+    }
+
+    /** The weights of a matrix as products read them, in the engine's product type. */
+    Tensor operand() {
+        return first == null ? operand : first.operand();
     }
 
     /** The gradient; null where nothing is trained. */

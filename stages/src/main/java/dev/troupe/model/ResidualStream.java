@@ -80,9 +80,9 @@ final class ResidualStream {
     Tensor project(Tensor x, Parameter weight, Parameter bias) {
         Tensor y = pool.take(allRows);
         if (group.rank() == 0) {
-            engine.linear(x, weight.weights(), bias.weights(), y);
+            engine.linear(x, weight.operand(), bias.weights(), y);
         } else {
-            engine.matmul(x, false, weight.weights(), false, y, false);
+            engine.matmul(x, false, weight.operand(), false, y, false);
         }
         return intoSum(y);
     }

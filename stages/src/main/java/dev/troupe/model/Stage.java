@@ -327,7 +327,7 @@ public final class Stage implements AutoCloseable {
      * {@link #release}.
      */
     public Tensor takeTiedGradient() {
-        return pool.take(tied.gradient().shape());
+        return pool.takeFloats(tied.gradient().shape());
     }
 
     /**
@@ -363,6 +363,7 @@ public final class Stage implements AutoCloseable {
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
         buffers.gatherWeights();
+        buffers.weightsChanged();
         buffers.zeroOtherGradients();
     }
 
@@ -395,11 +396,13 @@ public final class Stage implements AutoCloseable {
      */
     public void load(WeightSource source) {
         state.load(source);
+        buffers.weightsChanged();
     }
 
     /** As {@link #load}, but from a source that has this rank's slices alone, as {@link #state} gave them. */
     public void loadOwn(WeightSource source) {
         state.loadOwn(source);
+        buffers.weightsChanged();
     }
 
     /** Gives all tensors back to the engine, boundary tensors that are outside too. */

@@ -1,5 +1,6 @@
 package dev.troupe.model;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -21,14 +22,17 @@ import java.util.Optional;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
- * one more, all under one {@link BufferLayout}. What sees parameters one by one has ranges of them; what treats all
- * numbers alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
+ * one more, all under one {@link BufferLayout}. In mixed precision there is one more of weights, rounded for the
+ * products. What sees parameters one by one has ranges of them; what treats all numbers alike (optimizer, snapshot,
+ * reduction) has a whole buffer, or a few large ranges.
  */
 final class StageBuffers implements AutoCloseable {
     private final Engine engine;
     private final DataShare data;
     private final BufferLayout layout;
     private final FlatBuffer weights;
+    /** The weights in the type that products read; null where that is theirs. */
+    private final Tensor operands;
     /** Null where nothing is trained. */
     private final FlatBuffer gradients;
     /** The gradient of a second use lies apart: it is summed into the first before anything else is done with it. */
@@ -60,12 +64,18 @@ final class StageBuffers implements AutoCloseable {
         this.data = data;
         this.layout = new BufferLayout(List.of(parameters), data.group().size());
         this.weights = allocate(Extent.ALL);
+        this.operands = engine.productType() == engine.floatType()
+                ? null
+                : own(engine.productType(), weights.tensor().shape());
         this.gradients = trained
                 ? allocate(data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL)
                 : null;
-        this.secondGradient = trained && second != null ? own(second.shape()) : null;
+        this.secondGradient = trained && second != null ? own(engine.floatType(), second.shape()) : null;
         for (Parameter parameter : parameters) {
-            parameter.placeWeights(rangeOf(parameter, weights));
+            Tensor own = rangeOf(parameter, weights);
+            parameter.placeWeights(own, operands == null
+                    ? own
+                    : engine.range(operands, layout.start(parameter), parameter.shape()));
             if (trained) {
                 parameter.placeGradient(rangeOf(parameter, gradients));
             }
@@ -114,7 +124,7 @@ final class StageBuffers implements AutoCloseable {
             case ALL, SHARE_IN_PLACE -> layout.elementCount();
             case SHARE -> layout.shareElementCount();
         };
-        return new FlatBuffer(engine, own(Shape.of(Math.toIntExact(count))), extent);
+        return new FlatBuffer(engine, own(engine.floatType(), Shape.of(Math.toIntExact(count))), extent);
     }
 
     /** A parameter's part of a buffer that has all places. */
@@ -177,6 +187,14 @@ final class StageBuffers implements AutoCloseable {
     void load(List<Parameter> parameters, WeightSource source) {
         parameters.forEach(
                 parameter -> load(engine, source, parameter.name(), parameter.slice(), parameter.weights()));
+        weightsChanged();
+    }
+
+    /** After every change of weights: rounds them for the products, in one kernel call. */
+    void weightsChanged() {
+        if (operands != null) {
+            engine.cast(weights.tensor(), operands);
+        }
     }
 
     /** Makes all gradients zero, that of a second use too. */
@@ -245,8 +263,8 @@ final class StageBuffers implements AutoCloseable {
         return parts;
     }
 
-    private Tensor own(Shape shape) {
-        Tensor tensor = engine.allocate(engine.floatType(), shape);
+    private Tensor own(DataType dataType, Shape shape) {
+        Tensor tensor = engine.allocate(dataType, shape);
         owned.add(tensor);
         return tensor;
     }

@@ -31,8 +31,13 @@ final class TensorPool implements AutoCloseable {
         }
     }
 
-    /** A tensor of the engine's float type with any content; the caller gives it back. */
+    /** A tensor of the engine's product type, as activations are, with any content; the caller gives it back. */
     Tensor take(Shape shape) {
+        return take(engine.productType(), shape);
+    }
+
+    /** A tensor of the engine's float type with any content; the caller gives it back. */
+    Tensor takeFloats(Shape shape) {
         return take(engine.floatType(), shape);
     }
 

@@ -58,8 +58,8 @@ final class VocabularyLoss {
         if (group.size() == 1) {
             return;
         }
-        Tensor most = pool.take(rowShape);
-        Tensor sums = pool.take(rowShape);
+        Tensor most = pool.takeFloats(rowShape);
+        Tensor sums = pool.takeFloats(rowShape);
         engine.copy(logSumExp, most);
         group.allReduceMax(most);
         if (engine.computes()) {

@@ -1,5 +1,6 @@
 package dev.troupe.weights;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -39,6 +40,8 @@ final class Conversion {
             case FLOAT32 -> toFloat32(source, from, target, count);
             case FLOAT64 -> toFloat64(source, from, target, count);
             case INT32 -> toInt32(source, from, target, count);
+            case BFLOAT16 ->
+                throw new IllegalArgumentException("files are read as FLOAT32, FLOAT64 or INT32, not as " + to);
         }
     }
 
@@ -56,7 +59,7 @@ final class Conversion {
             }
             case BF16 -> {
                 for (long i = 0; i < count; i++) {
-                    target.setAtIndex(FLOAT, i, bfloat16(source.getAtIndex(SHORT, i)));
+                    target.setAtIndex(FLOAT, i, Bfloat16.toFloat(source.getAtIndex(SHORT, i)));
                 }
             }
             case F32, BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, I32, U32, I64, U64 ->
@@ -78,7 +81,7 @@ final class Conversion {
             }
             case BF16 -> {
                 for (long i = 0; i < count; i++) {
-                    target.setAtIndex(DOUBLE, i, bfloat16(source.getAtIndex(SHORT, i)));
+                    target.setAtIndex(DOUBLE, i, Bfloat16.toFloat(source.getAtIndex(SHORT, i)));
                 }
             }
             case F64, BOOL, U8, I8, F8_E5M2, F8_E4M3, I16, U16, I32, U32, I64, U64 ->
@@ -97,10 +100,6 @@ final class Conversion {
             }
             target.setAtIndex(INT, i, (int) value);
         }
-    }
-
-    private static float bfloat16(short bits) {
-        return Float.intBitsToFloat(bits << Short.SIZE);
     }
 
     private static WeightException refusal(StoredType from, String expected) {

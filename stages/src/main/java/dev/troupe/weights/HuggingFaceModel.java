@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     private static final String WEIGHTS = "model.safetensors";
     private static final String PREFIX = "transformer.";
     private static final int SHOWN_DEFECTS = 5;
+    private static final Set<DataType> FLOATS = EnumSet.of(DataType.FLOAT32, DataType.FLOAT64);
 
     private final Path directory;
     private final ModelConfig config;
@@ -224,7 +226,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
                     + " tensors once, but these are missing, unknown, doubled or of another shape: " + wrong);
         }
         if (tensors.stream().map(NamedTensor::type).distinct().count() != 1
-                || tensors.iterator().next().type() == DataType.INT32) {
+                || !FLOATS.contains(tensors.iterator().next().type())) {
             throw new IllegalArgumentException("the tensors of a model must all be FLOAT32 or all FLOAT64");
         }
     }

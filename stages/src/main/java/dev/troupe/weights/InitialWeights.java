@@ -88,7 +88,8 @@ public final class InitialWeights implements WeightSource {
         switch (type) {
             case FLOAT32 -> target.setAtIndex(FLOAT, index, (float) value);
             case FLOAT64 -> target.setAtIndex(DOUBLE, index, value);
-            case INT32 -> throw new IllegalArgumentException("weights are FLOAT32 or FLOAT64, not INT32");
+            case INT32, BFLOAT16 -> throw new IllegalArgumentException(
+                    "weights are FLOAT32 or FLOAT64, not " + type);
         }
     }
 

@@ -26,6 +26,7 @@ public enum StoredType {
             case FLOAT32 -> F32;
             case FLOAT64 -> F64;
             case INT32 -> I32;
+            case BFLOAT16 -> BF16;
         };
     }
 

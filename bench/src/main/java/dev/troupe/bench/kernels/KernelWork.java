@@ -20,6 +20,7 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
     /** Everything that is measured, but for the limits. */
     public static List<KernelWork> all() {
         return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, ElementwiseKernels.WORK,
+                CastKernels.WORK,
                 VocabularyKernels.WORK, OptimizerKernels.WORK).stream().flatMap(List::stream).toList();
     }
 

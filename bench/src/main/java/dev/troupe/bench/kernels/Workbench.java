@@ -55,7 +55,7 @@ public abstract class Workbench {
         EngineProvider provider = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
                 .filter(candidate -> candidate.kind().equals(engineKind)).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engineKind));
-        engine = provider.open(new EngineSettings(DataType.FLOAT32, 1));
+        engine = provider.open(new EngineSettings(DataType.FLOAT32, productType(), 1));
         layOut();
     }
 
@@ -63,6 +63,11 @@ public abstract class Workbench {
     @TearDown(Level.Trial)
     public final void close() {
         engine.close();
+    }
+
+    /** The type of activations and of what products read. */
+    DataType productType() {
+        return DataType.FLOAT32;
     }
 
     abstract void layOut();

@@ -2,7 +2,9 @@ package dev.troupe.engine;
 
 /** The type of a tensor's elements. The code is what goes on the wire, so it never changes. */
 public enum DataType {
-    FLOAT32(1, Float.BYTES), FLOAT64(2, Double.BYTES), INT32(3, Integer.BYTES);
+    FLOAT32(1, Float.BYTES), FLOAT64(2, Double.BYTES), INT32(3, Integer.BYTES),
+    /** The upper half of a FLOAT32: its range with 8 significant bits; see {@link Bfloat16}. */
+    BFLOAT16(4, Short.BYTES);
 
     private final int code;
     private final int elementBytes;

@@ -7,7 +7,12 @@ import java.util.Optional;
  * Memory and kernels of one stage.
  *
  * <p>Shape letters: B microbatch size, T sequence length, N = B T rows, C hidden size, H heads, V vocabulary size, K and
- * M any size. All tensors are row-major. "Float tensor" means one of {@link #floatType()}.
+ * M any size. All tensors are row-major. "Float tensor" means one of {@link #floatType()}, "product tensor" one of
+ * {@link #productType()}. Where the two differ (mixed precision, Micikevicius et al. 2018), kernels compute and add up in
+ * the float type whatever they read, and round each element of a product tensor once, when they store it, to the nearest
+ * and to even; what a kernel keeps to itself on the way may be rounded too. In the kernels below activations and their
+ * gradients are product tensors, and so are the operands of products; weights elsewhere, gradients of weights, biases,
+ * what norms and losses keep of a row, and all that optimizers read are float tensors.
  *
  * <p>Thread rule: kernels and {@link #allocate} are called by one thread at a time. {@link #copyToHost} and
  * {@link #copyFromHost} may run on another thread meanwhile, on tensors no kernel is using.
@@ -24,8 +29,13 @@ public interface Engine extends AutoCloseable {
     /** The kind of this engine, as in {@code engine.kind}. */
     String kind();
 
-    /** The type of weights, gradients and activations. */
+    /** The type of weights, their gradients, and sums. */
     DataType floatType();
+
+    /** The type of activations and of what products read: {@link #floatType} unless the engine mixes types. */
+    default DataType productType() {
+        return floatType();
+    }
 
     /**
      * Whether tensors hold values and kernels compute them. An engine that does not keeps time instead: it takes as long
@@ -109,29 +119,44 @@ public interface Engine extends AutoCloseable {
     /** Copies one tensor, of any type, to another of the same type and shape. */
     void copy(Tensor source, Tensor target);
 
-    /** {@code sum = left + right}, element by element; {@code sum} may be either of them. */
+    /**
+     * Copies a tensor to another of the same shape, each of them a float tensor or a product tensor: to a narrower type
+     * each element is rounded to the nearest, ties to even; what is too large becomes infinite, and what is not a number
+     * stays so.
+     */
+    default void cast(Tensor source, Tensor target) {
+        copy(source, target); // an engine of one type has nothing to round
+    }
+
+    /**
+     * {@code sum = left + right}, element by element, all float tensors or all product tensors; {@code sum} may be either
+     * of them.
+     */
     void add(Tensor left, Tensor right, Tensor sum);
 
-    /** {@code tensor *= factor}. */
+    /** {@code tensor *= factor} of a float tensor. */
     void scale(Tensor tensor, double factor);
 
     /** The sum of all elements of a float tensor, in float64, in a fixed order. */
     double sum(Tensor tensor);
 
-    /** The sum of the squares of all elements, in a fixed order; accurate to float64 or the best the engine can do. */
+    /**
+     * The sum of the squares of all elements of a float tensor, in a fixed order; accurate to float64 or the best the
+     * engine can do.
+     */
     double squaredSum(Tensor tensor);
 
     /**
-     * {@code product (+)= op(left) op(right)} for two-dimensional float tensors.
+     * {@code product (+)= op(left) op(right)} for two-dimensional product tensors.
      *
      * @param left
      *            [M x K], or [K x M] when transposed
      * @param right
      *            [K x N], or [N x K] when transposed
      * @param product
-     *            [M x N]
+     *            [M x N]: a product tensor, or a float tensor, which is not rounded
      * @param accumulate
-     *            add to {@code product} instead of overwriting it
+     *            add to {@code product} instead of overwriting it; it is a float tensor then
      */
     void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate);

@@ -30,6 +30,14 @@ public interface EngineProvider {
     Optional<String> obstacle(EngineSettings settings);
 
     /**
+     * What a user should know before a run with such settings, in one sentence: it will be right, but slower than the
+     * settings promise. Asked only where there is no {@link #obstacle}.
+     */
+    default Optional<String> caution(EngineSettings settings) {
+        return Optional.empty();
+    }
+
+    /**
      * Opens an engine for one stage.
      *
      * @throws IllegalStateException

@@ -65,9 +65,12 @@ final class AttentionCases {
     private static KernelCase forward(int b, int t, int heads, int c) {
         KernelCase.Builder builder = KernelCase.of("causalAttention", "B %d T %d H %d C %d", b, t, heads, c);
         double[] qkv = builder.gaussian(b * t * 3 * c);
+        double largest = Truth.largest(qkv, 0, qkv.length);
         return builder.input("qkv", qkv, b * t, 3 * c)
                 .state("state", engine -> engine.attentionStateShape(b, t, heads))
                 .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c)
+                // Probabilities are rounded before they weigh the values.
+                .roundsInside((truth, i) -> largest).products("qkv", "y")
                 .run((engine, tensors) -> engine.causalAttention(tensors[0], t, heads, tensors[1], tensors[2]));
     }
 
@@ -78,6 +81,10 @@ final class AttentionCases {
                 .prepared("y", engine -> Shape.of(b * t, c))
                 .prepared("state", engine -> engine.attentionStateShape(b, t, heads))
                 .output("dQkv", tolerance("dQkv", qkv, b, t, heads, c), b * t, 3 * c)
+                // Probabilities, their gradients, and y, of which each row's mean is made.
+                .roundsInside(
+                        (truth, i) -> Math.sqrt((double) c / heads) * truth.largestAfter("dQkv"))
+                .products("dy", "qkv", "y", "dQkv")
                 .prepare((engine, tensors) -> engine.causalAttention(tensors[1], t, heads, tensors[3], tensors[2]))
                 .run((engine, tensors) -> engine.causalAttentionBackward(tensors[0], tensors[1], tensors[2],
                         tensors[3], t, heads, tensors[4]));
@@ -91,7 +98,7 @@ final class AttentionCases {
         int d = c / heads;
         double units = Tolerance.ROOM
                 * (2 + Math.sqrt(t) + Math.sqrt(d) * (1 + largestScore(qkv, b, t, heads, c)));
-        return (truth, i) -> units * Truth.largest(truth.after(output), 0, truth.after(output).length);
+        return (truth, i) -> units * truth.largestAfter(output);
     }
 
     /** The largest sum of |q| |k| / sqrt(D) of any query and key of one head. */

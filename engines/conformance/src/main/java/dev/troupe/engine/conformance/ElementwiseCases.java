@@ -29,6 +29,12 @@ final class ElementwiseCases {
             cases.add(KernelCase.of("add", shape).input("left", sizes).input("right", sizes)
                     .output("sum", Tolerance.ofSum("sum", 2), sizes)
                     .run((engine, t) -> engine.add(t[0], t[1], t[2])));
+            cases.add(KernelCase.of("add", shape + " of products").input("left", sizes).input("right", sizes)
+                    .output("sum", Tolerance.ofSum("sum", 2), sizes).products("left", "right", "sum")
+                    .run((engine, t) -> engine.add(t[0], t[1], t[2])));
+            cases.add(KernelCase.of("copy", shape + " of products").input("source", sizes)
+                    .output("target", (truth, i) -> 0, sizes).products("source", "target")
+                    .run((engine, t) -> engine.copy(t[0], t[1])));
             cases.add(KernelCase.of("add", shape + " into left").changed("left", Tolerance.ofSum("left", 2), sizes)
                     .input("right", sizes).run((engine, t) -> engine.add(t[0], t[1], t[0])));
             cases.add(KernelCase.of("add", shape + " into right").input("left", sizes)

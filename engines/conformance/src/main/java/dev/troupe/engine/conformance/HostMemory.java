@@ -1,5 +1,6 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -26,6 +27,7 @@ final class HostMemory {
                 case FLOAT32 -> bytes.getFloat();
                 case FLOAT64 -> bytes.getDouble();
                 case INT32 -> bytes.getInt();
+                case BFLOAT16 -> Bfloat16.toFloat(bytes.getShort());
             };
         }
         return numbers;
@@ -43,6 +45,7 @@ final class HostMemory {
                 case FLOAT32 -> bytes.putFloat((float) number);
                 case FLOAT64 -> bytes.putDouble(number);
                 case INT32 -> bytes.putInt((int) number);
+                case BFLOAT16 -> bytes.putShort(Bfloat16.of((float) number));
             }
         }
         return bytes.array();

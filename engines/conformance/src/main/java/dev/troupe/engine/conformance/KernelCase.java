@@ -6,6 +6,7 @@ import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -85,14 +86,25 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         }
 
         Builder input(String name, double[] numbers, int... sizes) {
-            return add(name, Operand.Role.INPUT, engine -> Shape.of(sizes), false, numbers, null);
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(sizes), Operand.Elements.FLOATS, numbers, null);
         }
 
         /** The operand named last may have one more element in a dimension. */
         Builder mayGrow(int dimension) {
-            Operand last = operands.removeLast();
-            operands.add(new Operand(last.name(), last.role(), last.shape(), last.integers(), last.initial(),
-                    last.tolerance(), dimension));
+            operands.add(operands.removeLast().growing(dimension));
+            return this;
+        }
+
+        /** What an engine of two types may have rounded on the way to the operand named last. */
+        Builder roundsInside(Tolerance inner) {
+            operands.add(operands.removeLast().roundingInside(inner));
+            return this;
+        }
+
+        /** These operands are of the product type. */
+        Builder products(String... names) {
+            Set<String> chosen = Set.of(names);
+            operands.replaceAll(operand -> chosen.contains(operand.name()) ? operand.ofProducts() : operand);
             return this;
         }
 
@@ -103,7 +115,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
                 ids[i] = random.nextInt(limit);
             }
             ids[count / 2] = limit - 1;
-            return add(name, Operand.Role.INPUT, engine -> Shape.of(count), true, ids, null);
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(count), Operand.Elements.INTEGERS, ids, null);
         }
 
         /** The ids named last, but every third is of a row elsewhere. */
@@ -117,7 +129,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
 
         /** An operand that the call overwrites. */
         Builder output(String name, Tolerance tolerance, int... sizes) {
-            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), false, null, tolerance);
+            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), Operand.Elements.FLOATS, null, tolerance);
         }
 
         /** An operand that the call adds to, or changes in place. */
@@ -126,15 +138,16 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         }
 
         Builder changed(String name, Tolerance tolerance, double[] numbers, int... sizes) {
-            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), false, numbers, tolerance);
+            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), Operand.Elements.FLOATS, numbers,
+                    tolerance);
         }
 
         Builder state(String name, Function<Engine, Shape> shape) {
-            return add(name, Operand.Role.STATE, shape, false, null, null);
+            return add(name, Operand.Role.STATE, shape, Operand.Elements.FLOATS, null, null);
         }
 
         Builder prepared(String name, Function<Engine, Shape> shape) {
-            return add(name, Operand.Role.PREPARED, shape, false, null, null);
+            return add(name, Operand.Role.PREPARED, shape, Operand.Elements.FLOATS, null, null);
         }
 
         Builder prepare(Call call) {
@@ -146,9 +159,9 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return new KernelCase(kernelName, variant, List.copyOf(operands), preparation, call);
         }
 
-        private Builder add(String name, Operand.Role role, Function<Engine, Shape> shape, boolean integers,
-                double[] initial, Tolerance tolerance) {
-            operands.add(new Operand(name, role, shape, integers, initial, tolerance, Operand.NONE));
+        private Builder add(String name, Operand.Role role, Function<Engine, Shape> shape,
+                Operand.Elements elements, double[] initial, Tolerance tolerance) {
+            operands.add(new Operand(name, role, shape, elements, initial, tolerance, null, Operand.NONE));
             return this;
         }
     }

@@ -17,8 +17,10 @@ final class MatrixCases {
         for (int m : SIZES) {
             for (int k : SIZES) {
                 for (int n : SIZES) {
-                    for (int flags = 0; flags < 8; flags++) {
-                        cases.add(matmul(m, k, n, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0));
+                    for (int flags = 0; flags < 4; flags++) {
+                        for (Into into : Into.values()) {
+                            cases.add(matmul(m, k, n, (flags & 1) != 0, (flags & 2) != 0, into));
+                        }
                     }
                     cases.add(linear(m, k, n));
                     cases.add(linearGelu(m, k, n));
@@ -35,11 +37,20 @@ final class MatrixCases {
         return cases;
     }
 
-    private static KernelCase matmul(int m, int k, int n, boolean transposeLeft, boolean transposeRight,
-            boolean accumulate) {
+    /** Where a product goes: to a tensor of the product type, or to floats, overwritten or added to. */
+    private enum Into {
+        PRODUCTS, FLOATS, FLOATS_ADDED
+    }
+
+    private static KernelCase matmul(int m, int k, int n, boolean transposeLeft, boolean transposeRight, Into into) {
+        boolean accumulate = into == Into.FLOATS_ADDED;
         KernelCase.Builder builder = KernelCase.of("matmul", "M %d K %d N %d%s%s%s", m, k, n,
                 transposeLeft ? " left transposed" : "", transposeRight ? " right transposed" : "",
-                accumulate ? " accumulate" : "");
+                switch (into) {
+                    case PRODUCTS -> " to products";
+                    case FLOATS -> "";
+                    case FLOATS_ADDED -> " accumulate";
+                });
         builder.input("left", transposeLeft ? new int[]{k, m} : new int[]{m, k});
         builder.input("right", transposeRight ? new int[]{n, k} : new int[]{k, n});
         Tolerance tolerance = Tolerance.ofSum("product", k + 1);
@@ -49,12 +60,15 @@ final class MatrixCases {
             builder.output("product", tolerance, m, n);
         }
         return builder
+                .products(into == Into.PRODUCTS
+                        ? new String[]{"left", "right", "product"}
+                        : new String[]{"left", "right"})
                 .run((engine, t) -> engine.matmul(t[0], transposeLeft, t[1], transposeRight, t[2], accumulate));
     }
 
     private static KernelCase linear(int n, int k, int m) {
         return KernelCase.of("linear", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
-                .input("bias", m).output("y", Tolerance.ofSum("y", k + 1), n, m)
+                .input("bias", m).output("y", Tolerance.ofSum("y", k + 1), n, m).products("x", "weight", "y")
                 .run((engine, t) -> engine.linear(t[0], t[1], t[2], t[3]));
     }
 
@@ -65,6 +79,9 @@ final class MatrixCases {
                 + Tolerance.FUNCTION_ROOM * Math.abs(truth.after("preActivation")[i]);
         return KernelCase.of("linearGelu", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
                 .input("bias", m).output("preActivation", before, n, m).output("y", after, n, m)
+                // GELU of an activation before it that was rounded; its slope is at most 1.13.
+                .roundsInside((truth, i) -> 1.13 * Math.abs(truth.after("preActivation")[i]))
+                .products("x", "weight", "preActivation", "y")
                 .run((engine, t) -> engine.linearGelu(t[0], t[1], t[2], t[3], t[4]));
     }
 
@@ -93,7 +110,7 @@ final class MatrixCases {
 
     private static KernelCase biasBackward(int n, int m) {
         return KernelCase.of("biasBackward", "N %d M %d", n, m).input("dy", n, m).mayGrow(0)
-                .changed("dBias", Tolerance.ofSum("dBias", n + 1), m)
+                .changed("dBias", Tolerance.ofSum("dBias", n + 1), m).products("dy")
                 .run((engine, t) -> engine.biasBackward(t[0], t[1]));
     }
 
@@ -104,9 +121,11 @@ final class MatrixCases {
         Tolerance tolerance = (truth, i) -> Tolerance.FUNCTION_ROOM * Math.abs(truth.before("preActivation")[i]);
         if (inPlace) {
             return builder.changed("preActivation", tolerance, preActivation, n, m)
+                    .products("preActivation")
                     .run((engine, t) -> engine.gelu(t[0], t[0]));
         }
         return builder.input("preActivation", preActivation, n, m).output("y", tolerance, n, m)
+                .products("preActivation", "y")
                 .run((engine, t) -> engine.gelu(t[0], t[1]));
     }
 
@@ -125,9 +144,10 @@ final class MatrixCases {
         };
         builder.input("preActivation", preActivation, n, m);
         if (inPlace) {
-            return builder.changed("dy", tolerance, n, m).run((engine, t) -> engine.geluBackward(t[0], t[1], t[1]));
+            return builder.changed("dy", tolerance, n, m).products("preActivation", "dy")
+                    .run((engine, t) -> engine.geluBackward(t[0], t[1], t[1]));
         }
-        return builder.input("dy", n, m).output("dx", tolerance, n, m)
+        return builder.input("dy", n, m).output("dx", tolerance, n, m).products("preActivation", "dy", "dx")
                 .run((engine, t) -> engine.geluBackward(t[0], t[1], t[2]));
     }
 }

@@ -46,6 +46,7 @@ final class NormCases {
         };
         return KernelCase.of("layerNorm", "N %d C %d", n, c).input("x", n, c).input("gamma", c).input("beta", c)
                 .output("y", y, n, c).output("mean", mean, n).output("reciprocalDeviation", reciprocal, n)
+                .products("x", "y")
                 .run((engine, t) -> engine.layerNorm(t[0], t[1], t[2], EPSILON, t[3], t[4], t[5]));
     }
 
@@ -73,12 +74,13 @@ final class NormCases {
         builder.input("x", x, n, c).input("gamma", c).input("mean", means(x, n, c), n).input("reciprocalDeviation",
                 reciprocals(x, n, c), n);
         return switch (into) {
-            case DX -> builder.input("dy", n, c).output("dx", tolerance, n, c).run(
+            case DX -> builder.input("dy", n, c).output("dx", tolerance, n, c).products("x", "dy", "dx").run(
                     (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], false));
-            case DY -> builder.changed("dy", tolerance, n, c).run(
+            case DY -> builder.changed("dy", tolerance, n, c).products("x", "dy").run(
                     (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[4], false));
-            case DX_ADDED -> builder.input("dy", n, c).changed("dx", tolerance, n, c).run(
-                    (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], true));
+            case DX_ADDED -> builder.input("dy", n, c).changed("dx", tolerance, n, c).products("x", "dy", "dx")
+                    .run(
+                            (engine, t) -> engine.layerNormBackwardInput(t[4], t[0], t[1], t[2], t[3], t[5], true));
         };
     }
 
@@ -95,7 +97,7 @@ final class NormCases {
         double[] x = builder.gaussian(n * c);
         return builder.input("dy", n, c).input("x", x, n, c).input("mean", means(x, n, c), n)
                 .input("reciprocalDeviation", reciprocals(x, n, c), n).changed("dGamma", dGamma, c)
-                .changed("dBeta", dBeta, c)
+                .changed("dBeta", dBeta, c).products("dy", "x")
                 .run((engine, t) -> engine.layerNormBackwardWeight(t[0], t[1], t[2], t[3], t[4], t[5]));
     }
 

@@ -1,7 +1,10 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Bfloat16;
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /**
@@ -13,19 +16,59 @@ import java.util.function.Function;
  *            what the kernel does with it
  * @param shape
  *            its shape, on a given engine
- * @param integers
- *            whether it is INT32 instead of the float type
+ * @param elements
+ *            of which type it is
  * @param initial
  *            what it holds before the call; null: not a number everywhere, so that an output which is read or left
  *            unwritten shows
  * @param tolerance
  *            how far it may be from the truth afterwards; null where it is not written
+ * @param innerRounding
+ *            what an engine of two types may have rounded to the product type on the way, in units of that type's
+ *            rounding error; null for nothing
  * @param freeDimension
  *            a dimension that fits with one more element too, as the rows of a table do; {@link #NONE}: none
  */
-record Operand(String name, Role role, Function<Engine, Shape> shape, boolean integers, double[] initial,
-        Tolerance tolerance, int freeDimension) {
+record Operand(String name, Role role, Function<Engine, Shape> shape, Elements elements, double[] initial,
+        Tolerance tolerance, Tolerance innerRounding, int freeDimension) {
     static final int NONE = -1;
+
+    /** The types of a tensor's elements. */
+    enum Elements {
+        /** Of the engine's float type. */
+        FLOATS,
+        /** Of the engine's product type. */
+        PRODUCTS,
+        /** INT32. */
+        INTEGERS;
+
+        DataType on(Engine engine) {
+            return switch (this) {
+                case FLOATS -> engine.floatType();
+                case PRODUCTS -> engine.productType();
+                case INTEGERS -> DataType.INT32;
+            };
+        }
+    }
+
+    Operand ofProducts() {
+        return new Operand(name, role, shape, Elements.PRODUCTS, initial, tolerance, innerRounding, freeDimension);
+    }
+
+    Operand roundingInside(Tolerance inner) {
+        return new Operand(name, role, shape, elements, initial, tolerance, inner, freeDimension);
+    }
+
+    Operand growing(int dimension) {
+        return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, dimension);
+    }
+
+    /** What it holds before the call where products read this type: an operand of products its nearest numbers. */
+    double[] initial(DataType productType) {
+        return elements == Elements.PRODUCTS && productType == DataType.BFLOAT16 && initial != null
+                ? Arrays.stream(initial).map(Bfloat16::round).toArray()
+                : initial;
+    }
 
     /** What a kernel does with a tensor. */
     enum Role {

@@ -14,21 +14,25 @@ import java.util.stream.IntStream;
 final class Trial implements AutoCloseable {
     private final Engine engine;
     private final KernelCase kernelCase;
+    private final DataType productType;
     private final Tensor[] tensors;
     /** What the tensors are ranges of; empty where each has memory of its own. */
     private final List<Tensor> buffers = new ArrayList<>();
 
     Trial(Engine engine, KernelCase kernelCase) {
-        this(engine, kernelCase, 0);
+        this(engine, kernelCase, engine.productType(), 0);
     }
 
-    /** A trial whose tensors are ranges, with so many elements before and after each; 0: no ranges. */
-    Trial(Engine engine, KernelCase kernelCase, int margin) {
+    /**
+     * A trial with contents that are numbers of this product type, of another engine perhaps, whose tensors are ranges with
+     * so many elements before and after each; 0: no ranges.
+     */
+    Trial(Engine engine, KernelCase kernelCase, DataType productType, int margin) {
         this.engine = engine;
         this.kernelCase = kernelCase;
+        this.productType = productType;
         this.tensors = kernelCase.operands().stream()
-                .map(operand -> tensor(operand.integers() ? DataType.INT32 : engine.floatType(),
-                        operand.shape().apply(engine), margin))
+                .map(operand -> tensor(operand.elements().on(engine), operand.shape().apply(engine), margin))
                 .toArray(Tensor[]::new);
         reset(numbers -> numbers);
     }
@@ -58,8 +62,9 @@ final class Trial implements AutoCloseable {
                 Arrays.fill(nothing, Double.NaN);
                 HostMemory.write(engine, tensors[i], nothing);
             } else {
+                double[] initial = operand.initial(productType);
                 HostMemory.write(engine, tensors[i],
-                        operand.integers() ? operand.initial() : change.apply(operand.initial()));
+                        operand.elements() == Operand.Elements.INTEGERS ? initial : change.apply(initial));
             }
         }
     }

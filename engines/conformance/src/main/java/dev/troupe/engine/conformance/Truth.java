@@ -3,21 +3,31 @@ package dev.troupe.engine.conformance;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.reference.ReferenceEngine;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
-/** What a kernel should have made of its operands: the case run on the reference engine in float64. */
+/**
+ * What a kernel should have made of its operands: the case run on the reference engine in float64, from the numbers that
+ * the engine under test starts from.
+ */
 final class Truth {
     private final KernelCase kernelCase;
+    private final DataType productType;
     private final double[][] after;
+    private final Map<String, double[]> before = new HashMap<>();
+    private final Map<String, Double> largestAfter = new HashMap<>();
     private double[][] ofMagnitudes;
 
-    Truth(KernelCase kernelCase) {
+    Truth(KernelCase kernelCase, DataType productType) {
         this.kernelCase = kernelCase;
+        this.productType = productType;
         this.after = results(false);
     }
 
     /** What an operand held before the call. */
     double[] before(String name) {
-        return kernelCase.operands().get(kernelCase.indexOf(name)).initial();
+        return before.computeIfAbsent(name,
+                any -> kernelCase.operands().get(kernelCase.indexOf(any)).initial(productType));
     }
 
     /** What an operand holds after the call. */
@@ -27,6 +37,11 @@ final class Truth {
 
     double[] after(int operand) {
         return after[operand];
+    }
+
+    /** The largest magnitude that an operand holds after the call. */
+    double largestAfter(String name) {
+        return largestAfter.computeIfAbsent(name, any -> largest(after(any), 0, after(any).length));
     }
 
     /** What an operand would hold after the call if every number in all operands had lost its sign. */
@@ -48,7 +63,7 @@ final class Truth {
 
     private double[][] results(boolean magnitudes) {
         try (ReferenceEngine engine = new ReferenceEngine(DataType.FLOAT64);
-                Trial trial = new Trial(engine, kernelCase)) {
+                Trial trial = new Trial(engine, kernelCase, productType, 0)) {
             trial.reset(magnitudes ? Truth::magnitudes : numbers -> numbers);
             trial.prepare();
             trial.run();

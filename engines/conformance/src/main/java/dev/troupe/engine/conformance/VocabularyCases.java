@@ -32,7 +32,7 @@ final class VocabularyCases {
     private static KernelCase embedding(int b, int t, int c, int v) {
         return KernelCase.of("embedding", "B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, b * t)
                 .input("tokenTable", v, c).mayGrow(0).input("positionTable", t + 3, c).mayGrow(0)
-                .output("y", Tolerance.ofSum("y", 2), b * t, c)
+                .output("y", Tolerance.ofSum("y", 2), b * t, c).products("y")
                 .run((engine, tensors) -> engine.embedding(tensors[0], tensors[1], tensors[2], t, tensors[3]));
     }
 
@@ -41,6 +41,7 @@ final class VocabularyCases {
         return KernelCase.of("embeddingBackward", "B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, n)
                 .input("dy", n, c).changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c).mayGrow(0)
                 .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t + 3, c).mayGrow(0)
+                .products("dy")
                 .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2],
                         tensors[3]));
     }
@@ -49,7 +50,7 @@ final class VocabularyCases {
         return KernelCase
                 .of("embedding", "of a shard%s B %d T %d C %d V %d", positions ? "" : " without positions", b, t, c, v)
                 .ids("tokens", v, b * t).someElsewhere().input("tokenTable", v, c).input("positionTable", t, c)
-                .output("y", Tolerance.ofSum("y", 2), b * t, c)
+                .output("y", Tolerance.ofSum("y", 2), b * t, c).products("y")
                 .run((engine, tensors) -> engine.embedding(tensors[0], tensors[1], positions ? tensors[2] : null, t,
                         tensors[3]));
     }
@@ -58,7 +59,7 @@ final class VocabularyCases {
         int n = b * t;
         return KernelCase.of("embeddingBackward", "of a shard B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, n)
                 .someElsewhere().input("dy", n, c).changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c)
-                .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t, c)
+                .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t, c).products("dy")
                 .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2],
                         tensors[3]));
     }
@@ -71,7 +72,7 @@ final class VocabularyCases {
                 + Tolerance.ROOM * 3 * Truth.largest(logits, row * v, v);
         builder.input("logits", logits, n, v).mayGrow(1);
         return targets(builder, n, v, shard).output("rowLoss", tolerance, n)
-                .output("rowLogSumExp", tolerance, n)
+                .output("rowLogSumExp", tolerance, n).products("logits")
                 .run((engine, t) -> engine.crossEntropy(t[0], t[1], t[2], t[3]));
     }
 
@@ -97,10 +98,10 @@ final class VocabularyCases {
         };
         targets(builder, n, v, shard).input("rowLogSumExp", logSums, n);
         if (inPlace) {
-            return builder.changed("logits", tolerance, logits, n, v).mayGrow(1)
+            return builder.changed("logits", tolerance, logits, n, v).mayGrow(1).products("logits")
                     .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[2]));
         }
-        return builder.input("logits", logits, n, v).output("dLogits", tolerance, n, v)
+        return builder.input("logits", logits, n, v).output("dLogits", tolerance, n, v).products("logits", "dLogits")
                 .run((engine, t) -> engine.crossEntropyBackward(t[2], t[0], t[1], scale, t[3]));
     }
 

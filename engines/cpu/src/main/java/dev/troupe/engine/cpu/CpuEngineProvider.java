@@ -46,6 +46,10 @@ public final class CpuEngineProvider implements EngineProvider {
             return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.floatType()
                     + "; set training.precision = float32, or take the engine reference or nd4j");
         }
+        if (settings.mixesTypes()) {
+            return Optional.of("the cpu engine computes its products in FLOAT32, not in " + settings.productType()
+                    + "; set training.precision = float32, or take the engine reference");
+        }
         String system = System.getProperty("os.name");
         if (!system.equals("Linux") || !PROCESSORS.contains(processor())) {
             return Optional.of("the cpu engine runs on Linux on x86-64 and aarch64, but this is " + system + " on "

@@ -53,6 +53,11 @@ public final class EmulatedEngine implements Engine {
     }
 
     @Override
+    public DataType productType() {
+        return settings.productType();
+    }
+
+    @Override
     public Tensor allocate(DataType dataType, Shape shape) {
         return new EmulatedTensor(dataType, shape, allocatedBytes);
     }

@@ -63,7 +63,7 @@ class EmulatedEngineTest {
     }
 
     private static Engine open() {
-        return new EmulatedEngineProvider().open(new EngineSettings(DataType.FLOAT32, 1,
+        return new EmulatedEngineProvider().open(new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1,
                 (stage, work) -> stage == 2 && work == Work.BACKWARD_INPUT ? COST_NANOS : 0));
     }
 }

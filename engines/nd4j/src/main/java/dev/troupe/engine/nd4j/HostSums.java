@@ -19,7 +19,8 @@ final class HostSums {
         return switch (tensor.dataType()) {
             case FLOAT32 -> floats(bytes, tensor.shape().elementCount(), false);
             case FLOAT64 -> doubles(bytes, tensor.shape().elementCount(), false);
-            case INT32 -> throw new IllegalArgumentException("sum: tensor must be a float tensor, but is INT32");
+            case INT32, BFLOAT16 -> throw new IllegalArgumentException(
+                    "sum: tensor must be a float tensor, but is " + tensor.dataType());
         };
     }
 
@@ -28,7 +29,8 @@ final class HostSums {
         return switch (tensor.dataType()) {
             case FLOAT32 -> floats(bytes, tensor.shape().elementCount(), true);
             case FLOAT64 -> doubles(bytes, tensor.shape().elementCount(), true);
-            case INT32 -> throw new IllegalArgumentException("squaredSum: tensor must be a float tensor, but is INT32");
+            case INT32, BFLOAT16 -> throw new IllegalArgumentException(
+                    "squaredSum: tensor must be a float tensor, but is " + tensor.dataType());
         };
     }
 

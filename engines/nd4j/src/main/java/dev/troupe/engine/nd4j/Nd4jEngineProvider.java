@@ -38,6 +38,11 @@ public final class Nd4jEngineProvider implements EngineProvider {
 
     @Override
     public Optional<String> obstacle(EngineSettings settings) {
+        if (settings.mixesTypes()) {
+            return Optional.of("the nd4j engine computes its products in " + settings.floatType() + ", not in "
+                    + settings.productType()
+                    + "; set training.precision = float32, or take the engine cpu or reference");
+        }
         return Nd4jLibrary.obstacle(settings.threads());
     }
 

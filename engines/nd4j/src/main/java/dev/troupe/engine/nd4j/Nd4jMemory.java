@@ -42,6 +42,7 @@ final class Nd4jMemory {
             case FLOAT32 -> org.nd4j.linalg.api.buffer.DataType.FLOAT;
             case FLOAT64 -> org.nd4j.linalg.api.buffer.DataType.DOUBLE;
             case INT32 -> org.nd4j.linalg.api.buffer.DataType.INT32;
+            case BFLOAT16 -> throw new IllegalArgumentException("the nd4j engine has no tensors of BFLOAT16");
         };
     }
 

@@ -16,15 +16,22 @@ import java.util.Arrays;
  */
 abstract class FlatKernels implements Engine {
     private final DataType floatType;
+    private final DataType productType;
     private final ReferenceMemory memory = new ReferenceMemory();
 
-    FlatKernels(DataType floatType) {
-        this.floatType = new EngineSettings(floatType, 1).floatType();
+    FlatKernels(EngineSettings settings) {
+        this.floatType = settings.floatType();
+        this.productType = settings.productType();
     }
 
     @Override
     public DataType floatType() {
         return floatType;
+    }
+
+    @Override
+    public DataType productType() {
+        return productType;
     }
 
     @Override
@@ -56,7 +63,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void fill(Tensor tensor, double value) {
-        ReferenceTensor own = operands("fill").anyShape("tensor", tensor);
+        ReferenceTensor own = operands("fill").anyFloats("tensor", tensor);
         Arrays.fill(own.floats(), value);
         own.settle();
     }
@@ -67,16 +74,26 @@ abstract class FlatKernels implements Engine {
         ReferenceTensor from = operands.own("source", source);
         ReferenceTensor to = operands.exactly("target", target, from.dataType(), from.shape());
         switch (from.dataType()) {
-            case FLOAT32, FLOAT64 -> System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
+            case FLOAT32, FLOAT64, BFLOAT16 -> System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
             case INT32 -> System.arraycopy(from.ints(), 0, to.ints(), 0, from.ints().length);
         }
         to.settle();
     }
 
     @Override
+    public void cast(Tensor source, Tensor target) {
+        Operands operands = operands("cast");
+        ReferenceTensor from = operands.either("source", source);
+        ReferenceTensor to = operands.either("target", target);
+        operands.require(to.shape().equals(from.shape()), "target", "must be " + from.shape(), target);
+        System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
+        to.settle();
+    }
+
+    @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
         Operands operands = operands("add");
-        ReferenceTensor a = operands.anyShape("left", left);
+        ReferenceTensor a = operands.either("left", left);
         ReferenceTensor b = operands.like("right", right, a);
         ReferenceTensor out = operands.like("sum", sum, a);
         double[] terms = a.floats();
@@ -90,7 +107,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void scale(Tensor tensor, double factor) {
-        ReferenceTensor own = operands("scale").anyShape("tensor", tensor);
+        ReferenceTensor own = operands("scale").anyFloats("tensor", tensor);
         double[] elements = own.floats();
         for (int i = 0; i < elements.length; i++) {
             elements[i] *= factor;
@@ -101,7 +118,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public double sum(Tensor tensor) {
         double total = 0;
-        for (double element : operands("sum").anyShape("tensor", tensor).floats()) {
+        for (double element : operands("sum").anyFloats("tensor", tensor).floats()) {
             total += element;
         }
         return total;
@@ -110,7 +127,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public double squaredSum(Tensor tensor) {
         double total = 0;
-        for (double element : operands("squaredSum").anyShape("tensor", tensor).floats()) {
+        for (double element : operands("squaredSum").anyFloats("tensor", tensor).floats()) {
             total += element * element;
         }
         return total;
@@ -119,7 +136,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         Operands operands = operands("adamW");
-        ReferenceTensor w = operands.anyShape("weights", weights);
+        ReferenceTensor w = operands.anyFloats("weights", weights);
         ReferenceTensor g = operands.like("gradients", gradients, w);
         ReferenceTensor first = operands.like("firstMoment", firstMoment, w);
         ReferenceTensor second = operands.like("secondMoment", secondMoment, w);
@@ -136,7 +153,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
         Operands operands = operands("sgd");
-        ReferenceTensor w = operands.anyShape("weights", weights);
+        ReferenceTensor w = operands.anyFloats("weights", weights);
         ReferenceTensor g = operands.like("gradients", gradients, w);
         operands.apart("weights", w, g);
         Optimizers.sgd(w.floats(), g.floats(), learningRate, weightDecay, gradientScale);
@@ -150,6 +167,6 @@ abstract class FlatKernels implements Engine {
     }
 
     Operands operands(String kernel) {
-        return new Operands(memory, floatType, kernel);
+        return new Operands(memory, floatType, productType, kernel);
     }
 }

@@ -12,11 +12,13 @@ import dev.troupe.engine.Tensor;
 final class Operands {
     private final ReferenceMemory memory;
     private final DataType floatType;
+    private final DataType productType;
     private final String kernel;
 
-    Operands(ReferenceMemory memory, DataType floatType, String kernel) {
+    Operands(ReferenceMemory memory, DataType floatType, DataType productType, String kernel) {
         this.memory = memory;
         this.floatType = floatType;
+        this.productType = productType;
         this.kernel = kernel;
     }
 
@@ -30,34 +32,56 @@ final class Operands {
         return exactly(name, tensor, DataType.INT32, Shape.of(sizes));
     }
 
-    /** A float tensor of the shape of another. */
+    /** A product tensor of exactly these sizes. */
+    ReferenceTensor products(String name, Tensor tensor, int... sizes) {
+        return exactly(name, tensor, productType, Shape.of(sizes));
+    }
+
+    /** A tensor of the type and the shape of another. */
     ReferenceTensor like(String name, Tensor tensor, ReferenceTensor other) {
-        return exactly(name, tensor, floatType, other.shape());
+        return exactly(name, tensor, other.dataType(), other.shape());
     }
 
     /** A float tensor of any shape. */
-    ReferenceTensor anyShape(String name, Tensor tensor) {
+    ReferenceTensor anyFloats(String name, Tensor tensor) {
+        return ofType(name, tensor, floatType);
+    }
+
+    /** A product tensor of any shape. */
+    ReferenceTensor anyProducts(String name, Tensor tensor) {
+        return ofType(name, tensor, productType);
+    }
+
+    /** A float tensor or a product tensor, of any shape. */
+    ReferenceTensor either(String name, Tensor tensor) {
         ReferenceTensor own = own(name, tensor);
-        require(own.dataType() == floatType, name, "must be of " + floatType, tensor);
+        require(own.dataType() == floatType || own.dataType() == productType, name, "must be of " + floatType
+                + (floatType == productType ? "" : " or " + productType), tensor);
         return own;
     }
 
-    /** A float tensor of two dimensions. */
+    /** A product tensor of two dimensions. */
     ReferenceTensor matrix(String name, Tensor tensor) {
-        ReferenceTensor own = anyShape(name, tensor);
+        ReferenceTensor own = anyProducts(name, tensor);
         require(own.shape().rank() == 2, name, "must have two dimensions", tensor);
         return own;
     }
 
+    /** Where a product goes: a product tensor, or a float tensor, of exactly these sizes. */
+    ReferenceTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
+        ReferenceTensor own = accumulate ? anyFloats("product", tensor) : either("product", tensor);
+        return exactly("product", tensor, own.dataType(), Shape.of(rows, columns));
+    }
+
     /** A float matrix with at least so many rows, and exactly so many columns. */
     ReferenceTensor table(String name, Tensor tensor, int leastRows, int columns) {
-        ReferenceTensor own = matrix(name, tensor);
-        require(own.size(0) >= leastRows && own.size(1) == columns, name,
+        ReferenceTensor own = anyFloats(name, tensor);
+        require(own.shape().rank() == 2 && own.size(0) >= leastRows && own.size(1) == columns, name,
                 "must be [at least %d x %d]".formatted(leastRows, columns), tensor);
         return own;
     }
 
-    /** A float matrix with as many rows as another has columns. */
+    /** A product matrix with as many rows as another has columns. */
     ReferenceTensor weight(Tensor tensor, ReferenceTensor x) {
         ReferenceTensor own = matrix("weight", tensor);
         require(own.size(0) == x.size(1), "weight", "must have %d rows, the columns of x".formatted(x.size(1)), tensor);
@@ -75,6 +99,12 @@ final class Operands {
                     tensor.dataType(), tensor.shape()));
         }
         own.refresh();
+        return own;
+    }
+
+    private ReferenceTensor ofType(String name, Tensor tensor, DataType dataType) {
+        ReferenceTensor own = own(name, tensor);
+        require(own.dataType() == dataType, name, "must be of " + dataType, tensor);
         return own;
     }
 

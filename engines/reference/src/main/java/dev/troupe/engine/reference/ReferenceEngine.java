@@ -3,13 +3,14 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.Arrays;
 
 /**
- * The engine all others are measured by. It computes in float64; with FLOAT32 each stored result is rounded once. It is
- * stricter than the contract asks: it also refuses tensors of another engine, ids out of range, and a tensor that is
+ * The engine all others are measured by. It computes in float64; each result is rounded once, to the type it is
+ * stored in. It is stricter than the contract asks: it also refuses tensors of another engine, ids out of range, and a tensor that is
  * given twice where one of the two is written and the kernel does not allow it.
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
@@ -19,13 +20,18 @@ public final class ReferenceEngine extends FlatKernels {
     public static final String KIND = "reference";
 
     /**
-     * An engine with no tensors.
+     * An engine with no tensors, of one type.
      *
      * @param floatType
      *            {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
      */
     public ReferenceEngine(DataType floatType) {
-        super(floatType);
+        this(new EngineSettings(floatType, 1));
+    }
+
+    /** An engine with no tensors, of these types. */
+    public ReferenceEngine(EngineSettings settings) {
+        super(settings);
     }
 
     @Override
@@ -44,7 +50,7 @@ public final class ReferenceEngine extends FlatKernels {
         int n = b.size(transposeRight ? 0 : 1);
         operands.require(b.size(transposeRight ? 1 : 0) == k, "right",
                 transposeRight ? "must have " + k + " columns" : "must have " + k + " rows", right);
-        ReferenceTensor out = operands.floats("product", product, m, n);
+        ReferenceTensor out = operands.product(product, accumulate, m, n);
         operands.apart("product", out, a, b);
         if (!accumulate) {
             Arrays.fill(out.floats(), 0.0);
@@ -62,7 +68,7 @@ public final class ReferenceEngine extends FlatKernels {
         int k = in.size(1);
         int m = w.size(1);
         ReferenceTensor b = operands.floats("bias", bias, m);
-        ReferenceTensor out = operands.floats("y", y, n, m);
+        ReferenceTensor out = operands.products("y", y, n, m);
         operands.apart("y", out, in, w, b);
         MatrixProduct.linear(in.floats(), w.floats(), b.floats(), out.floats(), n, k, m);
         out.settle();
@@ -77,8 +83,8 @@ public final class ReferenceEngine extends FlatKernels {
         int k = in.size(1);
         int m = w.size(1);
         ReferenceTensor b = operands.floats("bias", bias, m);
-        ReferenceTensor pre = operands.floats("preActivation", preActivation, n, m);
-        ReferenceTensor out = operands.floats("y", y, n, m);
+        ReferenceTensor pre = operands.products("preActivation", preActivation, n, m);
+        ReferenceTensor out = operands.products("y", y, n, m);
         operands.apart("preActivation", pre, in, w, b);
         operands.apart("y", out, in, w, b, pre);
         MatrixProduct.linear(in.floats(), w.floats(), b.floats(), pre.floats(), n, k, m);
@@ -99,7 +105,7 @@ public final class ReferenceEngine extends FlatKernels {
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Operands operands = operands("geluBackward");
-        ReferenceTensor pre = operands.anyShape("preActivation", preActivation);
+        ReferenceTensor pre = operands.anyProducts("preActivation", preActivation);
         ReferenceTensor dOut = operands.like("dy", dy, pre);
         ReferenceTensor dIn = operands.like("dx", dx, pre);
         operands.apart("dx", dIn, pre);
@@ -230,7 +236,7 @@ public final class ReferenceEngine extends FlatKernels {
         Operands operands = operands("causalAttention");
         ReferenceTensor out = operands.matrix("y", y);
         CausalAttention attention = attention(operands, out, sequenceLength, heads);
-        ReferenceTensor in = operands.floats("qkv", qkv, out.size(0), 3 * out.size(1));
+        ReferenceTensor in = operands.products("qkv", qkv, out.size(0), 3 * out.size(1));
         ReferenceTensor kept = operands.floats("state", state, stateOf(out, sequenceLength, heads));
         operands.apart("state", kept, in, out);
         operands.apart("y", out, in);
@@ -245,7 +251,7 @@ public final class ReferenceEngine extends FlatKernels {
         Operands operands = operands("causalAttentionBackward");
         ReferenceTensor dOut = operands.matrix("dy", dy);
         CausalAttention attention = attention(operands, dOut, sequenceLength, heads);
-        ReferenceTensor in = operands.floats("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
+        ReferenceTensor in = operands.products("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
         ReferenceTensor out = operands.like("y", y, dOut);
         ReferenceTensor kept = operands.floats("state", state, stateOf(dOut, sequenceLength, heads));
         ReferenceTensor dIn = operands.like("dQkv", dQkv, in);

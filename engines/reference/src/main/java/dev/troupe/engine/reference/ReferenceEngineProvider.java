@@ -5,7 +5,7 @@ import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
 import java.util.Optional;
 
-/** Opens {@link ReferenceEngine}s. Serves every machine and both float types; the last choice of {@code auto}. */
+/** Opens {@link ReferenceEngine}s. Serves every machine and every precision; the last choice of {@code auto}. */
 public final class ReferenceEngineProvider implements EngineProvider {
     /** For {@link java.util.ServiceLoader}. */
     public ReferenceEngineProvider() {
@@ -33,6 +33,6 @@ public final class ReferenceEngineProvider implements EngineProvider {
 
     @Override
     public Engine open(EngineSettings settings) {
-        return new ReferenceEngine(settings.floatType());
+        return new ReferenceEngine(settings);
     }
 }

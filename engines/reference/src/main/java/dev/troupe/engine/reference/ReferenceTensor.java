@@ -1,5 +1,6 @@
 package dev.troupe.engine.reference;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -9,7 +10,8 @@ import java.nio.ByteOrder;
 
 /**
  * A tensor on the Java heap. Float elements are kept in a {@code double[]} whatever their type, so that one piece of
- * maths serves both; between kernels each element of a FLOAT32 tensor is exactly a float.
+ * maths serves all; between kernels each element of a FLOAT32 tensor is exactly a float, and of a BFLOAT16 tensor
+ * exactly one of its numbers.
  *
  * <p>A range has an array of its own for the kernels, who know whole arrays only: it is filled from the buffer before a
  * kernel ({@link #refresh}) and written back after it ({@link #settle}).
@@ -18,6 +20,8 @@ final class ReferenceTensor implements Tensor {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -55,7 +59,7 @@ final class ReferenceTensor implements Tensor {
     private void allocate() {
         int elements = Math.toIntExact(shape.elementCount());
         switch (dataType) {
-            case FLOAT32, FLOAT64 -> floats = new double[elements];
+            case FLOAT32, FLOAT64, BFLOAT16 -> floats = new double[elements];
             case INT32 -> ints = new int[elements];
         }
     }
@@ -119,7 +123,7 @@ final class ReferenceTensor implements Tensor {
             return;
         }
         switch (dataType) {
-            case FLOAT32, FLOAT64 -> System.arraycopy(buffer.floats(), start, floats, 0, floats.length);
+            case FLOAT32, FLOAT64, BFLOAT16 -> System.arraycopy(buffer.floats(), start, floats, 0, floats.length);
             case INT32 -> System.arraycopy(buffer.ints(), start, ints, 0, ints.length);
         }
     }
@@ -130,15 +134,26 @@ final class ReferenceTensor implements Tensor {
 
     /** Rounds what a kernel computed in float64 to the type of this tensor, and puts a range into its buffer. */
     void settle() {
-        if (dataType == DataType.FLOAT32) {
-            double[] elements = floats();
-            for (int i = 0; i < elements.length; i++) {
-                elements[i] = (float) elements[i];
+        switch (dataType) {
+            case FLOAT32 -> {
+                double[] elements = floats();
+                for (int i = 0; i < elements.length; i++) {
+                    elements[i] = (float) elements[i];
+                }
+            }
+            case BFLOAT16 -> {
+                double[] elements = floats();
+                for (int i = 0; i < elements.length; i++) {
+                    elements[i] = Bfloat16.round(elements[i]);
+                }
+            }
+            case FLOAT64, INT32 -> {
+                // Kept as it is computed.
             }
         }
         if (buffer != this) {
             switch (dataType) {
-                case FLOAT32, FLOAT64 -> System.arraycopy(floats, 0, buffer.floats(), start, floats.length);
+                case FLOAT32, FLOAT64, BFLOAT16 -> System.arraycopy(floats, 0, buffer.floats(), start, floats.length);
                 case INT32 -> System.arraycopy(ints, 0, buffer.ints(), start, ints.length);
             }
         }
@@ -157,6 +172,12 @@ final class ReferenceTensor implements Tensor {
                     (int) (target.byteSize() / Double.BYTES));
             case INT32 ->
                 MemorySegment.copy(buffer.ints(), first, target, INT, 0, (int) (target.byteSize() / Integer.BYTES));
+            case BFLOAT16 -> {
+                double[] elements = buffer.floats();
+                for (int i = 0; i < target.byteSize() / Short.BYTES; i++) {
+                    target.setAtIndex(SHORT, i, Bfloat16.of((float) elements[first + i]));
+                }
+            }
         }
     }
 
@@ -173,6 +194,12 @@ final class ReferenceTensor implements Tensor {
                     (int) (source.byteSize() / Double.BYTES));
             case INT32 ->
                 MemorySegment.copy(source, INT, 0, buffer.ints(), first, (int) (source.byteSize() / Integer.BYTES));
+            case BFLOAT16 -> {
+                double[] elements = buffer.floats();
+                for (int i = 0; i < source.byteSize() / Short.BYTES; i++) {
+                    elements[first + i] = Bfloat16.toFloat(source.getAtIndex(SHORT, i));
+                }
+            }
         }
     }
 

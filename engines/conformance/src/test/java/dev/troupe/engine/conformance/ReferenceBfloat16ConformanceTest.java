@@ -1,0 +1,14 @@
+package dev.troupe.engine.conformance;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.reference.ReferenceEngine;
+
+/** The reference in mixed precision is held by the one in float64 too. */
+class ReferenceBfloat16ConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
+    }
+}
