@@ -43,7 +43,7 @@ final class AttentionCases {
         double[] qkv = builder.gaussian(b * t * 3 * c);
         return builder.input("qkv", qkv, b * t, 3 * c)
                 .state("state", engine -> engine.attentionStateShape(b, t, heads))
-                .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c)
+                .output("y", tolerance("y", qkv, b, t, heads, c), b * t, c).products("qkv", "y")
                 .run((engine, tensors) -> engine.causalAttention(tensors[0], t, heads, dropout, tensors[1],
                         tensors[2]));
     }
@@ -56,6 +56,7 @@ final class AttentionCases {
                 .prepared("y", engine -> Shape.of(b * t, c))
                 .prepared("state", engine -> engine.attentionStateShape(b, t, heads))
                 .output("dQkv", tolerance("dQkv", qkv, b, t, heads, c), b * t, 3 * c)
+                .roundsInside(ofBackward(t, heads, c)).products("dy", "qkv", "y", "dQkv")
                 .prepare((engine, tensors) -> engine.causalAttention(tensors[1], t, heads, dropout, tensors[3],
                         tensors[2]))
                 .run((engine, tensors) -> engine.causalAttentionBackward(tensors[0], tensors[1], tensors[2],
@@ -81,13 +82,18 @@ final class AttentionCases {
                 .prepared("y", engine -> Shape.of(b * t, c))
                 .prepared("state", engine -> engine.attentionStateShape(b, t, heads))
                 .output("dQkv", tolerance("dQkv", qkv, b, t, heads, c), b * t, 3 * c)
-                // Probabilities, their gradients, and y, of which each row's mean is made.
-                .roundsInside(
-                        (truth, i) -> Math.sqrt((double) c / heads) * truth.largestAfter("dQkv"))
-                .products("dy", "qkv", "y", "dQkv")
+                .roundsInside(ofBackward(t, heads, c)).products("dy", "qkv", "y", "dQkv")
                 .prepare((engine, tensors) -> engine.causalAttention(tensors[1], t, heads, tensors[3], tensors[2]))
                 .run((engine, tensors) -> engine.causalAttentionBackward(tensors[0], tensors[1], tensors[2],
                         tensors[3], t, heads, tensors[4]));
+    }
+
+    /**
+     * Probabilities, their gradients, and y, of which each row's mean is made; that one reaches a key from every query that
+     * sees it, whose probabilities for it come to some 1 + 1/2 + .. + 1/T together.
+     */
+    private static Tolerance ofBackward(int t, int heads, int c) {
+        return (truth, i) -> (Math.sqrt((double) c / heads) + Math.log(t)) * truth.largestAfter("dQkv");
     }
 
     /**

@@ -101,10 +101,10 @@ final class MatrixCases {
         KernelCase.Builder builder = KernelCase.of("dropout", "N %d M %d%s", n, m,
                 inPlace ? " in place" : " of a part");
         if (inPlace) {
-            return builder.changed("x", Tolerance.ofSum("x", 2), n, m)
+            return builder.changed("x", Tolerance.ofSum("x", 2), n, m).products("x")
                     .run((engine, t) -> engine.dropout(t[0], dropout, t[0]));
         }
-        return builder.input("x", n, m).output("y", Tolerance.ofSum("y", 2), n, m)
+        return builder.input("x", n, m).output("y", Tolerance.ofSum("y", 2), n, m).products("x", "y")
                 .run((engine, t) -> engine.dropout(t[0], dropout, t[1]));
     }
 

@@ -6,6 +6,8 @@ import jdk.incubator.vector.FloatVector;
 final class Bias {
     /** Rows that are added up before their sum goes to the gradient. */
     private static final int ROWS = 4;
+    /** Rows that are widened together. */
+    private static final int BLOCK_ROWS = 4 * ROWS;
 
     private Bias() {
     }
@@ -15,18 +17,40 @@ final class Bias {
         Elementwise.add(row, bias, row, count);
     }
 
-    /** Adds the sums of columns of dy to dBias; both addresses are those of the first column, rows lie m apart. */
-    static void backward(long dy, int rows, int m, long dBias, int columns) {
+    /** Bytes of scratch memory for so many columns. */
+    static long scratchBytes(int columns) {
+        return 4L * BLOCK_ROWS * columns;
+    }
+
+    /** Adds the sums of some columns of dy [N x M] to those of dBias [M]. */
+    static void backward(CpuTensor dy, long dBias, int first, int columns, long scratch) {
+        int rows = dy.size(0);
+        int m = dy.size(1);
+        if (!dy.isNarrow()) {
+            addRows(dy.addressOf(first), rows, m, dBias + 4L * first, columns);
+            return;
+        }
+        for (int row = 0; row < rows; row += BLOCK_ROWS) {
+            int count = Math.min(BLOCK_ROWS, rows - row);
+            for (int i = 0; i < count; i++) {
+                dy.read((long) (row + i) * m + first, columns, scratch + 4L * i * columns);
+            }
+            addRows(scratch, count, columns, dBias + 4L * first, columns);
+        }
+    }
+
+    /** Rows of floats that lie m apart. */
+    private static void addRows(long dy, int rows, int m, long dBias, int columns) {
         int row = 0;
         for (; row + ROWS <= rows; row += ROWS) {
-            addRows(dy + 4L * row * m, m, dBias, columns);
+            addFour(dy + 4L * row * m, m, dBias, columns);
         }
         for (; row < rows; row++) {
             Elementwise.add(dBias, dy + 4L * row * m, dBias, columns);
         }
     }
 
-    private static void addRows(long dy, int m, long dBias, int columns) {
+    private static void addFour(long dy, int m, long dBias, int columns) {
         long second = dy + 4L * m;
         long third = second + 4L * m;
         long fourth = third + 4L * m;

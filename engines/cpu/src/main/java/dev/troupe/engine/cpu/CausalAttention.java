@@ -10,17 +10,22 @@ import dev.troupe.engine.Dropout;
  * <p>A row of qkv [N x 3C] holds query, key and value; head h has columns h D .. (h+1) D of each. Kept for the backward:
  * the logarithm of each row's sum of exponentials [B x H x T], from which the probabilities are computed again. Scores
  * only ever exist for one tile of one head.
+ *
+ * <p>Of bfloat16, a head is widened to floats once, and what is computed of it is rounded once: its products read each
+ * number many times, and in floats they keep what lies between.
  */
 final class CausalAttention {
     /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
     static final int QUERIES = 64;
     /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
     static final int KEYS = Masks.MOST;
-    /** Bytes of scratch memory for one thread: two vectors, two numbers for each query of a tile, two tiles, and words. */
-    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
+    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
+    private static final long TILE_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS
+            + Masks.SCRATCH_BYTES;
 
     private final int t;
     private final int heads;
+    /** Columns of y as it is given: C, or D where a head is widened. */
     private final int c;
     private final int d;
     private final float scale;
@@ -28,19 +33,38 @@ final class CausalAttention {
     private final Masks masks;
 
     CausalAttention(int t, int heads, int c, Dropout dropout) {
+        this(t, heads, c, c / heads, dropout);
+    }
+
+    private CausalAttention(int t, int heads, int c, int d, Dropout dropout) {
         this.t = t;
         this.heads = heads;
         this.c = c;
-        this.d = c / heads;
+        this.d = d;
         this.scale = (float) (1 / Math.sqrt(d));
         this.dropout = dropout;
         this.masks = new Masks(dropout);
     }
 
+    /** Bytes of scratch memory for one thread. */
+    long scratchBytes(boolean isNarrow) {
+        return TILE_BYTES + (isNarrow ? 2 * widenedBytes(1) + 2 * widenedBytes(3) : 0);
+    }
+
     /** One head of one sequence, {@code unit = sequence H + head}: writes its columns of y, and its row of logSums. */
-    void forward(long qkv, long logSums, long y, int unit, long scratch) {
-        long query = qkv + columns(unit, 3);
-        long out = y + columns(unit, 1);
+    void forward(CpuTensor qkv, long logSums, CpuTensor y, int unit, long scratch) {
+        if (!y.isNarrow()) {
+            forward(qkv.addressOf(first(unit, 3)), logSums, y.addressOf(first(unit, 1)), unit, scratch);
+            return;
+        }
+        long wideQkv = scratch + TILE_BYTES;
+        long wideY = wideQkv + widenedBytes(3);
+        widen(qkv, unit, 3, wideQkv);
+        new CausalAttention(t, heads, d, d, dropout).forward(wideQkv, logSums, wideY, unit, scratch);
+        narrow(wideY, y, unit, 1);
+    }
+
+    private void forward(long query, long logSums, long out, int unit, long scratch) {
         for (int row = 0; row < t; row += QUERIES) {
             int queries = Math.min(QUERIES, t - row);
             forwardTile(query + 12L * row * c, query + 4L * c, row, queries, logSums + 4L * ((long) unit * t + row),
@@ -91,14 +115,31 @@ final class CausalAttention {
     }
 
     /** One head of one sequence: writes its columns of dQkv. */
-    void backward(long dy, long qkv, long y, long logSums, long dQkv, int unit, long scratch) {
-        long at = columns(unit, 1);
-        long at3 = columns(unit, 3);
+    void backward(CpuTensor dy, CpuTensor qkv, CpuTensor y, long logSums, CpuTensor dQkv, int unit, long scratch) {
+        if (!dy.isNarrow()) {
+            long at = first(unit, 1);
+            long at3 = first(unit, 3);
+            backward(dy.addressOf(at), qkv.addressOf(at3), y.addressOf(at), logSums, dQkv.addressOf(at3), unit,
+                    scratch);
+            return;
+        }
+        long wideQkv = scratch + TILE_BYTES;
+        long wideY = wideQkv + widenedBytes(3);
+        long wideDy = wideY + widenedBytes(1);
+        long wideDQkv = wideDy + widenedBytes(1);
+        widen(qkv, unit, 3, wideQkv);
+        widen(y, unit, 1, wideY);
+        widen(dy, unit, 1, wideDy);
+        new CausalAttention(t, heads, d, d, dropout).backward(wideDy, wideQkv, wideY, logSums, wideDQkv, unit, scratch);
+        narrow(wideDQkv, dQkv, unit, 3);
+    }
+
+    private void backward(long dy, long qkv, long y, long logSums, long dQkv, int unit, long scratch) {
         // From the last queries to the first: they see every key, so that they can overwrite what the others add to.
         for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
             int queries = Math.min(QUERIES, t - row);
-            long rowAt = at + 4L * row * c;
-            backwardTile(dy + rowAt, y + rowAt, qkv + at3, dQkv + at3, row, queries,
+            long rowAt = 4L * row * c;
+            backwardTile(dy + rowAt, y + rowAt, qkv, dQkv, row, queries,
                     logSums + 4L * ((long) unit * t + row), place(unit, row), scratch);
         }
     }
@@ -169,10 +210,28 @@ final class CausalAttention {
         return vectors;
     }
 
-    /** Byte offset of a head's columns in the first row of its sequence, of a matrix with so many times C columns. */
-    private long columns(int unit, int widths) {
+    /** The first element of a head in a matrix with so many times C columns. */
+    private long first(int unit, int widths) {
         int sequence = unit / heads;
         int head = unit % heads;
-        return 4 * ((long) sequence * t * widths * c + (long) head * d);
+        return (long) sequence * t * widths * c + (long) head * d;
+    }
+
+    /** Bytes of a head's floats, rounded up to whole vectors. */
+    private long widenedBytes(int widths) {
+        return 4L * Lanes.wholeFor(t * widths * d);
+    }
+
+    /** The columns of a head, side by side. */
+    private void widen(CpuTensor matrix, int unit, int widths, long floats) {
+        for (int i = 0; i < t * widths; i++) {
+            Bfloats.widen(matrix.addressOf(first(unit, widths) + (long) i * c), floats + 4L * i * d, d);
+        }
+    }
+
+    private void narrow(long floats, CpuTensor matrix, int unit, int widths) {
+        for (int i = 0; i < t * widths; i++) {
+            Bfloats.narrow(floats + 4L * i * d, matrix.addressOf(first(unit, widths) + (long) i * c), d);
+        }
     }
 }

@@ -1,15 +1,14 @@
 package dev.troupe.engine.cpu;
 
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
- * The engine of processors, in float32. Matrix products run in oneDNN, everything else in vector loops over native memory.
+ * The engine of processors, in float32, or with activations and products of bfloat16 beside it. Matrix products run in
+ * oneDNN, everything else in vector loops over native memory.
  *
  * <p>The results of a kernel are the same bytes on every call, beside other engines or alone, and for every number of
  * threads. They are not the same on processors of other vector widths or instruction sets.
@@ -21,20 +20,13 @@ public final class CpuEngine extends FlatKernels {
     /** Columns that one thread sums up: whole lines of the cache, and enough of them to read memory in order. */
     private static final int COLUMN_GRAIN = 256;
 
-    /** What the kernel that needs most of it does. */
-    private static final long SCRATCH_BYTES = Math.max(CausalAttention.SCRATCH_BYTES,
-            Math.max(Gelu.SCRATCH_BYTES, CrossEntropy.SCRATCH_BYTES));
-
     private final MatrixProduct products;
-    private final Arena ownMemory = Arena.ofShared();
-    private final MemorySegment scratch;
     private boolean closed;
 
-    /** An engine with no tensors, and {@code threads - 1} helpers. */
-    CpuEngine(int threads) {
-        super(threads);
+    /** An engine with no tensors, and one helper less than it is to have threads. */
+    CpuEngine(EngineSettings settings) {
+        super(settings);
         products = new MatrixProduct(crew);
-        scratch = ownMemory.allocate(SCRATCH_BYTES * threads, Lanes.ALIGNMENT);
     }
 
     @Override
@@ -44,8 +36,8 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public long bytesKeptBeside(Shape range, long rows) {
-        return MatrixProduct.isPacked(rows, range.elementCount())
-                ? range.elementCount() * DataType.FLOAT32.elementBytes()
+        return MatrixProduct.isPacked(productType(), rows, range.elementCount())
+                ? range.elementCount() * productType().elementBytes()
                 : 0;
     }
 
@@ -61,8 +53,8 @@ public final class CpuEngine extends FlatKernels {
         if (b.size(transposeRight ? 1 : 0) != k) {
             throw operands.misfit("right", "must have " + k + (transposeRight ? " columns" : " rows"), right);
         }
-        CpuTensor c = operands.matrix("product", product, m, n);
-        products.multiply(a, transposeLeft, b, transposeRight, c, k, accumulate, null);
+        CpuTensor c = operands.product(product, accumulate, m, n);
+        products.multiply(a, transposeLeft, b, transposeRight, c, k, accumulate, 0, null);
     }
 
     @Override
@@ -72,14 +64,8 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor w = operands.reading().weight(weight, in);
         int m = w.size(1);
         long b = operands.reading().vector("bias", bias, m).address();
-        CpuTensor result = operands.matrix("y", y, in.size(0), m);
-        long out = result.address();
-        products.multiply(in, false, w, false, result, in.size(1), false,
-                (firstRow, rows, firstColumn, columns, member) -> {
-                    for (int row = firstRow; row < firstRow + rows; row++) {
-                        Bias.add(b + 4L * firstColumn, out + 4 * ((long) row * m + firstColumn), columns);
-                    }
-                });
+        CpuTensor out = operands.matrix("y", y, in.size(0), m);
+        linear(in, w, b, out, null);
     }
 
     @Override
@@ -90,29 +76,44 @@ public final class CpuEngine extends FlatKernels {
         int n = in.size(0);
         int m = w.size(1);
         long b = operands.reading().vector("bias", bias, m).address();
-        CpuTensor result = operands.matrix("preActivation", preActivation, n, m);
-        long pre = result.address();
-        long out = operands.matrix("y", y, n, m).address();
-        products.multiply(in, false, w, false, result, in.size(1), false,
-                (firstRow, rows, firstColumn, columns, member) -> {
-                    for (int row = firstRow; row < firstRow + rows; row++) {
-                        long at = 4 * ((long) row * m + firstColumn);
-                        Gelu.forward(b + 4L * firstColumn, pre + at, out + at, columns, scratchOf(member));
-                    }
-                });
+        CpuTensor pre = operands.matrix("preActivation", preActivation, n, m);
+        CpuTensor out = operands.matrix("y", y, n, m);
+        scratch.require(Gelu.SCRATCH_BYTES);
+        linear(in, w, b, pre, (firstRow, rows, firstColumn, columns, member) -> {
+            for (int row = firstRow; row < firstRow + rows; row++) {
+                Gelu.forward(pre, out, (long) row * m + firstColumn, columns, scratch.of(member));
+            }
+        });
+    }
+
+    /** y = x weight + bias, and then what is to be done with each rectangle of y; null for nothing. */
+    private void linear(CpuTensor x, CpuTensor weight, long bias, CpuTensor y, MatrixProduct.Finish finish) {
+        int k = x.size(1);
+        if (x.isNarrow()) {
+            products.multiply(x, false, weight, false, y, k, false, bias, finish);
+            return;
+        }
+        products.multiply(x, false, weight, false, y, k, false, 0, (firstRow, rows, firstColumn, columns, member) -> {
+            for (int row = firstRow; row < firstRow + rows; row++) {
+                Bias.add(bias + 4L * firstColumn, y.addressOf((long) row * y.size(1) + firstColumn), columns);
+            }
+            if (finish != null) {
+                finish.finish(firstRow, rows, firstColumn, columns, member);
+            }
+        });
     }
 
     @Override
     public void gelu(Tensor preActivation, Tensor y) {
         Operands operands = operands("gelu");
-        CpuTensor own = operands.matrix("preActivation", preActivation);
-        long pre = own.address();
-        long out = operands.like("y", y, own).address();
-        int m = own.size(1);
+        CpuTensor pre = operands.matrix("preActivation", preActivation);
+        CpuTensor out = operands.like("y", y, pre);
+        int m = pre.size(1);
+        scratch.require(Gelu.SCRATCH_BYTES);
         // Row by row, as linearGelu does it: what is a tail of a row there is one here.
-        crew.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
+        crew.share(pre.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
-                Gelu.forward(pre + 4 * row * m, out + 4 * row * m, m, scratchOf(member));
+                Gelu.forward(pre, out, row * m, m, scratch.of(member));
             }
         });
     }
@@ -120,13 +121,12 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Operands operands = operands("geluBackward");
-        CpuTensor own = operands.anyShape("preActivation", preActivation);
-        long pre = own.address();
-        long dOut = operands.like("dy", dy, own).address();
-        long dIn = operands.like("dx", dx, own).address();
-        crew.share(own.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Gelu.backward(pre + 4 * from, dOut + 4 * from, dIn + 4 * from, count,
-                        scratchOf(member)));
+        CpuTensor pre = operands.anyProducts("preActivation", preActivation);
+        CpuTensor dOut = operands.like("dy", dy, pre);
+        CpuTensor dIn = operands.like("dx", dx, pre);
+        scratch.require(Gelu.SCRATCH_BYTES);
+        crew.share(pre.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Gelu.backward(pre, dOut, dIn, from, count, scratch.of(member)));
     }
 
     @Override
@@ -134,10 +134,10 @@ public final class CpuEngine extends FlatKernels {
         Operands operands = operands("biasBackward");
         CpuTensor dOut = operands.matrix("dy", dy);
         int m = dOut.size(1);
-        long from = dOut.address();
         long to = operands.vector("dBias", dBias, m).address();
-        crew.share(m, COLUMN_GRAIN, (first, columns, member) -> Bias.backward(from + 4 * first, dOut.size(0), m,
-                to + 4 * first, columns));
+        scratch.require(Bias.scratchBytes(COLUMN_GRAIN));
+        crew.share(m, COLUMN_GRAIN,
+                (first, columns, member) -> Bias.backward(dOut, to, (int) first, columns, scratch.of(member)));
     }
 
     @Override
@@ -147,14 +147,14 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor in = operands.matrix("x", x);
         int n = in.size(0);
         int c = in.size(1);
-        long from = in.address();
         long g = operands.reading().vector("gamma", gamma, c).address();
         long b = operands.reading().vector("beta", beta, c).address();
-        long to = operands.like("y", y, in).address();
+        CpuTensor out = operands.like("y", y, in);
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
-        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(from + 4 * row * c, g, b, epsilon,
-                to + 4 * row * c, centre + 4 * row, r + 4 * row, rows, c, scratchOf(member)));
+        scratch.require(LayerNorm.scratchBytes(c));
+        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(in, g, b, epsilon, out, centre, r,
+                (int) row, rows, scratch.of(member)));
     }
 
     @Override
@@ -164,15 +164,14 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor in = operands.matrix("x", x);
         int n = in.size(0);
         int c = in.size(1);
-        long from = in.address();
-        long dOut = operands.like("dy", dy, in).address();
+        CpuTensor dOut = operands.like("dy", dy, in);
         long g = operands.reading().vector("gamma", gamma, c).address();
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
-        long dIn = operands.like("dx", dx, in).address();
-        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut + 4 * row * c,
-                from + 4 * row * c, g, centre + 4 * row, r + 4 * row, dIn + 4 * row * c, accumulate, rows, c,
-                scratchOf(member)));
+        CpuTensor dIn = operands.like("dx", dx, in);
+        scratch.require(LayerNorm.scratchBytes(c));
+        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut, in, g, centre, r, dIn,
+                accumulate, (int) row, rows, scratch.of(member)));
     }
 
     @Override
@@ -182,14 +181,14 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor in = operands.matrix("x", x);
         int n = in.size(0);
         int c = in.size(1);
-        long from = in.address();
-        long dOut = operands.like("dy", dy, in).address();
+        CpuTensor dOut = operands.like("dy", dy, in);
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         long dG = operands.vector("dGamma", dGamma, c).address();
         long dB = operands.vector("dBeta", dBeta, c).address();
-        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> LayerNorm.backwardWeight(dOut + 4 * first,
-                from + 4 * first, centre, r, n, c, dG + 4 * first, dB + 4 * first, columns));
+        scratch.require(LayerNorm.scratchBytes(Math.min(c, COLUMN_GRAIN)));
+        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
+                (int) first, columns, scratch.of(member)));
     }
 
     @Override
@@ -206,9 +205,9 @@ public final class CpuEngine extends FlatKernels {
         operands.idsBelow(table.size(0), "tokens", ids);
         long id = ids.address();
         long row = table.address();
-        long to = out.address();
+        scratch.require(Embedding.scratchBytes(c));
         crew.share(out.size(0), rowsOf(c), (from, rows, member) -> Embedding.forward(id, row, position,
-                sequenceLength, to, c, (int) from, rows));
+                sequenceLength, out, (int) from, rows, scratch.of(member)));
     }
 
     @Override
@@ -224,11 +223,11 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor positions = operands.table("dPositionTable", dPositionTable, sequenceLength, c);
         operands.idsBelow(table.size(0), "tokens", ids);
         long id = ids.address();
-        long from = dOut.address();
         long row = table.address();
         long position = positions.address();
-        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> Embedding.backward(id, from + 4 * first, n,
-                sequenceLength, row + 4 * first, position + 4 * first, c, columns));
+        scratch.require(Embedding.scratchBytes(COLUMN_GRAIN));
+        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> Embedding.backward(id, dOut, sequenceLength,
+                row + 4 * first, position + 4 * first, (int) first, columns, scratch.of(member)));
     }
 
     /** The logarithms of the rows' sums of exponentials, [B x H x T]. */
@@ -242,12 +241,12 @@ public final class CpuEngine extends FlatKernels {
         Operands operands = operands("causalAttention");
         CpuTensor out = operands.matrix("y", y);
         int units = operands.heads(out, sequenceLength, heads);
-        long in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1)).address();
+        CpuTensor in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1));
         long logSums = operands.attentionState(state, out, sequenceLength, heads);
-        long to = out.address();
         CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1), dropout);
-        crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, to, (int) unit,
-                scratchOf(member)));
+        scratch.require(attention.scratchBytes(out.isNarrow()));
+        crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, out, (int) unit,
+                scratch.of(member)));
     }
 
     @Override
@@ -257,25 +256,29 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor dOut = operands.matrix("dy", dy);
         int units = operands.heads(dOut, sequenceLength, heads);
         CpuTensor in = operands.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
-        long out = operands.like("y", y, dOut).address();
+        CpuTensor out = operands.like("y", y, dOut);
         long logSums = operands.attentionState(state, dOut, sequenceLength, heads);
-        long dIn = operands.like("dQkv", dQkv, in).address();
+        CpuTensor dIn = operands.like("dQkv", dQkv, in);
         CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1), dropout);
-        crew.share(units, 1, (unit, count, member) -> attention.backward(dOut.address(), in.address(), out, logSums,
-                dIn, (int) unit, scratchOf(member)));
+        scratch.require(attention.scratchBytes(dOut.isNarrow()));
+        crew.share(units, 1, (unit, count, member) -> attention.backward(dOut, in, out, logSums, dIn, (int) unit,
+                scratch.of(member)));
     }
 
     @Override
     public void dropout(Tensor x, Dropout dropout, Tensor y) {
         Operands operands = operands("dropout");
         CpuTensor own = operands.matrix("x", x);
-        long from = own.address();
-        long to = operands.like("y", y, own).address();
+        CpuTensor out = operands.like("y", y, own);
         int m = own.size(1);
         Masks masks = new Masks(dropout);
+        scratch.require(Masks.SCRATCH_BYTES + 4L * m);
         crew.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
-                masks.apply(dropout.placeInMatrix(row), from + 4 * row * m, to + 4 * row * m, m, scratchOf(member));
+                long floats = scratch.of(member) + Masks.SCRATCH_BYTES;
+                long to = out.target(row * m, floats);
+                masks.apply(dropout.placeInMatrix(row), own.read(row * m, m, floats), to, m, scratch.of(member));
+                out.written(row * m, m, to);
             }
         });
     }
@@ -290,10 +293,10 @@ public final class CpuEngine extends FlatKernels {
         long loss = operands.vector("rowLoss", rowLoss, n).address();
         long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
         operands.idsBelow(v, "targets", ids);
-        long from = in.address();
         long id = ids.address();
-        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(from + 4 * row * v, id + 4 * row,
-                loss + 4 * row, logSum + 4 * row, rows, v, scratchOf(member)));
+        scratch.require(CrossEntropy.scratchBytes(v));
+        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(in, id, loss, logSum, (int) row, rows,
+                scratch.of(member)));
     }
 
     @Override
@@ -304,12 +307,12 @@ public final class CpuEngine extends FlatKernels {
         int v = in.size(1);
         CpuTensor ids = operands.ids("targets", targets, n);
         long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
-        long dIn = operands.like("dLogits", dLogits, in).address();
+        CpuTensor dIn = operands.like("dLogits", dLogits, in);
         operands.idsBelow(v, "targets", ids);
-        long from = in.address();
         long id = ids.address();
-        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(from + 4 * row * v, id + 4 * row,
-                logSum + 4 * row, (float) scale, dIn + 4 * row * v, rows, v, scratchOf(member)));
+        scratch.require(CrossEntropy.scratchBytes(v));
+        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(in, id, logSum, (float) scale, dIn,
+                (int) row, rows, scratch.of(member)));
     }
 
     @Override
@@ -318,13 +321,7 @@ public final class CpuEngine extends FlatKernels {
         if (!closed) {
             closed = true;
             products.close();
-            ownMemory.close();
         }
-    }
-
-    /** Memory of one thread: for one vector of sums, or for the tiles of attention. */
-    private long scratchOf(int member) {
-        return scratch.address() + SCRATCH_BYTES * member;
     }
 
     /** Rows of so many floats that make a piece of work. */

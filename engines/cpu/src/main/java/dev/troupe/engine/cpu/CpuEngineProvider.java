@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Opens {@link CpuEngine}s: on Linux, on x86-64 and aarch64 (on the latter untested), in float32, in a JVM that has the
- * Vector API. Engines share nothing; any number may be open and compute at a time, each with threads of its own.
+ * Opens {@link CpuEngine}s: on Linux, on x86-64 and aarch64 (on the latter untested), in float32 with products of float32
+ * or bfloat16, in a JVM that has the Vector API. Engines share nothing; any number may be open and compute at a time, each with threads of its own.
  */
 public final class CpuEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
@@ -46,10 +46,6 @@ public final class CpuEngineProvider implements EngineProvider {
             return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.floatType()
                     + "; set training.precision = float32, or take the engine reference or nd4j");
         }
-        if (settings.mixesTypes()) {
-            return Optional.of("the cpu engine computes its products in FLOAT32, not in " + settings.productType()
-                    + "; set training.precision = float32, or take the engine reference");
-        }
         String system = System.getProperty("os.name");
         if (!system.equals("Linux") || !PROCESSORS.contains(processor())) {
             return Optional.of("the cpu engine runs on Linux on x86-64 and aarch64, but this is " + system + " on "
@@ -60,6 +56,15 @@ public final class CpuEngineProvider implements EngineProvider {
                     + VECTOR_MODULE);
         }
         return libraryObstacle();
+    }
+
+    @Override
+    public Optional<String> caution(EngineSettings settings) {
+        return settings.productType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
+                ? Optional.empty()
+                : Optional
+                        .of("this processor has no units for bfloat16 (avx512_bf16 or amx_bf16), so oneDNN computes its"
+                                + " products in other ways: the results are right, but float32 is faster");
     }
 
     private static Optional<String> libraryObstacle() {
@@ -82,6 +87,6 @@ public final class CpuEngineProvider implements EngineProvider {
         obstacle(settings).ifPresent(sentence -> {
             throw new IllegalStateException(sentence);
         });
-        return new CpuEngine(settings.threads());
+        return new CpuEngine(settings);
     }
 }

@@ -107,6 +107,36 @@ final class CpuTensor implements Tensor {
         return elements.address();
     }
 
+    /** Whether its elements are halves of floats, which kernels widen and narrow. */
+    boolean isNarrow() {
+        return dataType == DataType.BFLOAT16;
+    }
+
+    long addressOf(long element) {
+        return address() + dataType.elementBytes() * element;
+    }
+
+    /** Where so many elements are to be read as floats: where they are, or in scratch memory, widened. */
+    long read(long element, int count, long scratch) {
+        if (!isNarrow()) {
+            return addressOf(element);
+        }
+        Bfloats.widen(addressOf(element), scratch, count);
+        return scratch;
+    }
+
+    /** Where elements are to be written as floats: where they belong, or in scratch memory until {@link #written}. */
+    long target(long element, long scratch) {
+        return isNarrow() ? scratch : addressOf(element);
+    }
+
+    /** So many elements were written at their {@link #target}. */
+    void written(long element, int count, long floats) {
+        if (isNarrow()) {
+            Bfloats.narrow(floats, addressOf(element), count);
+        }
+    }
+
     /** The elements, for whoever needs a check of life with each access. */
     MemorySegment elements() {
         return elements;

@@ -5,16 +5,22 @@ import dev.troupe.engine.Engine;
 /** Softmax cross-entropy of rows. Letters: N rows, V vocabulary size. A row is read from memory once. */
 final class CrossEntropy {
     private static final int BLOCK = 1024;
-    /** Bytes of the scratch memory that the kernels need. */
-    static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * BLOCK;
+    private static final long ROW = Lanes.ALIGNMENT + 4L * BLOCK;
 
     private CrossEntropy() {
     }
 
-    /** logits [rows x V], targets [rows]; rowLoss, rowLogSumExp [rows]. */
-    static void forward(long logits, long targets, long rowLoss, long rowLogSumExp, int rows, int v, long scratch) {
-        for (int row = 0; row < rows; row++) {
-            long at = logits + 4L * row * v;
+    /** Bytes of the scratch memory that the kernels need. */
+    static long scratchBytes(int v) {
+        return ROW + 4L * v;
+    }
+
+    /** Some rows of logits [N x V], targets [N]; rowLoss, rowLogSumExp [N]. */
+    static void forward(CpuTensor logits, long targets, long rowLoss, long rowLogSumExp, int first, int rows,
+            long scratch) {
+        int v = logits.size(1);
+        for (int row = first; row < first + rows; row++) {
+            long at = logits.read((long) row * v, v, scratch + ROW);
             float highest = Softmax.highest(at, v, Float.NEGATIVE_INFINITY, scratch);
             double sum = 0;
             for (int from = 0; from < v; from += BLOCK) {
@@ -29,22 +35,24 @@ final class CrossEntropy {
     }
 
     /** dLogits = scale (softmax(logits) - onehot(targets)); dLogits may be logits. */
-    static void backward(long logits, long targets, long rowLogSumExp, float scale, long dLogits, int rows, int v,
-            long scratch) {
-        for (int row = 0; row < rows; row++) {
-            long at = 4L * row * v;
+    static void backward(CpuTensor logits, long targets, long rowLogSumExp, float scale, CpuTensor dLogits, int first,
+            int rows, long scratch) {
+        int v = logits.size(1);
+        for (int row = first; row < first + rows; row++) {
+            long at = logits.read((long) row * v, v, scratch + ROW);
+            long to = dLogits.target((long) row * v, scratch + ROW);
             int target = Lanes.getInt(targets, row);
             float logSum = Lanes.get(rowLogSumExp, row);
-            float targetLogit = target == Engine.ELSEWHERE ? 0 : Lanes.get(logits + at, target);
+            float targetLogit = target == Engine.ELSEWHERE ? 0 : Lanes.get(at, target);
             for (int from = 0; from < v; from += BLOCK) {
                 int count = Math.min(BLOCK, v - from);
-                long to = dLogits + at + 4L * from;
-                Exponential.ofRow(logits + at + 4L * from, logSum, to, count, scratch);
-                Elementwise.scale(to, scale, count);
+                Exponential.ofRow(at + 4L * from, logSum, to + 4L * from, count, scratch);
+                Elementwise.scale(to + 4L * from, scale, count);
             }
             if (target != Engine.ELSEWHERE) {
-                Lanes.set(dLogits + at, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
+                Lanes.set(to, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
             }
+            dLogits.written((long) row * v, v, to);
         }
     }
 }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.troupe.engine.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -22,7 +23,6 @@ final class Dnnl {
     // From dnnl_types.h and dnnl_common_types.h of oneDNN 3.
     private static final int CPU = 1;
     private static final int IN_ORDER = 1;
-    private static final int F32 = 3;
     private static final int SAME_TYPE = 0;
     private static final int ANY_FORMAT = 1;
     private static final int SCRATCHPAD_OF_THE_USER = 1;
@@ -33,6 +33,7 @@ final class Dnnl {
     static final int SOURCE = 1;
     static final int WEIGHTS = 33;
     static final int DESTINATION = 17;
+    static final int BIAS = 41;
     static final int SCRATCHPAD = 80;
 
     private static final MethodHandle ENGINE_CREATE = make("dnnl_engine_create", ADDRESS, JAVA_INT, JAVA_LONG);
@@ -87,31 +88,46 @@ final class Dnnl {
     }
 
     /**
-     * Floats [rows x columns] that are stored row by row, or column by column where they are transposed.
+     * A matrix [rows x columns] that is stored row by row, or column by column where it is transposed.
      *
+     * @param type
+     *            {@link DataType#FLOAT32} or {@link DataType#BFLOAT16}
      * @param stride
      *            elements from one row, as it is stored, to the next
      */
-    static long descriptor(long rows, long columns, boolean transposed, long stride) {
+    static long descriptor(DataType type, long rows, long columns, boolean transposed, long stride) {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
             MemorySegment strides = local.allocateFrom(JAVA_LONG, transposed ? 1 : stride, transposed ? stride : 1);
             return created("dnnl_memory_desc_create_with_strides",
-                    made -> (int) WITH_STRIDES.invokeExact(made, 2, sizes, F32, strides));
+                    made -> (int) WITH_STRIDES.invokeExact(made, 2, sizes, codeOf(type), strides));
         }
     }
 
-    /** Floats [rows x columns] in whatever order the primitive likes best. */
-    static long anyDescriptor(long rows, long columns) {
+    /** A matrix [rows x columns] in whatever order the primitive likes best. */
+    static long anyDescriptor(DataType type, long rows, long columns) {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
             return created("dnnl_memory_desc_create_with_tag",
-                    made -> (int) WITH_TAG.invokeExact(made, 2, sizes, F32, ANY_FORMAT));
+                    made -> (int) WITH_TAG.invokeExact(made, 2, sizes, codeOf(type), ANY_FORMAT));
         }
     }
 
-    /** The plan of c = a b, or of c += a b, to be computed by the calling thread alone. */
-    static long matmulPlan(long a, long b, long c, boolean added) {
+    private static int codeOf(DataType type) {
+        return switch (type) {
+            case FLOAT32 -> 3;
+            case BFLOAT16 -> 2;
+            case FLOAT64, INT32 -> throw new IllegalArgumentException("products are of no " + type);
+        };
+    }
+
+    /**
+     * The plan of c = a b + bias, or of c += a b, to be computed by the calling thread alone.
+     *
+     * @param bias
+     *            [1 x columns of c]; 0 for none
+     */
+    static long matmulPlan(long a, long b, long bias, long c, boolean added) {
         // oneDNN plans for as many threads as it finds.
         OneDnn.useThisThreadAlone();
         long attributes = created("dnnl_primitive_attr_create", made -> (int) ATTRIBUTES_CREATE.invokeExact(made));
@@ -124,7 +140,7 @@ final class Dnnl {
             call("dnnl_post_ops_destroy", () -> (int) POST_OPS_DESTROY.invokeExact(after));
         }
         long plan = created("dnnl_matmul_primitive_desc_create",
-                made -> (int) MATMUL_PLAN.invokeExact(made, ENGINE, a, b, 0L, c, attributes));
+                made -> (int) MATMUL_PLAN.invokeExact(made, ENGINE, a, b, bias, c, attributes));
         call("dnnl_primitive_attr_destroy", () -> (int) ATTRIBUTES_DESTROY.invokeExact(attributes));
         return plan;
     }

@@ -10,16 +10,23 @@ final class Embedding {
     private Embedding() {
     }
 
+    /** Bytes of scratch memory: one row of so many columns. */
+    static long scratchBytes(int columns) {
+        return 4L * columns;
+    }
+
     /**
-     * The rows {@code from} to {@code from + rows - 1} of y: tokens [N], tokenTable [V x C], positionTable [T x C] or
-     * {@link #NO_TABLE}.
+     * The rows {@code from} to {@code from + rows - 1} of y [N x C]: tokens [N], tokenTable [V x C], positionTable [T x C]
+     * or {@link #NO_TABLE}.
      */
-    static void forward(long tokens, long tokenTable, long positionTable, int t, long y, int c, int from, int rows) {
+    static void forward(long tokens, long tokenTable, long positionTable, int t, CpuTensor y, int from, int rows,
+            long scratch) {
+        int c = y.size(1);
         for (int row = from; row < from + rows; row++) {
             int id = Lanes.getInt(tokens, row);
             long token = tokenTable + 4L * id * c;
             long position = positionTable + 4L * (row % t) * c;
-            long to = y + 4L * row * c;
+            long to = y.target((long) row * c, scratch);
             if (id != Engine.ELSEWHERE && positionTable != NO_TABLE) {
                 Elementwise.add(token, position, to, c);
             } else if (id != Engine.ELSEWHERE) {
@@ -29,14 +36,16 @@ final class Embedding {
             } else {
                 Elementwise.fill(to, 0, c);
             }
+            y.written((long) row * c, c, to);
         }
     }
 
-    /** Adds some columns of all N rows of dy, in their order; dy and the tables point to the first of these columns. */
-    static void backward(long tokens, long dy, int n, int t, long dTokenTable, long dPositionTable, int c,
-            int columns) {
-        for (int row = 0; row < n; row++) {
-            long gradient = dy + 4L * row * c;
+    /** Adds some columns of all rows of dy [N x C], in their order; the tables point to the first of these columns. */
+    static void backward(long tokens, CpuTensor dy, int t, long dTokenTable, long dPositionTable, int first,
+            int columns, long scratch) {
+        int c = dy.size(1);
+        for (int row = 0; row < dy.size(0); row++) {
+            long gradient = dy.read((long) row * c + first, columns, scratch);
             int id = Lanes.getInt(tokens, row);
             if (id != Engine.ELSEWHERE) {
                 long token = dTokenTable + 4L * id * c;

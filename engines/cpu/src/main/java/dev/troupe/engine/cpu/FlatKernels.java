@@ -3,6 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -16,15 +17,24 @@ import java.util.Optional;
 abstract class FlatKernels implements Engine {
     final CpuMemory memory = new CpuMemory();
     final Crew crew;
+    final GrowingMemory scratch;
+    private final DataType productType;
 
-    /** With no tensors, and {@code threads - 1} helpers. */
-    FlatKernels(int threads) {
-        crew = new Crew(threads);
+    /** With no tensors, and one helper less than there are to be threads. */
+    FlatKernels(EngineSettings settings) {
+        productType = settings.productType();
+        crew = new Crew(settings.threads());
+        scratch = new GrowingMemory(settings.threads());
     }
 
     @Override
     public DataType floatType() {
         return DataType.FLOAT32;
+    }
+
+    @Override
+    public DataType productType() {
+        return productType;
     }
 
     @Override
@@ -63,7 +73,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void fill(Tensor tensor, double value) {
-        CpuTensor own = operands("fill").anyShape("tensor", tensor);
+        CpuTensor own = operands("fill").anyFloats("tensor", tensor);
         long at = own.address();
         crew.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.fill(at + 4 * from, (float) value, count));
@@ -77,19 +87,33 @@ abstract class FlatKernels implements Engine {
     }
 
     @Override
+    public void cast(Tensor source, Tensor target) {
+        Operands operands = operands("cast");
+        CpuTensor from = operands.reading().either("source", source);
+        CpuTensor to = operands.either("target", target);
+        operands.exactly("target", target, to.dataType(), from.shape());
+        if (from.dataType() == to.dataType()) {
+            copy(from, to);
+        } else {
+            crew.share(from.elementCount(), Elementwise.GRAIN,
+                    (first, count, member) -> Elementwise.cast(from, to, first, count));
+        }
+    }
+
+    @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
         Operands operands = operands("add");
-        CpuTensor own = operands.anyShape("left", left);
-        long a = own.address();
-        long b = operands.like("right", right, own).address();
-        long c = operands.like("sum", sum, own).address();
-        crew.share(own.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Elementwise.add(a + 4 * from, b + 4 * from, c + 4 * from, count));
+        CpuTensor a = operands.either("left", left);
+        CpuTensor b = operands.like("right", right, a);
+        CpuTensor c = operands.like("sum", sum, a);
+        scratch.require(Elementwise.SCRATCH_BYTES);
+        crew.share(a.elementCount(), Elementwise.GRAIN,
+                (from, count, member) -> Elementwise.add(a, b, c, from, count, scratch.of(member)));
     }
 
     @Override
     public void scale(Tensor tensor, double factor) {
-        CpuTensor own = operands("scale").anyShape("tensor", tensor);
+        CpuTensor own = operands("scale").anyFloats("tensor", tensor);
         long at = own.address();
         crew.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.scale(at + 4 * from, (float) factor, count));
@@ -97,20 +121,20 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public double sum(Tensor tensor) {
-        CpuTensor own = operands("sum").anyShape("tensor", tensor);
+        CpuTensor own = operands("sum").anyFloats("tensor", tensor);
         return Sums.ofBlocks(crew, own.address(), own.elementCount(), false);
     }
 
     @Override
     public double squaredSum(Tensor tensor) {
-        CpuTensor own = operands("squaredSum").anyShape("tensor", tensor);
+        CpuTensor own = operands("squaredSum").anyFloats("tensor", tensor);
         return Sums.ofBlocks(crew, own.address(), own.elementCount(), true);
     }
 
     @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
         Operands operands = operands("adamW");
-        CpuTensor own = operands.anyShape("weights", weights);
+        CpuTensor own = operands.anyFloats("weights", weights);
         long w = own.address();
         long g = operands.like("gradients", gradients, own).address();
         long first = operands.like("firstMoment", firstMoment, own).address();
@@ -123,21 +147,21 @@ abstract class FlatKernels implements Engine {
     @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
         Operands operands = operands("sgd");
-        CpuTensor own = operands.anyShape("weights", weights);
+        CpuTensor own = operands.anyFloats("weights", weights);
         long w = own.address();
         long g = operands.like("gradients", gradients, own).address();
         crew.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
                 g + 4 * from, (float) learningRate, (float) weightDecay, (float) gradientScale, count));
     }
 
-    /** Closing twice has no effect. */
     @Override
     public void close() {
         memory.close();
         crew.close();
+        scratch.close();
     }
 
     Operands operands(String kernel) {
-        return new Operands(memory, kernel);
+        return new Operands(memory, productType, kernel);
     }
 }

@@ -12,7 +12,7 @@ import jdk.incubator.vector.FloatVector;
 final class Gelu {
     private static final int BLOCK = 1024;
     /** Bytes of the scratch memory that the kernels need. */
-    static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * BLOCK;
+    static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * 3 * BLOCK;
 
     private static final double ROOT = Math.sqrt(2 / Math.PI);
     private static final double CUBIC = 0.044715;
@@ -24,39 +24,34 @@ final class Gelu {
     private Gelu() {
     }
 
-    /** preActivation += bias; y = gelu(preActivation): one row, or some columns of it. */
-    static void forward(long bias, long preActivation, long y, int count, long scratch) {
+    /** y = gelu(preActivation), where y may be preActivation: so many elements, from an index on. */
+    static void forward(CpuTensor preActivation, CpuTensor y, long first, int count, long scratch) {
+        long exponentials = scratch + Lanes.ALIGNMENT;
+        long widened = exponentials + 4L * BLOCK;
         for (int from = 0; from < count; from += BLOCK) {
             int floats = Math.min(BLOCK, count - from);
-            long x = preActivation + 4L * from;
-            Elementwise.add(x, bias + 4L * from, x, floats);
-            block(x, y + 4L * from, floats, scratch);
+            long x = preActivation.read(first + from, floats, widened);
+            long to = y.target(first + from, widened);
+            exponents(x, exponentials, floats);
+            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
+            shares(x, exponentials, to, floats);
+            y.written(first + from, floats, to);
         }
-    }
-
-    /** y = gelu(preActivation), where y may be preActivation: one row. */
-    static void forward(long preActivation, long y, int count, long scratch) {
-        for (int from = 0; from < count; from += BLOCK) {
-            block(preActivation + 4L * from, y + 4L * from, Math.min(BLOCK, count - from), scratch);
-        }
-    }
-
-    private static void block(long x, long y, int count, long scratch) {
-        long exponentials = scratch + Lanes.ALIGNMENT;
-        exponents(x, exponentials, count);
-        Exponential.ofRow(exponentials, 0, exponentials, count, scratch);
-        shares(x, exponentials, y, count);
     }
 
     /** dx = dy gelu'(preActivation), where gelu' = s + x s (1 - s) 2u', and 2u' = 2r (1 + 3c x^2). */
-    static void backward(long preActivation, long dy, long dx, int count, long scratch) {
+    static void backward(CpuTensor preActivation, CpuTensor dy, CpuTensor dx, long first, int count, long scratch) {
         long exponentials = scratch + Lanes.ALIGNMENT;
+        long widened = exponentials + 4L * BLOCK;
+        long widenedGradient = widened + 4L * BLOCK;
         for (int from = 0; from < count; from += BLOCK) {
             int floats = Math.min(BLOCK, count - from);
-            long x = preActivation + 4L * from;
+            long x = preActivation.read(first + from, floats, widened);
+            long to = dx.target(first + from, widened);
             exponents(x, exponentials, floats);
             Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
-            slopes(x, exponentials, dy + 4L * from, dx + 4L * from, floats);
+            slopes(x, exponentials, dy.read(first + from, floats, widenedGradient), to, floats);
+            dx.written(first + from, floats, to);
         }
     }
 

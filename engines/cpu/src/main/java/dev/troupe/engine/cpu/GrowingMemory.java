@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * Memory that a kernel needs while it runs, a part for each thread of a crew. It grows to what was needed most, and stays.
  *
- * <p>Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the crew.
+ * <p>Closing twice has no effect. Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the crew.
  */
 final class GrowingMemory implements AutoCloseable {
     private final int threads;
@@ -35,6 +35,8 @@ final class GrowingMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        arena.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
     }
 }

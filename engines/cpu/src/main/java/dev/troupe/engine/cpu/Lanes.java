@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.LongVector;
+import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -30,8 +31,12 @@ final class Lanes {
     /** Bytes of a line of the cache, and of the widest vector: where memory begins. */
     static final long ALIGNMENT = 64;
 
-    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
-    private static final MemorySegment MEMORY = memory();
+    /** Vectors of as many halves of floats. */
+    static final VectorSpecies<Short> SHORTS = VectorSpecies.of(short.class,
+            VectorShape.forBitSize(FLOATS.vectorBitSize() / 2));
+
+    static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    static final MemorySegment MEMORY = memory();
 
     private Lanes() {
     }
@@ -76,6 +81,14 @@ final class Lanes {
 
     static void set(long address, int index, float value) {
         MEMORY.set(ValueLayout.JAVA_FLOAT, address + 4L * index, value);
+    }
+
+    static short getShort(long address, int index) {
+        return MEMORY.get(ValueLayout.JAVA_SHORT, address + 2L * index);
+    }
+
+    static void setShort(long address, int index, short value) {
+        MEMORY.set(ValueLayout.JAVA_SHORT, address + 2L * index, value);
     }
 
     static int getInt(long address, int index) {

@@ -8,17 +8,30 @@ import jdk.incubator.vector.FloatVector;
  * then again from the cache.
  */
 final class LayerNorm {
+    /** Where rows begin in scratch memory, behind two vectors. */
+    private static final long ROWS = 2 * Lanes.ALIGNMENT;
+    /** Rows of which some columns are widened together. */
+    private static final int BLOCK_ROWS = 16;
+
     private LayerNorm() {
     }
 
-    /** x, y [rows x C]; gamma, beta [C]; mean, reciprocal [rows]; lanes: memory for two vectors. */
-    static void forward(long x, long gamma, long beta, double epsilon, long y, long mean, long reciprocal, int rows,
-            int c, long lanes) {
-        for (int row = 0; row < rows; row++) {
-            long at = 4L * row * c;
-            float centre = sum(x + at, c, lanes) / c;
-            float r = (float) (1 / Math.sqrt((double) squaredOffsets(x + at, centre, c, lanes) / c + epsilon));
-            normalize(x + at, centre, r, gamma, beta, y + at, c);
+    /** Bytes of scratch memory: two vectors, and three rows or as many columns of a block of rows. */
+    static long scratchBytes(int c) {
+        return ROWS + 4L * Math.max(3, 2 * BLOCK_ROWS) * c;
+    }
+
+    /** Some rows of x and y [N x C]; gamma, beta [C]; mean, reciprocal [N]. */
+    static void forward(CpuTensor x, long gamma, long beta, double epsilon, CpuTensor y, long mean, long reciprocal,
+            int first, int rows, long scratch) {
+        int c = x.size(1);
+        for (int row = first; row < first + rows; row++) {
+            long in = x.read((long) row * c, c, scratch + ROWS);
+            long out = y.target((long) row * c, scratch + ROWS);
+            float centre = sum(in, c, scratch) / c;
+            float r = (float) (1 / Math.sqrt((double) squaredOffsets(in, centre, c, scratch) / c + epsilon));
+            normalize(in, centre, r, gamma, beta, out, c);
+            y.written((long) row * c, c, out);
             Lanes.set(mean, row, centre);
             Lanes.set(reciprocal, row, r);
         }
@@ -81,13 +94,18 @@ final class LayerNorm {
         }
     }
 
-    /** dx (+)= r (g - mean(g) - xhat mean(g xhat)) of each row, with g = dy gamma; dx may be dy. */
-    static void backwardInput(long dy, long x, long gamma, long mean, long reciprocal, long dx, boolean accumulate,
-            int rows, int c, long lanes) {
-        for (int row = 0; row < rows; row++) {
-            long at = 4L * row * c;
-            backwardRow(dy + at, x + at, gamma, Lanes.get(mean, row), Lanes.get(reciprocal, row), dx + at, accumulate,
-                    c, lanes);
+    /** dx (+)= r (g - mean(g) - xhat mean(g xhat)) of some rows, with g = dy gamma; dx may be dy. */
+    static void backwardInput(CpuTensor dy, CpuTensor x, long gamma, long mean, long reciprocal, CpuTensor dx,
+            boolean accumulate, int first, int rows, long scratch) {
+        int c = x.size(1);
+        long second = scratch + ROWS + 4L * c;
+        long third = second + 4L * c;
+        for (int row = first; row < first + rows; row++) {
+            long at = (long) row * c;
+            long to = accumulate ? dx.read(at, c, third) : dx.target(at, third);
+            backwardRow(dy.read(at, c, scratch + ROWS), x.read(at, c, second), gamma, Lanes.get(mean, row),
+                    Lanes.get(reciprocal, row), to, accumulate, c, scratch);
+            dx.written(at, c, to);
         }
     }
 
@@ -162,11 +180,31 @@ final class LayerNorm {
         return Lanes.get(dy, i) * Lanes.get(gamma, i) - gradientMean - normalized * productMean;
     }
 
-    /**
-     * dGamma += sum over rows of dy xhat; dBeta += sum over rows of dy: for some columns, whose first one dy, x, dGamma
-     * and dBeta point to.
-     */
-    static void backwardWeight(long dy, long x, long mean, long reciprocal, int rows, int c, long dGamma, long dBeta,
+    /** dGamma += sum over rows of dy xhat; dBeta += sum over rows of dy: for some columns of dy and x [N x C]. */
+    static void backwardWeight(CpuTensor dy, CpuTensor x, long mean, long reciprocal, long dGamma, long dBeta,
+            int first, int columns, long scratch) {
+        int rows = x.size(0);
+        int c = x.size(1);
+        long gammaAt = dGamma + 4L * first;
+        long betaAt = dBeta + 4L * first;
+        if (!x.isNarrow()) {
+            addRows(dy.addressOf(first), x.addressOf(first), mean, reciprocal, rows, c, gammaAt, betaAt, columns);
+            return;
+        }
+        long widened = scratch + 4L * BLOCK_ROWS * columns;
+        for (int row = 0; row < rows; row += BLOCK_ROWS) {
+            int count = Math.min(BLOCK_ROWS, rows - row);
+            for (int i = 0; i < count; i++) {
+                dy.read((long) (row + i) * c + first, columns, scratch + 4L * i * columns);
+                x.read((long) (row + i) * c + first, columns, widened + 4L * i * columns);
+            }
+            addRows(scratch, widened, mean + 4L * row, reciprocal + 4L * row, count, columns, gammaAt, betaAt,
+                    columns);
+        }
+    }
+
+    /** Rows of floats that lie c apart. */
+    private static void addRows(long dy, long x, long mean, long reciprocal, int rows, int c, long dGamma, long dBeta,
             int columns) {
         int row = 0;
         for (; row + 1 < rows; row += 2) {

@@ -1,8 +1,10 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.DataType;
+
 /**
- * Matrix products by oneDNN: the large ones by {@link PackedProducts}, the others by {@code dnnl_sgemm}, which needs no
- * preparation. A product of some size is cut into panels; where oneDNN packs an operand again for each panel, along its
+ * Matrix products by oneDNN: the large ones and those of bfloat16 by {@link PackedProducts}, the others by
+ * {@code dnnl_sgemm}, which needs no preparation. A product of some size is cut into panels; where oneDNN packs an operand again for each panel, along its
  * rows or its columns, whichever are more, so that it is the smaller one. How it is cut follows from the shape alone, so a
  * product has the same bits for any number of threads.
  */
@@ -30,17 +32,20 @@ final class MatrixProduct implements AutoCloseable {
     }
 
     /**
-     * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n].
+     * {@code c (+)= op(a) op(b)}: a [m x k] or its transpose, b [k x n] or its transpose, c [m x n]. Where a and b are of
+     * bfloat16 and c is not, it is not rounded.
      *
+     * @param bias
+     *            added to each row of a product of bfloat16 that is not accumulated; 0 for none
      * @param finish
      *            null for nothing to be done
      */
     void multiply(CpuTensor a, boolean transposeA, CpuTensor b, boolean transposeB, CpuTensor c, int k,
-            boolean accumulate, Finish finish) {
+            boolean accumulate, long bias, Finish finish) {
         int m = c.size(0);
         int n = c.size(1);
-        if (isPacked(m, (long) k * n)) {
-            packed.multiply(a, transposeA, b, transposeB, c, k, accumulate, finish);
+        if (isPacked(a.dataType(), m, (long) k * n)) {
+            packed.multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish);
             return;
         }
         long aStride = transposeA ? m : k;
@@ -65,8 +70,8 @@ final class MatrixProduct implements AutoCloseable {
     }
 
     /** Whether the right side of a product of so many rows is packed, by its number of elements. */
-    static boolean isPacked(long rows, long rightElements) {
-        return rows * rightElements >= PACKED_MULTIPLICATIONS;
+    static boolean isPacked(DataType type, long rows, long rightElements) {
+        return type == DataType.BFLOAT16 || rows * rightElements >= PACKED_MULTIPLICATIONS;
     }
 
     /** How many of the {@code longer} rows or columns make a panel. */

@@ -12,20 +12,22 @@ import java.lang.foreign.MemorySegment;
  *
  * @param memory
  *            of the engine that is called
+ * @param productType
+ *            of the engine that is called
  * @param kernel
  *            the engine's method, for messages
  * @param onlyRead
  *            whether the operands that are checked next are not written by the kernel; where it is not said, it is
  *            supposed that they are, which costs no more than packing parameters again
  */
-record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
-    Operands(CpuMemory memory, String kernel) {
-        this(memory, kernel, false);
+record Operands(CpuMemory memory, DataType productType, String kernel, boolean onlyRead) {
+    Operands(CpuMemory memory, DataType productType, String kernel) {
+        this(memory, productType, kernel, false);
     }
 
     /** The same for operands that the kernel does not write. */
     Operands reading() {
-        return new Operands(memory, kernel, true);
+        return new Operands(memory, productType, kernel, true);
     }
 
     /** An open tensor of this engine, of any type and shape. */
@@ -45,17 +47,32 @@ record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
     }
 
     /** A float tensor of any shape. */
-    CpuTensor anyShape(String name, Tensor tensor) {
+    CpuTensor anyFloats(String name, Tensor tensor) {
+        return ofType(name, tensor, DataType.FLOAT32);
+    }
+
+    /** A product tensor of any shape. */
+    CpuTensor anyProducts(String name, Tensor tensor) {
+        return ofType(name, tensor, productType);
+    }
+
+    /** A float tensor or a product tensor, of any shape. */
+    CpuTensor either(String name, Tensor tensor) {
         CpuTensor own = own(name, tensor);
-        if (own.dataType() != DataType.FLOAT32) {
-            throw misfit(name, "must be of FLOAT32", tensor);
+        return own.dataType() == productType ? own : anyFloats(name, tensor);
+    }
+
+    private CpuTensor ofType(String name, Tensor tensor, DataType dataType) {
+        CpuTensor own = own(name, tensor);
+        if (own.dataType() != dataType) {
+            throw misfit(name, "must be of " + dataType, tensor);
         }
         return own;
     }
 
-    /** A float tensor of the shape of another. */
+    /** A tensor of the type and the shape of another. */
     CpuTensor like(String name, Tensor tensor, CpuTensor other) {
-        return exactly(name, tensor, DataType.FLOAT32, other.shape());
+        return exactly(name, tensor, other.dataType(), other.shape());
     }
 
     CpuTensor exactly(String name, Tensor tensor, DataType dataType, Shape shape) {
@@ -66,27 +83,39 @@ record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
         return own;
     }
 
-    /** A float tensor of two dimensions. */
+    /** A product tensor of two dimensions. */
     CpuTensor matrix(String name, Tensor tensor) {
-        CpuTensor own = anyShape(name, tensor);
+        return ofTwoDimensions(name, anyProducts(name, tensor));
+    }
+
+    /** A product matrix of exactly this shape. */
+    CpuTensor matrix(String name, Tensor tensor, int rows, int columns) {
+        return ofSizes(name, matrix(name, tensor), rows, columns);
+    }
+
+    /** Where a product goes: a product matrix, or a float matrix, of exactly this shape. */
+    CpuTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
+        CpuTensor own = accumulate ? anyFloats("product", tensor) : either("product", tensor);
+        return ofSizes("product", ofTwoDimensions("product", own), rows, columns);
+    }
+
+    private CpuTensor ofTwoDimensions(String name, CpuTensor own) {
         if (own.shape().rank() != 2) {
-            throw misfit(name, "must have two dimensions", tensor);
+            throw misfit(name, "must have two dimensions", own);
         }
         return own;
     }
 
-    /** A float matrix of exactly this shape. */
-    CpuTensor matrix(String name, Tensor tensor, int rows, int columns) {
-        CpuTensor own = matrix(name, tensor);
+    private CpuTensor ofSizes(String name, CpuTensor own, int rows, int columns) {
         if (own.size(0) != rows || own.size(1) != columns) {
-            throw misfit(name, "must be [%d x %d]".formatted(rows, columns), tensor);
+            throw misfit(name, "must be [%d x %d]".formatted(rows, columns), own);
         }
         return own;
     }
 
     /** A float matrix with at least so many rows, and exactly so many columns. */
     CpuTensor table(String name, Tensor tensor, int leastRows, int columns) {
-        CpuTensor own = matrix(name, tensor);
+        CpuTensor own = ofTwoDimensions(name, anyFloats(name, tensor));
         if (own.size(0) < leastRows || own.size(1) != columns) {
             throw misfit(name, "must be [at least %d x %d]".formatted(leastRows, columns), tensor);
         }
@@ -95,7 +124,7 @@ record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
 
     /** A float tensor of one dimension. */
     CpuTensor vector(String name, Tensor tensor, int size) {
-        return ofSize(name, anyShape(name, tensor), size);
+        return ofSize(name, anyFloats(name, tensor), size);
     }
 
     /** Integers in one dimension. */
@@ -120,7 +149,7 @@ record Operands(CpuMemory memory, String kernel, boolean onlyRead) {
         }
     }
 
-    /** A float matrix with as many rows as another has columns. */
+    /** A product matrix with as many rows as another has columns. */
     CpuTensor weight(Tensor tensor, CpuTensor x) {
         CpuTensor own = matrix("weight", tensor);
         if (own.size(0) != x.size(1)) {

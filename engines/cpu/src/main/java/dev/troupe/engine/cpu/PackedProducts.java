@@ -1,5 +1,6 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.DataType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,21 +28,20 @@ final class PackedProducts implements AutoCloseable {
 
     /** As {@link MatrixProduct#multiply}; rectangles are whole rows. */
     void multiply(CpuTensor a, boolean transposeA, CpuTensor b, boolean transposeB, CpuTensor c, int k,
-            boolean accumulate, MatrixProduct.Finish finish) {
+            boolean accumulate, long bias, MatrixProduct.Finish finish) {
         int m = c.size(0);
         int n = c.size(1);
-        Packing packing = packing(transposeB, k, n);
+        Packing packing = packing(a.dataType(), transposeB, k, n);
         int aStride = transposeA ? m : k;
-        PackedPanels whole = panels(packing, k, n, Math.min(ROWS, m), transposeA, aStride, accumulate);
+        PackedPanels whole = panels(packing, k, n, Math.min(ROWS, m), transposeA, aStride, c.dataType(), bias != 0,
+                accumulate);
         PackedPanels last = m % ROWS == 0
                 ? whole
-                : panels(packing, k, n, m % ROWS, transposeA, aStride, accumulate);
-        long left = a.address();
+                : panels(packing, k, n, m % ROWS, transposeA, aStride, c.dataType(), bias != 0, accumulate);
         long right = packed(b, packing);
-        long to = c.address();
         crew.share(m, ROWS, (from, rows, member) -> {
-            (rows == ROWS ? whole : last).multiply(member, left + 4 * from * (transposeA ? 1 : k), right,
-                    to + 4 * from * n, scratch.of(member));
+            (rows == ROWS ? whole : last).multiply(member, a.addressOf(from * (transposeA ? 1 : k)), right,
+                    bias, c.addressOf(from * n), scratch.of(member));
             if (finish != null) {
                 finish.finish((int) from, rows, 0, n, member);
             }
@@ -58,24 +58,25 @@ final class PackedProducts implements AutoCloseable {
         return packed.of(0);
     }
 
-    private Packing packing(boolean transposeB, int k, int n) {
+    private Packing packing(DataType type, boolean transposeB, int k, int n) {
         for (int i = 0; i < packings.size(); i++) {
-            if (packings.get(i).serves(transposeB, k, n)) {
+            if (packings.get(i).serves(type, transposeB, k, n)) {
                 return packings.get(i);
             }
         }
-        packings.add(new Packing(transposeB, k, n, ROWS));
+        packings.add(new Packing(type, transposeB, k, n, ROWS));
         return packings.getLast();
     }
 
     private PackedPanels panels(Packing packing, int k, int n, int rows, boolean transposeA, int aStride,
-            boolean accumulate) {
+            DataType product, boolean biased, boolean accumulate) {
         for (int i = 0; i < panels.size(); i++) {
-            if (panels.get(i).serves(packing, rows, transposeA, aStride, accumulate)) {
+            if (panels.get(i).serves(packing, rows, transposeA, aStride, product, biased, accumulate)) {
                 return panels.get(i);
             }
         }
-        PackedPanels made = new PackedPanels(packing, k, n, rows, transposeA, aStride, accumulate, crew.threads());
+        PackedPanels made = new PackedPanels(packing, k, n, rows, transposeA, aStride, product, biased, accumulate,
+                crew.threads());
         scratch.require(made.scratchBytes());
         panels.add(made);
         return made;

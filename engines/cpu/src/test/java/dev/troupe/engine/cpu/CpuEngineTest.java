@@ -2,6 +2,7 @@ package dev.troupe.engine.cpu;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -28,6 +30,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is the cpu engine's own beside the conformance of all engines: shapes, threads, memory, neighbours, refusals. */
 @Tag("parity")
@@ -57,53 +61,59 @@ class CpuEngineTest {
         assertEquals(sentence, assertThrows(IllegalStateException.class, () -> provider.open(settings)).getMessage());
     }
 
-    @Test
-    void shouldAgreeWithReferenceOnRandomShapes() {
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT32", "BFLOAT16"})
+    void shouldAgreeWithReferenceOnRandomShapes(DataType productType) {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 12; round++) {
             EveryKernel.Sizes sizes = EveryKernel.Sizes.random(random);
-            try (Engine reference = new ReferenceEngine(DataType.FLOAT32); Engine cpu = open(1 + round % 3)) {
-                agree(ran(reference, sizes, seed + round), ran(cpu, sizes, seed + round),
+            try (Engine reference = reference(productType); Engine cpu = open(productType, 1 + round % 3)) {
+                agree(productType, ran(reference, sizes, seed + round), ran(cpu, sizes, seed + round),
                         sizes + " from seed " + seed + ", round " + round);
             }
         }
     }
 
-    @Test
-    void shouldAgreeWithReferenceWhereWorkIsCut() {
-        try (Engine reference = new ReferenceEngine(DataType.FLOAT32); Engine cpu = open(2)) {
-            agree(ran(reference, LARGE, 1), ran(cpu, LARGE, 1), LARGE.toString());
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT32", "BFLOAT16"})
+    void shouldAgreeWithReferenceWhereWorkIsCut(DataType productType) {
+        try (Engine reference = reference(productType); Engine cpu = open(productType, 2)) {
+            agree(productType, ran(reference, LARGE, 1), ran(cpu, LARGE, 1), LARGE.toString());
         }
     }
 
-    @Test
-    void shouldGiveTheSameBytesForAnyNumberOfThreads() {
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT32", "BFLOAT16"})
+    void shouldGiveTheSameBytesForAnyNumberOfThreads(DataType productType) {
         for (EveryKernel.Sizes sizes : new EveryKernel.Sizes[]{SMALL, LARGE}) {
-            Map<String, float[]> expected = trained(1, sizes, 1, 3);
+            Map<String, float[]> expected = trained(productType, 1, sizes, 1, 3);
             for (int threads : new int[]{2, 3, 7}) {
-                same(expected, trained(threads, sizes, 1, 3), threads + " threads, " + sizes);
+                same(expected, trained(productType, threads, sizes, 1, 3), threads + " threads, " + sizes);
             }
         }
     }
 
     @Test
     void shouldGiveTheSameBytesBesideAnotherEngineAsAlone() throws Exception {
-        Map<String, float[]> first = trained(1, LARGE, 1, 3);
-        Map<String, float[]> second = trained(2, SMALL, 2, 60);
+        Map<String, float[]> first = trained(DataType.FLOAT32, 1, LARGE, 1, 3);
+        Map<String, float[]> second = trained(DataType.BFLOAT16, 2, SMALL, 2, 60);
         try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
             for (int round = 0; round < 3; round++) {
-                var firstAgain = CompletableFuture.supplyAsync(() -> trained(1, LARGE, 1, 3), threads);
-                var secondAgain = CompletableFuture.supplyAsync(() -> trained(2, SMALL, 2, 60), threads);
+                var firstAgain = CompletableFuture.supplyAsync(() -> trained(DataType.FLOAT32, 1, LARGE, 1, 3),
+                        threads);
+                var secondAgain = CompletableFuture.supplyAsync(() -> trained(DataType.BFLOAT16, 2, SMALL, 2, 60),
+                        threads);
                 same(first, firstAgain.get(120, TimeUnit.SECONDS), "the first, round " + round);
                 same(second, secondAgain.get(120, TimeUnit.SECONDS), "the second, round " + round);
             }
         }
     }
 
-    @Test
-    void shouldHoldTheSameMemoryAndLeaveNoGarbageOverAThousandSteps() throws IOException {
-        try (Engine engine = open(1); EveryKernel kernels = new EveryKernel(engine, SMALL, 1)) {
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT32", "BFLOAT16"})
+    void shouldHoldTheSameMemoryAndLeaveNoGarbageOverAThousandSteps(DataType productType) throws IOException {
+        try (Engine engine = open(productType, 1); EveryKernel kernels = new EveryKernel(engine, SMALL, 1)) {
             steps(kernels, 1000);
             // Until the vector kernels are compiled each of their operations makes objects.
             long garbage = Long.MAX_VALUE;
@@ -149,12 +159,62 @@ class CpuEngineTest {
         }
     }
 
-    private Engine open(int threads) {
-        return provider.open(new EngineSettings(DataType.FLOAT32, threads));
+    @Test
+    void shouldSayWhereBfloat16IsNotFast() {
+        EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
+        assertEquals(Optional.empty(), provider.obstacle(mixed));
+        assertEquals(BfloatUnits.arePresent(), provider.caution(mixed).isEmpty());
+        assertEquals(Optional.empty(), provider.caution(new EngineSettings(DataType.FLOAT32, 1)));
+        assertTrue(BfloatUnits.areIn(List.of("processor : 0", "flags\t\t: fpu avx512_vnni amx_bf16 amx_tile")));
+        assertTrue(BfloatUnits.areIn(List.of("Features\t: fp asimd bf16 i8mm")));
+        assertFalse(BfloatUnits.areIn(List.of("bugs : bf16", "flags\t\t: fpu avx512_vnni")));
+        assertFalse(BfloatUnits.areIn(List.of()));
     }
 
-    private Map<String, float[]> trained(int threads, EveryKernel.Sizes sizes, long seed, int steps) {
-        try (Engine engine = open(threads); EveryKernel kernels = new EveryKernel(engine, sizes, seed)) {
+    @Test
+    void shouldRoundToTheNearestNumberAndToEven() {
+        float[] floats = {1, -0.0f, 1 + 0x1p-8f, 1 + 0x3p-8f, 1 + 0x1.02p-8f, Float.MAX_VALUE, 0x1p-133f, 0x1p-134f,
+                Float.NaN, Float.intBitsToFloat(0xffffffff), Float.NEGATIVE_INFINITY, -0x1.fffffep-127f};
+        float[] rounded = {1, -0.0f, 1, 1 + 0x1p-6f, 1 + 0x1p-7f, Float.POSITIVE_INFINITY, 0x1p-133f, 0, Float.NaN,
+                Float.NaN, Float.NEGATIVE_INFINITY, -0x1p-126f};
+        // Over and over, so that each of them meets vectors and what is left behind the last.
+        int count = 12 * 3 + 7;
+        for (Engine engine : new Engine[]{reference(DataType.BFLOAT16), open(DataType.BFLOAT16, 1)}) {
+            try (engine) {
+                Tensor wide = engine.allocate(DataType.FLOAT32, Shape.of(count));
+                Tensor narrow = engine.allocate(DataType.BFLOAT16, Shape.of(count));
+                float[] elements = new float[count];
+                for (int i = 0; i < count; i++) {
+                    elements[i] = floats[i % floats.length];
+                }
+                engine.copyFromHost(MemorySegment.ofArray(elements), wide, 0);
+                engine.cast(wide, narrow);
+                engine.cast(narrow, wide);
+                engine.copyToHost(wide, 0, MemorySegment.ofArray(elements));
+                for (int i = 0; i < count; i++) {
+                    assertEquals(rounded[i % rounded.length], elements[i], engine.kind() + " " + i);
+                }
+                assertThrows(IllegalArgumentException.class,
+                        () -> engine.cast(wide, engine.allocate(DataType.BFLOAT16, Shape.of(count, 1))));
+            }
+        }
+    }
+
+    private Engine open(int threads) {
+        return open(DataType.FLOAT32, threads);
+    }
+
+    private Engine open(DataType productType, int threads) {
+        return provider.open(new EngineSettings(DataType.FLOAT32, productType, threads));
+    }
+
+    private static Engine reference(DataType productType) {
+        return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, productType, 1));
+    }
+
+    private Map<String, float[]> trained(DataType productType, int threads, EveryKernel.Sizes sizes, long seed,
+            int steps) {
+        try (Engine engine = open(productType, threads); EveryKernel kernels = new EveryKernel(engine, sizes, seed)) {
             steps(kernels, steps);
             kernels.run();
             return kernels.floats();
@@ -176,7 +236,13 @@ class CpuEngineTest {
         }
     }
 
-    private static void agree(Map<String, float[]> expected, Map<String, float[]> found, String where) {
+    /**
+     * Relative to a tensor's largest element. Of bfloat16, an element on the edge between two numbers may be rounded to
+     * the other one; what is computed from it then is off by some units of its rounding, of 2^-8.
+     */
+    private static void agree(DataType productType, Map<String, float[]> expected, Map<String, float[]> found,
+            String where) {
+        double tolerance = productType == DataType.BFLOAT16 ? 0x1p-6 : 2e-5;
         expected.forEach((name, elements) -> {
             double largest = 1e-30;
             for (float element : elements) {
@@ -185,7 +251,7 @@ class CpuEngineTest {
             float[] others = found.get(name);
             for (int i = 0; i < elements.length; i++) {
                 int at = i;
-                assertEquals(elements[i], others[i], 2e-5 * largest, () -> name + "[" + at + "] of " + where);
+                assertEquals(elements[i], others[i], tolerance * largest, () -> name + "[" + at + "] of " + where);
             }
         });
     }

@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.AdamW;
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
@@ -48,26 +49,26 @@ final class EveryKernel implements AutoCloseable {
         floats("positionTable", sizes.t() + 1, c);
         floats("gamma", c);
         floats("beta", c);
-        floats("inWeight", c, m);
+        products("inWeight", c, m);
         floats("inBias", m);
-        floats("outWeight", m, c);
+        products("outWeight", m, c);
         floats("outBias", c);
-        floats("qkv", n, 3 * c);
-        floats("dy", n, c);
+        products("qkv", n, 3 * c);
+        products("dy", n, c);
         for (String name : new String[]{"x", "normed", "projected", "attended", "residual", "dNormed", "dProjected"}) {
-            floats(name, n, c);
+            products(name, n, c);
         }
         floats("mean", n);
         floats("deviation", n);
-        floats("pre", n, m);
-        floats("inner", n, m);
-        floats("innerAgain", n, m);
-        floats("dInner", n, m);
-        put("state", engine.allocate(DataType.FLOAT32, engine.attentionStateShape(sizes.b(), sizes.t(),
+        products("pre", n, m);
+        products("inner", n, m);
+        products("innerAgain", n, m);
+        products("dInner", n, m);
+        put("state", engine.allocate(engine.floatType(), engine.attentionStateShape(sizes.b(), sizes.t(),
                 sizes.heads())));
-        floats("dQkv", n, 3 * c);
-        floats("logits", n, v);
-        floats("dLogits", n, v);
+        products("dQkv", n, 3 * c);
+        products("logits", n, v);
+        products("dLogits", n, v);
         floats("rowLoss", n);
         floats("logSums", n);
         floats("dInWeight", c, m);
@@ -79,15 +80,21 @@ final class EveryKernel implements AutoCloseable {
         floats("first", c, m);
         floats("second", c, m);
         engine.fill(at("second"), 0.25);
-        floats("copied", n, c);
-        floats("dropped", n, c);
-        floats("attendedInPart", n, c);
-        floats("dQkvInPart", n, 3 * c);
+        products("dropped", n, c);
+        products("attendedInPart", n, c);
+        products("dQkvInPart", n, 3 * c);
+        products("copied", n, c);
+        // Products read the table, and the optimizer changes the weights, in the other type.
+        floats("smallTable", v, c);
+        products("tableOperand", v, c);
+        floats("inMaster", c, m);
     }
 
     /** Calls every kernel; returns a number that depends on the sums. */
     double run() {
         int t = sizes.t();
+        engine.copy(at("tokenTable"), at("smallTable"));
+        engine.cast(at("inWeight"), at("inMaster"));
         engine.embedding(at("tokens"), at("tokenTable"), at("positionTable"), t, at("x"));
         engine.layerNorm(at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
         engine.linearGelu(at("normed"), at("inWeight"), at("inBias"), at("pre"), at("inner"));
@@ -96,8 +103,9 @@ final class EveryKernel implements AutoCloseable {
         engine.causalAttention(at("qkv"), t, sizes.heads(), at("state"), at("attended"));
         engine.add(at("attended"), at("projected"), at("residual"));
         // Large logits would turn the rounding of a product into differences of probabilities.
-        engine.scale(at("residual"), 1.0 / 64);
-        engine.matmul(at("residual"), false, at("tokenTable"), true, at("logits"), false);
+        engine.scale(at("smallTable"), 1.0 / 512);
+        engine.cast(at("smallTable"), at("tableOperand"));
+        engine.matmul(at("residual"), false, at("tableOperand"), true, at("logits"), false);
         engine.crossEntropy(at("logits"), at("tokens"), at("rowLoss"), at("logSums"));
         engine.crossEntropyBackward(at("logits"), at("tokens"), at("logSums"), 0.5, at("dLogits"));
         engine.causalAttentionBackward(at("dy"), at("qkv"), at("attended"), at("state"), t, sizes.heads(), at("dQkv"));
@@ -111,8 +119,9 @@ final class EveryKernel implements AutoCloseable {
         engine.layerNormBackwardInput(at("dNormed"), at("x"), at("gamma"), at("mean"), at("deviation"),
                 at("dProjected"), true);
         engine.embeddingBackward(at("tokens"), at("dy"), t, at("dTokenTable"), at("dPositionTable"));
-        engine.adamW(at("inWeight"), at("dInWeight"), at("first"), at("second"),
+        engine.adamW(at("inMaster"), at("dInWeight"), at("first"), at("second"),
                 new AdamW(1e-3, 0.9, 0.95, 1e-8, 0.1, 3, 0.5));
+        engine.cast(at("inMaster"), at("inWeight"));
         engine.sgd(at("beta"), at("outBias"), 1e-2, 0.1, 0.5);
         engine.copy(at("dy"), at("copied"));
         engine.dropout(at("dy"), dropout(sizes.c()), at("dropped"));
@@ -128,7 +137,8 @@ final class EveryKernel implements AutoCloseable {
 
     /** Makes gradients small again, so that many runs in turn stay among finite numbers. */
     void settle() {
-        for (String name : new String[]{"dProjected", "dInWeight", "dInBias", "dGamma", "dBeta", "dTokenTable",
+        engine.copy(at("dy"), at("dProjected"));
+        for (String name : new String[]{"dInWeight", "dInBias", "dGamma", "dBeta", "dTokenTable",
                 "dPositionTable"}) {
             engine.fill(at(name), 0);
         }
@@ -147,7 +157,15 @@ final class EveryKernel implements AutoCloseable {
 
     private float[] read(Tensor tensor) {
         float[] elements = new float[(int) tensor.shape().elementCount()];
-        engine.copyToHost(tensor, 0, MemorySegment.ofArray(elements));
+        if (tensor.dataType() == DataType.BFLOAT16) {
+            short[] numbers = new short[elements.length];
+            engine.copyToHost(tensor, 0, MemorySegment.ofArray(numbers));
+            for (int i = 0; i < elements.length; i++) {
+                elements[i] = Bfloat16.toFloat(numbers[i]);
+            }
+        } else {
+            engine.copyToHost(tensor, 0, MemorySegment.ofArray(elements));
+        }
         return elements;
     }
 
@@ -160,12 +178,21 @@ final class EveryKernel implements AutoCloseable {
     }
 
     private void floats(String name, int... shape) {
-        Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(shape));
+        Tensor tensor = engine.allocate(engine.floatType(), Shape.of(shape));
         float[] elements = new float[(int) tensor.shape().elementCount()];
         for (int i = 0; i < elements.length; i++) {
             elements[i] = (float) random.nextGaussian() / 2;
         }
         engine.copyFromHost(MemorySegment.ofArray(elements), tensor, 0);
+        put(name, tensor);
+    }
+
+    private void products(String name, int... shape) {
+        floats(name, shape);
+        Tensor floats = at(name);
+        Tensor tensor = engine.allocate(engine.productType(), Shape.of(shape));
+        engine.cast(floats, tensor);
+        floats.close();
         put(name, tensor);
     }
 

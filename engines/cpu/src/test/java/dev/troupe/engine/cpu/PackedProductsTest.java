@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +26,7 @@ class PackedProductsTest {
     private static final int N = 901;
     private static final int SAMPLES = 300;
 
-    private final CpuEngine engine = new CpuEngine(1);
+    private final CpuEngine engine = engine(DataType.FLOAT32, 1);
     private final Random random = new Random(7);
 
     @AfterEach
@@ -66,7 +67,7 @@ class PackedProductsTest {
         float[] a = numbers(M * K);
         float[] b = numbers(K * N);
         float[] alone = productOn(engine, a, b);
-        try (CpuEngine crew = new CpuEngine(3)) {
+        try (CpuEngine crew = engine(DataType.FLOAT32, 3)) {
             assertArrayEquals(alone, productOn(crew, a, b));
         }
     }
@@ -105,6 +106,28 @@ class PackedProductsTest {
     }
 
     @Test
+    void shouldPackRoundedWeightsAgainOnceTheyAreRoundedAgain() {
+        try (CpuEngine mixed = engine(DataType.BFLOAT16, 2)) {
+            Tensor x = rounded(mixed, numbers(M * K), M, K);
+            Tensor y = mixed.allocate(DataType.FLOAT32, Shape.of(M, N));
+            Tensor buffer = mixed.allocate(DataType.BFLOAT16, Shape.of(K * N));
+            Tensor weights = mixed.range(buffer, 0, Shape.of(K, N));
+            for (int update = 0; update < 2; update++) {
+                float[] updated = numbers(K * N);
+                mixed.cast(tensor(mixed, updated, K * N), buffer);
+                mixed.matmul(x, false, weights, false, y, false);
+                long allocated = mixed.allocatedBytes();
+                float[] found = read(mixed, y);
+                // A tensor of its own is packed at every call.
+                mixed.matmul(x, false, rounded(mixed, updated, K, N), false, y, false);
+                assertArrayEquals(read(mixed, y), found, "after update " + update);
+                mixed.matmul(x, false, weights, false, y, false);
+                assertEquals(allocated + 6L * K * N, mixed.allocatedBytes());
+            }
+        }
+    }
+
+    @Test
     void shouldCountPackedCopiesAsMemoryUntilTheBufferIsClosed() {
         Tensor x = tensor(engine, numbers(M * K), M, K);
         Tensor y = engine.allocate(DataType.FLOAT32, Shape.of(M, N));
@@ -119,6 +142,16 @@ class PackedProductsTest {
                 0.1 * buffer.byteCount());
         buffer.close();
         assertEquals(before, engine.allocatedBytes());
+    }
+
+    private static CpuEngine engine(DataType productType, int threads) {
+        return new CpuEngine(new EngineSettings(DataType.FLOAT32, productType, threads));
+    }
+
+    private static Tensor rounded(CpuEngine on, float[] numbers, int... sizes) {
+        Tensor rounded = on.allocate(DataType.BFLOAT16, Shape.of(sizes));
+        on.cast(tensor(on, numbers, sizes), rounded);
+        return rounded;
     }
 
     private Tensor zerosLike(Tensor tensor) {

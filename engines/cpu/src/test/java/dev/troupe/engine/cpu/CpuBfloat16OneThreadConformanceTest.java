@@ -1,0 +1,15 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.conformance.EngineConformance;
+
+/** Activations and products of bfloat16, as many threads as a case asks for. */
+class CpuBfloat16OneThreadConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new CpuEngineProvider()
+                .open(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
+    }
+}

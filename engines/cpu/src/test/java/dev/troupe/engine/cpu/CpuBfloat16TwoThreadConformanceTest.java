@@ -1,0 +1,15 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.conformance.EngineConformance;
+
+/** Activations and products of bfloat16, on two threads throughout. */
+class CpuBfloat16TwoThreadConformanceTest extends EngineConformance {
+    @Override
+    protected Engine open(int threads) {
+        return new CpuEngineProvider()
+                .open(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 2));
+    }
+}
