@@ -1,0 +1,89 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs in bfloat16, against the naive engine, themselves, and float32. */
+@Tag("real")
+@Timeout(120)
+class MixedPrecisionTest {
+    /** An activation on the edge between two numbers may become either, 2^-8 apart; a loss is the mean of many rows. */
+    private static final double TOLERANCE = 1e-3;
+    /** What rounding every activation may do to a loss. */
+    private static final double OF_FLOAT32 = 1e-2;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldComeToTheLossesOfTheNaiveEngineAndNearThoseOfFloat32() {
+        double[] naive = RunFiles.metrics(train("naive", "reference"), "loss");
+        double[] losses = RunFiles.metrics(train("cpu", "cpu"), "loss");
+        double[] single = RunFiles.metrics(train("single", "cpu", "training.precision=float32"), "loss");
+        assertRelative(naive, losses, TOLERANCE);
+        assertRelative(single, losses, OF_FLOAT32);
+        assertFalse(Arrays.equals(single, losses), "nothing was rounded");
+    }
+
+    @Test
+    void shouldGiveTheSameBitsAgainOnMoreThreadsAndUnderAnotherSplit() {
+        Path one = train("one", "cpu", "engine.threads=1");
+        assertSameBits(one, train("again", "cpu", "engine.threads=1"));
+        assertSameBits(one, train("two", "cpu", "engine.threads=2"));
+        assertSameBits(one, train("split", "cpu", "parallel.pipeline=2", "engine.threads=1"));
+    }
+
+    @Test
+    void shouldGoOnBitForBit() {
+        Path whole = train("whole", "cpu");
+        Path cut = train("cut", "cpu", "training.steps=2");
+        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=3")).requireDone();
+        assertSameBits(whole, cut);
+    }
+
+    @Test
+    void shouldAddUpOverTheRanksOfAGroup() {
+        double[] alone = RunFiles.metrics(train("alone", "cpu"), "loss");
+        Path shared = train("shared", "cpu", "parallel.pipeline=2", "parallel.tensor=2", "engine.threads=1");
+        assertRelative(alone, RunFiles.metrics(shared, "loss"), TOLERANCE);
+    }
+
+    @Test
+    void shouldExportFloat32() {
+        String header = new String(RunFiles.exportedBytes(train("run", "cpu")), 0, 2000, StandardCharsets.ISO_8859_1);
+        assertTrue(header.contains("\"F32\"") && !header.contains("\"BF16\""), header);
+    }
+
+    private Path train(String name, String engine, String... more) {
+        List<String> settings = new ArrayList<>(Golden.named(Golden.TIED).settings("engine.kind=" + engine,
+                "training.steps=3", "training.precision=bfloat16"));
+        settings.addAll(List.of(more));
+        Path run = directory.resolve(name);
+        Execution.train(run, settings).requireDone();
+        return run;
+    }
+
+    private static void assertRelative(double[] expected, double[] found, double tolerance) {
+        assertEquals(expected.length, found.length);
+        for (int i = 0; i < expected.length; i++) {
+            assertEquals(expected[i], found[i], tolerance * expected[i], "step " + i);
+        }
+    }
+
+    private static void assertSameBits(Path expected, Path actual) {
+        assertEquals(RunFiles.results(expected), RunFiles.results(actual), actual.toString());
+        assertArrayEquals(RunFiles.exportedBytes(expected), RunFiles.exportedBytes(actual), actual.toString());
+    }
+}
