@@ -18,6 +18,7 @@ public class ElementwiseKernels extends Workbench {
             KernelWork.memory(ElementwiseKernels.class, "sum", NARROW, ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "squaredSum", WIDE, 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "biasBackward", WIDE, 4 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "gelu", WIDE, 2 * 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "geluBackward", WIDE, 3 * 4 * ELEMENTS));
 
     private Tensor left;
@@ -79,6 +80,12 @@ public class ElementwiseKernels extends Workbench {
     @Benchmark
     public void biasBackward() {
         engine().biasBackward(dy, dBias);
+    }
+
+    /** Computed again in a backward, in the tanh form. */
+    @Benchmark
+    public void gelu() {
+        engine().gelu(preActivation, dx);
     }
 
     /** In the tanh form. */
