@@ -51,6 +51,8 @@ final class RankResources {
     private final MicrobatchReader data;
     private final AtomicLong bytesSent = new AtomicLong();
     private final RankThread thread;
+    /** Waits for other ranks while {@link #thread} computes. */
+    private final RankThread gathering;
     // Filled on the rank's thread, read by the transport's.
     private Traffic toldTraffic = Traffic.NONE;
     private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
@@ -64,6 +66,7 @@ final class RankResources {
         this.dataGroup = node.groups().join(GroupKind.DATA, rank, NodeContext.EPOCH);
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.thread = new RankThread("rank-" + rank);
+        this.gathering = new RankThread("rank-" + rank + "-gathers");
     }
 
     int rank() {
@@ -105,7 +108,15 @@ final class RankResources {
     }
 
     private DataShare dataShare() {
-        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero())).orElse(DataShare.ALL);
+        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), this::aside))
+                .orElse(DataShare.ALL);
+    }
+
+    private void aside(Runnable task) {
+        gathering.run(() -> {
+            task.run();
+            return null;
+        });
     }
 
     StageWorker worker(int stage) {
@@ -201,7 +212,9 @@ final class RankResources {
 
     /** After {@link #shutDown}: frees all memory, unless a stage still computes at the deadline. */
     void close(long deadlineNanos) {
-        if (thread.awaitEnd(deadlineNanos)) {
+        boolean hasEnded = thread.awaitEnd(deadlineNanos);
+        gathering.shutDown();
+        if (hasEnded && gathering.awaitEnd(deadlineNanos)) {
             workers.values().forEach(StageWorker::close);
             engine.close();
             data.close();

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The one thread on which the stages of a rank compute, one at a time as the row says: what is ordered while another
- * action is computed begins without a thread being woken. What is ordered behind work that failed is not done, since the
+ * A thread of a rank, such as the one on which its stages compute, one at a time as the row says: what is ordered while
+ * another action is computed begins without a thread being woken. What is ordered behind work that failed is not done, since the
  * rank is not in the state that it was ordered for. Thread rule: any thread may hand it work.
  */
 final class RankThread {

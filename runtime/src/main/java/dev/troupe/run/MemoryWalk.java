@@ -69,7 +69,8 @@ final class MemoryWalk implements AutoCloseable {
         this.ids = new int[plan.stageSettings().rows()];
         this.at = plan.ranks().coordinates(rank);
         TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
-        DataShare data = new DataShare(new Group(plan.ranks().data(), at.data()), plan.zero());
+        DataShare data = new DataShare(new Group(plan.ranks().data(), at.data()), plan.zero(),
+                Runnable::run);
         for (int stage : plan.stagesOf(rank)) {
             stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share, data,
                     (name, shape, type, target) -> {

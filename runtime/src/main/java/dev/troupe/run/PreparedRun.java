@@ -59,7 +59,6 @@ public final class PreparedRun implements AutoCloseable {
         this.request = request;
         RunSpec spec = request.spec();
         try {
-            Supported.require(spec);
             if (!request.continuesInPlace()) {
                 RunDirectory.requireFree(request.output());
             }

@@ -40,7 +40,7 @@ public final class Generator implements AutoCloseable {
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), TensorShare.ALL);
         this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
-        this.buffers = new StageBuffers(engine, layers.parameters(), layers.secondUse(), false, DataShare.ALL);
+        this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL);
         buffers.load(layers.parameters(), source);
         this.inlet = new TokenInlet(context, 0);
         long elementBytes = engine.floatType().elementBytes();

@@ -10,6 +10,7 @@ final class MicrobatchTapes {
     private final StageLayers layers;
     private final int microbatchesExpected;
     private final Recompute recompute;
+    private final LayerShares shares;
     // Indexed by microbatch, grown where more come than expected.
     private StageTape[] live = new StageTape[0];
     private double[] losses = new double[0];
@@ -18,11 +19,12 @@ final class MicrobatchTapes {
     // One writer, the thread that computes; read by any.
     private volatile int liveCount;
 
-    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings) {
+    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares) {
         this.stage = stage;
         this.layers = layers;
         this.microbatchesExpected = settings.microbatchesPerStep();
         this.recompute = settings.recompute();
+        this.shares = shares;
     }
 
     int liveCount() {
@@ -42,7 +44,7 @@ final class MicrobatchTapes {
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape(recompute) : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares) : spare.pop();
         live[microbatch] = tape;
         liveCount = liveCount + 1;
         return tape;

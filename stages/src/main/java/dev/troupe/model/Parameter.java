@@ -52,6 +52,11 @@ final class Parameter {
         return new Parameter(name, slice, ofOwnRows, this);
     }
 
+    /** The parameter that has these weights: itself, or the one that this is a second use of. */
+    Parameter owner() {
+        return first == null ? this : first;
+    }
+
     /**
      * Says where the weights are; not for a second use.
      *

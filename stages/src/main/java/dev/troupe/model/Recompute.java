@@ -48,6 +48,11 @@ public enum Recompute {
         }
     };
 
+    /** Whether the backward for the weights reads weights: those of norms whose outputs it makes again. */
+    boolean readsWeightsLate() {
+        return this == SELECTIVE;
+    }
+
     abstract void afterForward(Tape tape);
 
     abstract void beforeBackward(Tape tape);

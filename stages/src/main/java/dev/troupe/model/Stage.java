@@ -63,14 +63,14 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
-        this.buffers = new StageBuffers(engine, stack.parameters(), stack.secondUse(), true, data);
+        this.buffers = new StageBuffers(engine, stack, true, data);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.boundaryShape = new ResidualStream(context).shape();
-        this.tied = new TiedTable(index, engine, stack);
+        this.tied = new TiedTable(index, engine, stack, buffers);
         this.inlet = new TokenInlet(context, index);
-        this.tapes = new MicrobatchTapes(index, stack, settings);
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
     }
 
     /**
@@ -158,9 +158,9 @@ public final class Stage implements AutoCloseable {
         return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
     }
 
-    /** Bytes of the buffer of all weights. */
+    /** Bytes of the buffers of all weights. */
     public long weightBytes() {
-        return buffers.weights().tensor().byteCount();
+        return buffers.weightBytes();
     }
 
     /** Bytes of the buffers of all gradients. */
@@ -281,6 +281,7 @@ public final class Stage implements AutoCloseable {
     /** Drops what is kept of all microbatches under way, as if they had never come: a step is given up. */
     public void dropActivations() {
         tapes.dropAll();
+        buffers.layerShares().reset();
     }
 
     /** Makes all gradients zero, after some microbatches of a step that is given up. */
@@ -316,7 +317,8 @@ public final class Stage implements AutoCloseable {
 
     /**
      * With one end of a tied table here: the gradient to send to the stage that has the other. It is the live tensor
-     * [V x C], this rank's rows of it: it is copied before {@link #addTiedGradient} changes it.
+     * [V x C], this rank's rows of it, or where gradients are shared out this rank's share of these in one row: it is copied
+     * before {@link #addTiedGradient} changes it.
      */
     public Tensor tiedGradient() {
         return tied.gradient();

@@ -19,6 +19,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
@@ -42,54 +43,95 @@ final class StageBuffers implements AutoCloseable {
     private final Map<Parameter, Tensor> gradientShares = new IdentityHashMap<>();
     private final List<Exchanged> exchangedWeights;
     private final List<Exchanged> exchangedGradients;
+    private final LayerShares layerShares;
+    // Of buffers that layers use in turn.
+    private long workingWeightBytes;
+    private long workingGradientBytes;
 
     /** A bucket of a buffer, and this rank's share of it. */
     private record Exchanged(Tensor whole, Tensor share) {
     }
 
     /**
-     * Allocates the buffers and places all parameters in them; weights and gradients are zero.
+     * Allocates the buffers of all parameters of some layers; weights and gradients are zero.
      *
-     * @param parameters
-     *            every parameter whose weights are here, in the order of the layers
-     * @param second
-     *            a second use of one of them, or null
      * @param trained
      *            whether there are gradients
      * @param data
      *            with whom the buffers are shared out
      */
-    StageBuffers(Engine engine, List<Parameter> parameters, Parameter second, boolean trained, DataShare data) {
+    StageBuffers(Engine engine, StageLayers layers, boolean trained, DataShare data) {
         this.engine = engine;
         this.data = data;
-        this.layout = new BufferLayout(List.of(parameters), data.group().size());
-        this.weights = allocate(Extent.ALL);
-        this.operands = engine.productType() == engine.floatType()
-                ? null
-                : own(engine.productType(), weights.tensor().shape());
-        this.gradients = trained
-                ? allocate(data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL)
+        List<Parameter> parameters = layers.parameters();
+        boolean sharesGradients = data.shares(Zero.GRADIENTS);
+        this.layout = new BufferLayout(sharesGradients ? layers.buckets() : List.of(parameters), data.group().size());
+        this.weights = allocate(data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL);
+        this.operands = engine.productType() != engine.floatType() && weights.extent() == Extent.ALL
+                ? own(engine.productType(), weights.tensor().shape())
                 : null;
-        this.secondGradient = trained && second != null ? own(engine.floatType(), second.shape()) : null;
+        this.gradients = trained ? allocate(gradientExtent(data)) : null;
+        this.secondGradient = trained && !sharesGradients && layers.secondUse() != null
+                ? own(engine.floatType(), layers.secondUse().shape())
+                : null;
+        if (secondGradient != null) {
+            layers.secondUse().placeGradient(secondGradient);
+        }
         for (Parameter parameter : parameters) {
-            Tensor own = rangeOf(parameter, weights);
-            parameter.placeWeights(own, operands == null
-                    ? own
-                    : engine.range(operands, layout.start(parameter), parameter.shape()));
+            if (weights.extent() == Extent.ALL) {
+                Tensor own = rangeOf(parameter, weights);
+                parameter.placeWeights(own, operands == null
+                        ? own
+                        : engine.range(operands, layout.start(parameter), parameter.shape()));
+            }
             if (trained) {
-                parameter.placeGradient(rangeOf(parameter, gradients));
+                if (!sharesGradients) {
+                    parameter.placeGradient(rangeOf(parameter, gradients));
+                }
+                layout.shareOf(parameter, data.group().rank()).ifPresent(piece -> gradientShares.put(parameter,
+                        gradients.part(piece, shapeOf(piece, parameter))));
             }
         }
-        if (secondGradient != null) {
-            second.placeGradient(secondGradient);
+        this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weights.extent() == Extent.ALL
+                ? exchanged(weights)
+                : List.of();
+        this.exchangedGradients = trained && gradients.extent() == Extent.SHARE_IN_PLACE
+                ? exchanged(gradients)
+                : List.of();
+        this.layerShares = layerShares(layers);
+    }
+
+    private static Extent gradientExtent(DataShare data) {
+        if (data.shares(Zero.GRADIENTS)) {
+            return Extent.SHARE;
         }
-        if (trained) {
-            parameters.forEach(parameter -> layout.shareOf(parameter, data.group().rank())
-                    .ifPresent(
-                            piece -> gradientShares.put(parameter, gradients.part(piece, shapeOf(piece, parameter)))));
+        return data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL;
+    }
+
+    private LayerShares layerShares(StageLayers layers) {
+        if (!data.shares(Zero.GRADIENTS)) {
+            return new LayerShares(null, null, true);
         }
-        this.exchangedWeights = data.shares(Zero.OPTIMIZER) ? exchanged(weights) : List.of();
-        this.exchangedGradients = data.shares(Zero.OPTIMIZER) ? exchanged(gradients) : List.of();
+        List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
+        Shape largest = Shape
+                .of(Math.toIntExact(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow()));
+        Tensor working = own(engine.floatType(), largest);
+        workingGradientBytes = working.byteCount();
+        return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
+                new LayerGradients(engine, layout, data.group(), gradients, rooms, working),
+                layers.embedding() == null);
+    }
+
+    private LayerWeights layerWeights(List<LayerRoom> rooms, Shape largest) {
+        boolean roundsWeights = engine.productType() != engine.floatType();
+        List<Tensor> gathered = new ArrayList<>();
+        List<Tensor> rounded = new ArrayList<>();
+        for (int slot = 0; slot < Math.min(LayerWeights.SLOTS, rooms.size()); slot++) {
+            gathered.add(own(engine.floatType(), largest));
+            rounded.add(roundsWeights ? own(engine.productType(), largest) : gathered.getLast());
+        }
+        workingWeightBytes = gathered.stream().mapToLong(Tensor::byteCount).sum();
+        return new LayerWeights(engine, layout, data, weights, rooms, gathered, rounded);
     }
 
     private List<Exchanged> exchanged(FlatBuffer buffer) {
@@ -99,19 +141,30 @@ final class StageBuffers implements AutoCloseable {
                 .toList();
     }
 
-    /** All weights. */
+    /** What is done before and after the work of each layer. */
+    LayerShares layerShares() {
+        return layerShares;
+    }
+
+    /** The weights that are here at rest. */
     FlatBuffer weights() {
         return weights;
     }
 
-    /** All gradients but that of a second use. */
+    /** The gradients that add up here, all but that of a second use. */
     FlatBuffer gradients() {
         return gradients;
     }
 
-    /** Bytes of all gradients, that of a second use too; there are some. */
+    /** Bytes of all weights, with what of them is gathered for the layers that use them. */
+    long weightBytes() {
+        return weights.tensor().byteCount() + workingWeightBytes;
+    }
+
+    /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
     long gradientBytes() {
-        return gradients.tensor().byteCount() + (secondGradient == null ? 0 : secondGradient.byteCount());
+        return gradients.tensor().byteCount() + workingGradientBytes
+                + (secondGradient == null ? 0 : secondGradient.byteCount());
     }
 
     /** A buffer for what an optimizer remembers of each weight that it updates here, filled with zeros. */
@@ -171,11 +224,29 @@ final class StageBuffers implements AutoCloseable {
 
     /** Gradients become their sums over the ranks that hold the same weights, as far as they count here. */
     void reduceGradients() {
-        if (data.shares(Zero.OPTIMIZER)) {
-            exchangedGradients.forEach(bucket -> data.group().reduceScatter(bucket.whole, bucket.share));
-        } else {
-            data.group().allReduce(gradients.tensor());
+        switch (gradients.extent()) {
+            case ALL -> data.group().allReduce(gradients.tensor());
+            case SHARE_IN_PLACE ->
+                exchangedGradients.forEach(bucket -> data.group().reduceScatter(bucket.whole, bucket.share));
+            case SHARE -> {
+                // They are sums already.
+            }
         }
+    }
+
+    /**
+     * What a stage exchanges of a table's gradient with the stage that has its other end: all of it, or this rank's share
+     * of the bucket that the table is alone in.
+     */
+    Tensor exchangedGradient(Parameter table) {
+        return gradients.extent() == Extent.SHARE
+                ? gradients.part(layout.shareOf(layout.bucketOf(table), data.group().rank()))
+                : table.gradient();
+    }
+
+    /** Whether the gradient of a second use is still to be added to that of the first. */
+    boolean hasSecondGradient() {
+        return secondGradient != null;
     }
 
     /** After an update: every rank gets what the others updated of the weights. */
@@ -185,8 +256,8 @@ final class StageBuffers implements AutoCloseable {
 
     /** Fills the weights with what the source has, in the order of the layers. */
     void load(List<Parameter> parameters, WeightSource source) {
-        parameters.forEach(
-                parameter -> load(engine, source, parameter.name(), parameter.slice(), parameter.weights()));
+        parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights, false).stream())
+                .forEach(held -> load(engine, source, held.name(), held.slice(), held.tensor()));
         weightsChanged();
     }
 
@@ -235,30 +306,35 @@ final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** The gradients of these parameters become their sums over the group, in one exchange. */
+    /** What adds up here of the gradients of these parameters becomes the sum over the group, in one exchange. */
     void addUp(List<Parameter> some, TensorGroup group, TensorPool pool) {
-        if (some.isEmpty()) {
+        List<Tensor> added = some.stream()
+                .flatMap(parameter -> gradients.extent() == Extent.SHARE
+                        ? gradientShare(parameter).stream()
+                        : Stream.of(parameter.gradient()))
+                .toList();
+        if (added.isEmpty()) {
             return;
         }
-        long count = some.stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
+        long count = added.stream().mapToLong(gradient -> gradient.shape().elementCount()).sum();
         Tensor packed = pool.take(gradients.tensor().dataType(), Shape.of(Math.toIntExact(count)));
-        List<Tensor> parts = partsOf(packed, some);
+        List<Tensor> parts = partsOf(packed, added);
         for (int i = 0; i < parts.size(); i++) {
-            engine.copy(some.get(i).gradient(), parts.get(i));
+            engine.copy(added.get(i), parts.get(i));
         }
         group.allReduce(packed);
         for (int i = 0; i < parts.size(); i++) {
-            engine.copy(parts.get(i), some.get(i).gradient());
+            engine.copy(parts.get(i), added.get(i));
         }
         pool.give(packed);
     }
 
-    private List<Tensor> partsOf(Tensor packed, List<Parameter> some) {
+    private List<Tensor> partsOf(Tensor packed, List<Tensor> some) {
         List<Tensor> parts = new ArrayList<>();
         long next = 0;
-        for (Parameter parameter : some) {
-            parts.add(engine.range(packed, next, parameter.shape()));
-            next += parameter.shape().elementCount();
+        for (Tensor tensor : some) {
+            parts.add(engine.range(packed, next, tensor.shape()));
+            next += tensor.shape().elementCount();
         }
         return parts;
     }

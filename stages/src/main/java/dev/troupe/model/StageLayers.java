@@ -6,6 +6,7 @@ import dev.troupe.parallel.TensorGroup;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The layers of a stage in order, with the ends of the model where they are here. */
 final class StageLayers {
@@ -70,6 +71,32 @@ final class StageLayers {
         return layers.stream().flatMap(layer -> layer.parameters().stream()).toList();
     }
 
+    /**
+     * The parameters of the stage by what is sent together where ranks share gradients out: a layer's are, but for a table
+     * of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares out unevenly
+     * would leave the ranks of the group with unlike shares of what they all have.
+     */
+    List<List<Parameter>> buckets() {
+        List<List<Parameter>> buckets = new ArrayList<>();
+        for (Layer layer : layers) {
+            layer.parameters().stream().filter(this::isTable).map(List::of).forEach(buckets::add);
+            List<Parameter> others = layer.parameters().stream().filter(parameter -> !isTable(parameter)).toList();
+            buckets.add(others);
+        }
+        return buckets;
+    }
+
+    private boolean isTable(Parameter parameter) {
+        return embedding != null && parameter == embedding.tokenTable() || head != null && parameter == head.table();
+    }
+
+    /** For each layer the parameters that it uses, a second use of another layer's too. */
+    List<List<Parameter>> used() {
+        return layers.stream().map(layer -> layer == head && tiedEnd == TiedEnd.BOTH
+                ? Stream.concat(layer.parameters().stream(), Stream.of(head.table())).toList()
+                : layer.parameters()).toList();
+    }
+
     /** The head end's use of a table whose both ends are here; null where there is none. */
     Parameter secondUse() {
         return tiedEnd == TiedEnd.BOTH ? head.table() : null;
@@ -116,7 +143,7 @@ final class StageLayers {
         return x;
     }
 
-    StageTape newTape(Recompute recompute) {
-        return new StageTape(layers.stream().map(Layer::newTape).toList(), recompute);
+    StageTape newTape(Recompute recompute, LayerShares shares) {
+        return new StageTape(layers.stream().map(Layer::newTape).toList(), recompute, shares);
     }
 }

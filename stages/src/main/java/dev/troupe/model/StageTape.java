@@ -7,12 +7,14 @@ import java.util.List;
 final class StageTape {
     private final List<Tape> tapes;
     private final Recompute recompute;
+    private final LayerShares shares;
     private final HeadLayer.Pass head;
     private boolean inputGradientDone;
 
-    StageTape(List<Tape> tapes, Recompute recompute) {
+    StageTape(List<Tape> tapes, Recompute recompute, LayerShares shares) {
         this.tapes = tapes;
         this.recompute = recompute;
+        this.shares = shares;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
     }
 
@@ -27,9 +29,11 @@ final class StageTape {
 
     Tensor forward(Tensor input, Draw draw) {
         Tensor x = input;
-        for (Tape tape : tapes) {
-            x = tape.forward(x, draw);
-            recompute.afterForward(tape);
+        for (int layer = 0; layer < tapes.size(); layer++) {
+            shares.beginForward(layer);
+            x = tapes.get(layer).forward(x, draw);
+            recompute.afterForward(tapes.get(layer));
+            shares.endForward(layer);
         }
         return x;
     }
@@ -37,9 +41,11 @@ final class StageTape {
     /** Lets go of each layer's activations before the next layer runs. */
     Tensor forwardOnly(Tensor input) {
         Tensor x = input;
-        for (Tape tape : tapes) {
-            x = tape.forward(x, Draw.NONE);
-            tape.release();
+        for (int layer = 0; layer < tapes.size(); layer++) {
+            shares.beginForward(layer);
+            x = tapes.get(layer).forward(x, Draw.NONE);
+            tapes.get(layer).release();
+            shares.endForward(layer);
         }
         return x;
     }
@@ -47,7 +53,9 @@ final class StageTape {
     Tensor backwardInput(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            shares.beginBackward(layer);
             dy = backwardInput(tapes.get(layer), dy);
+            shares.endBackward(layer);
         }
         inputGradientDone = true;
         return dy;
@@ -57,8 +65,11 @@ final class StageTape {
     Tensor backward(Tensor outputGradient) {
         Tensor dy = outputGradient;
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            shares.beginBackward(layer);
             dy = backwardInput(tapes.get(layer), dy);
             tapes.get(layer).backwardWeight();
+            shares.endBackward(layer);
+            shares.addUp(layer);
         }
         return dy;
     }
@@ -69,8 +80,16 @@ final class StageTape {
     }
 
     void backwardWeight() {
+        boolean readsWeights = recompute.readsWeightsLate();
         for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            if (readsWeights) {
+                shares.beginBackward(layer);
+            }
             tapes.get(layer).backwardWeight();
+            if (readsWeights) {
+                shares.endBackward(layer);
+            }
+            shares.addUp(layer);
         }
         inputGradientDone = false;
     }

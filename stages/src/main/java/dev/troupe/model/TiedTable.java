@@ -8,11 +8,13 @@ final class TiedTable {
     private final int stage;
     private final Engine engine;
     private final StageLayers layers;
+    private final StageBuffers buffers;
 
-    TiedTable(int stage, Engine engine, StageLayers layers) {
+    TiedTable(int stage, Engine engine, StageLayers layers, StageBuffers buffers) {
         this.stage = stage;
         this.engine = engine;
         this.layers = layers;
+        this.buffers = buffers;
     }
 
     /** With both ends here: adds the head end's gradient to the embedding end's. */
@@ -21,15 +23,18 @@ final class TiedTable {
             throw new IllegalStateException("stage " + stage + " has " + layers.tiedEnd()
                     + " of a tied token table, but " + TiedEnd.BOTH + " was expected");
         }
+        if (!buffers.hasSecondGradient()) {
+            return; // both ends have added to the same sums
+        }
         Tensor sum = layers.embedding().tokenTable().gradient();
         engine.add(sum, layers.head().table().gradient(), sum);
     }
 
-    /** With one end here: its gradient. */
+    /** With one end here: its gradient, or where gradients are shared out this rank's share of it. */
     Tensor gradient() {
         return switch (layers.tiedEnd()) {
-            case EMBEDDING -> layers.embedding().tokenTable().gradient();
-            case HEAD -> layers.head().table().gradient();
+            case EMBEDDING -> buffers.exchangedGradient(layers.embedding().tokenTable());
+            case HEAD -> buffers.exchangedGradient(layers.head().table());
             case BOTH, NONE -> throw new IllegalStateException("stage " + stage + " has " + layers.tiedEnd()
                     + " of a tied token table, but exactly one end was expected");
         };

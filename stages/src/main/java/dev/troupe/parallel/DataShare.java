@@ -1,5 +1,7 @@
 package dev.troupe.parallel;
 
+import java.util.concurrent.Executor;
+
 /**
  * One rank's place among those that hold the same weights and read other microbatches.
  *
@@ -7,10 +9,13 @@ package dev.troupe.parallel;
  *            these ranks
  * @param zero
  *            what they share out; nothing in a group of one
+ * @param aside
+ *            runs the gather of weights that are needed next while the stage's thread computes; one task at a time, each
+ *            of which blocks until the other members have come to it
  */
-public record DataShare(TensorGroup group, Zero zero) {
+public record DataShare(TensorGroup group, Zero zero, Executor aside) {
     /** The share of a rank that is alone with its weights. */
-    public static final DataShare ALL = new DataShare(TensorGroup.ALONE, Zero.NONE);
+    public static final DataShare ALL = new DataShare(TensorGroup.ALONE, Zero.NONE, Runnable::run);
 
     public DataShare {
         zero = group.size() == 1 ? Zero.NONE : zero;

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -48,7 +49,7 @@ final class TensorPipelines implements AutoCloseable {
 
     TensorPipelines(Setup setup, Partition partition, int size, boolean sequence, int holders, Zero zero) {
         this.size = size;
-        threads = Executors.newFixedThreadPool(size * holders);
+        threads = Executors.newFixedThreadPool(2 * size * holders);
         for (int rank = 0; rank < size; rank++) {
             dataGroups.add(new InMemoryGroup(holders));
         }
@@ -61,14 +62,15 @@ final class TensorPipelines implements AutoCloseable {
             for (int rank = 0; rank < size; rank++) {
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
                         setup.recompute(), setup.dropout(), setup.floatType(),
-                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero)));
+                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero,
+                                threads)));
             }
         }
     }
 
     /** Where a rank stands. */
     private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
-            Zero zero) implements NaivePipeline.Shares {
+            Zero zero, Executor aside) implements NaivePipeline.Shares {
         @Override
         public TensorShare of(int stage, Engine engine) {
             return new TensorShare(ofStages.get(stage).member(rank, engine), sequence);
@@ -76,7 +78,7 @@ final class TensorPipelines implements AutoCloseable {
 
         @Override
         public DataShare data(Engine engine) {
-            return new DataShare(holders.member(holder, engine), zero);
+            return new DataShare(holders.member(holder, engine), zero, aside);
         }
     }
 

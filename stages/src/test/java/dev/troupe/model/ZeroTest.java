@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.model.NaivePipeline.StepResult;
@@ -12,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -33,6 +35,81 @@ class ZeroTest {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order, 0);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, sequence parallel {3}, tied {4}, {5} stages, {6}")
+    @CsvSource({
+            "GRADIENTS, 2, 1, false, true,  1, ONE_FORWARD_ONE_BACKWARD, NONE",
+            "GRADIENTS, 4, 1, false, true,  2, WHOLE_BACKWARDS,          FULL",
+            "GRADIENTS, 2, 2, true,  true,  2, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
+            "GRADIENTS, 2, 2, true,  false, 1, WHOLE_BACKWARDS,          NONE",
+            "WEIGHTS,   2, 1, false, true,  1, WHOLE_BACKWARDS,          NONE",
+            "WEIGHTS,   4, 1, false, false, 2, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
+            "WEIGHTS,   2, 2, true,  true,  2, ONE_FORWARD_ONE_BACKWARD, FULL",
+            "WEIGHTS,   2, 2, true,  false, 3, WHOLE_BACKWARDS,          SELECTIVE",
+            "WEIGHTS,   2, 1, false, true,  5, ALL_FORWARDS_FIRST,       FULL"})
+    void shouldComeToTheSameWhereMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
+            int stageCount, Order order, Recompute recompute) {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute);
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order,
+                    TOLERANCE);
+        }
+    }
+
+    /**
+     * Numbers that each of D ranks sends in a step, of psi weights, in parts of psi (D-1)/D (Rajbhandari et al. 2020,
+     * section 7): 2 for the all-reduce, and as many where a reduce-scatter and a gather of updated weights take its place.
+     * Gradients that are shared out are sent once a microbatch, M of them; weights that are, once for its forward and once
+     * for its backward, but that of the embedding, which reads none, and not after the update.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, 4", "4, 1", "4, 2"})
+    void shouldSendWhatThePaperSays(int holders, int microbatches) {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, false, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7),
+                    golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE);
+            for (Zero zero : Zero.values()) {
+                try (TensorPipelines shared = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, holders,
+                        zero)) {
+                    shared.step(0, Order.WHOLE_BACKWARDS);
+                    double psi = shared.ranks.getFirst().stages.getFirst().parameterCount();
+                    double embedding = (model.vocabularySize() + model.sequenceLength()) * (double) model.hidden();
+                    double expected = (holders - 1.0) / holders * switch (zero) {
+                        case NONE, OPTIMIZER -> 2 * psi;
+                        case GRADIENTS -> (microbatches + 1) * psi;
+                        case WEIGHTS -> microbatches * (3 * psi - embedding);
+                    };
+                    double sent = shared.dataGroups.getFirst().calls().stream()
+                            .filter(call -> call.elements() >= BufferLayout.ALIGNMENT * holders)
+                            .mapToDouble(call -> call.sentByEach(holders)).sum();
+                    double padding = 6.0 * BufferLayout.ALIGNMENT * holders * (3 * microbatches);
+                    assertTrue(sent >= expected && sent <= expected + padding,
+                            zero + ": expected " + expected + " and up to " + padding + " more, but found " + sent);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldStartAfreshWhereAMicrobatchIsGivenUp() {
+        ModelConfig model = new ModelConfig(2, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.NONE);
+            try (TensorPipelines shared = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, 2,
+                    Zero.WEIGHTS);
+                    TensorPipelines fresh = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, 2,
+                            Zero.WEIGHTS)) {
+                shared.gradients(0, Order.WHOLE_BACKWARDS);
+                shared.ranks.forEach(rank -> rank.stages.forEach(stage -> {
+                    stage.dropActivations();
+                    stage.zeroGradients();
+                }));
+                assertEquals(fresh.step(0, Order.WHOLE_BACKWARDS), shared.step(0, Order.WHOLE_BACKWARDS));
+            }
         }
     }
 

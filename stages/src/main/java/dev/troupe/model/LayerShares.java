@@ -1,0 +1,72 @@
+package dev.troupe.model;
+
+/**
+ * What comes before and after a layer's work where the ranks that hold its weights share out gradients, or weights too:
+ * weights are gathered as long as they are read, gradients are added to the shares as soon as they are there. Where nothing
+ * of the kind is shared out, nothing happens.
+ *
+ * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
+ */
+final class LayerShares {
+    // Null where it is not shared out.
+    private final LayerWeights weights;
+    private final LayerGradients gradients;
+    /** The first layer whose backward reads weights. */
+    private final int firstReadBackwards;
+
+    /**
+     * @param readsBackwards
+     *            whether the first layer reads its weights in its backward, as all others do
+     */
+    LayerShares(LayerWeights weights, LayerGradients gradients, boolean readsBackwards) {
+        this.weights = weights;
+        this.gradients = gradients;
+        this.firstReadBackwards = readsBackwards ? 0 : 1;
+    }
+
+    /** A layer's forward begins, and the next layer's follows. */
+    void beginForward(int layer) {
+        if (weights != null) {
+            weights.use(layer, layer + 1);
+        }
+    }
+
+    void endForward(int layer) {
+        if (weights != null) {
+            weights.letGo(layer);
+        }
+    }
+
+    /** A layer's backward begins, and that of the layer before it follows. */
+    void beginBackward(int layer) {
+        if (weights != null && layer >= firstReadBackwards) {
+            weights.use(layer, layer > firstReadBackwards ? layer - 1 : -1);
+        }
+    }
+
+    void endBackward(int layer) {
+        if (weights != null && layer >= firstReadBackwards) {
+            weights.letGo(layer);
+        }
+    }
+
+    /** A layer's backward for the weights has added to its gradients. */
+    void addUp(int layer) {
+        if (weights != null) {
+            weights.settle();
+        }
+        if (gradients != null) {
+            gradients.addUp(layer);
+        }
+    }
+
+    /** Microbatches are given up, wherever they are. */
+    void reset() {
+        if (weights != null) {
+            weights.reset();
+        }
+        if (gradients != null) {
+            gradients.reset();
+        }
+    }
+}
