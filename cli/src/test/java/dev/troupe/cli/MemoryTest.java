@@ -66,6 +66,14 @@ class MemoryTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 1f1b, 1, none", "1, 1f1b, 1, none", "2, zb-h1, 1, selective", "2, gpipe, 1, none",
+            "3, interleaved-1f1b, 2, full", "3, zb-h1, 1, selective"})
+    void shouldTakeWhatItAnnouncesWhereRanksShareOutWhatTheyHold(int zero, String schedule, int virtualStages,
+            String recompute) {
+        assertTakesWhatItAnnounces(schedule, 2, virtualStages, recompute, "parallel.data=2", "training.zero=" + zero);
+    }
+
     @Test
     void shouldSayWhatItTakesBeforeItTrains() {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1");

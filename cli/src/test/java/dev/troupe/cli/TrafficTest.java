@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bytes in {@code metrics.jsonl} against the formulas (Korthikanti et al. 2022, section 4.2; Rajbhandari et al. 2020). */
@@ -54,13 +55,20 @@ class TrafficTest {
         }
     }
 
-    @Test
-    void shouldReduceEveryGradientOnceAmongThoseThatHoldTheSameWeights() {
+    /**
+     * In parts of psi (D-1)/D numbers of psi weights, on each of D ranks (Rajbhandari et al. 2020, section 7): 2 for an
+     * all-reduce of gradients, or a reduce-scatter and a gather of what was updated. Where gradients are shared out they are
+     * scattered for each microbatch; where weights are, they are gathered for each forward and backward, and not after the
+     * update.
+     */
+    @ParameterizedTest
+    @CsvSource({"0, 2", "1, 2", "2, " + (MICROBATCHES + 1), "3, " + 3 * MICROBATCHES})
+    void shouldSendAmongThoseThatHoldTheSameWeightsWhatThePaperSays(int zero, int parts) {
         for (int data : List.of(2, 4)) {
-            String[] grid = {"parallel.pipeline=1", "parallel.data=" + data,
+            String[] grid = {"parallel.pipeline=1", "parallel.data=" + data, "training.zero=" + zero,
                     "training.global-batch-size=" + data * MICROBATCHES * MICROBATCH_SIZE};
             long layer = (12L * HIDDEN * HIDDEN + 13L * HIDDEN) * FLOAT_BYTES;
-            long expected = data * (2 * layer * (data - 1) / data);
+            long expected = data * (parts * layer * (data - 1) / data);
             long found = bytes("data", 3, grid) - bytes("data", 2, grid);
             assertTrue(found >= expected && found <= expected * 1.5, "expected " + expected
                     + " and what aligning twelve parameters adds, but found " + found);

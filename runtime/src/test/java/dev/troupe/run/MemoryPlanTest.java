@@ -18,6 +18,8 @@ import dev.troupe.schedule.builder.Schedules;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class MemoryPlanTest {
@@ -42,6 +44,36 @@ class MemoryPlanTest {
             assertEquals(rank.weights() + rank.gradients() + rank.optimizer() + rank.activations() + rank.boundary(),
                     rank.total());
         }
+    }
+
+    /**
+     * Of psi weights in float32, with Adam, on D ranks (Rajbhandari et al. 2020, section 5): 4 psi bytes of weights, 4 of
+     * gradients, 8 of moments, of which each level divides one more by D. Where gradients are shared out there is a buffer
+     * for one layer of them besides, where weights are one for two layers.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, 0", "2, 1", "2, 2", "2, 3", "4, 0", "4, 1", "4, 2", "4, 3"})
+    void shouldShareOutAsThePaperSays(int data, int zero) {
+        // Tables of 100 and 16 rows, blocks, and the vectors of the head's norm, in buckets that the ranks can divide.
+        ModelConfig model = new ModelConfig(3, 64, 2, 16, 100, false, ModelConfig.NORM_EPSILON);
+        long table = padded(100 * 64, data);
+        long block = padded(12 * 64 * 64 + 13 * 64, data);
+        long psi = zero < 2
+                ? padded(2 * 100 * 64 + 16 * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64, data)
+                : 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
+        StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
+        List<RankMemory> ranks = MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
+                new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false).ranks();
+        assertEquals(data, ranks.size());
+        for (RankMemory rank : ranks) {
+            assertEquals(zero < 3 ? 4 * psi : 4 * psi / data + 2 * 4 * block, rank.weights());
+            assertEquals(zero < 2 ? 4 * psi : 4 * psi / data + 4 * block, rank.gradients());
+            assertEquals(zero < 1 ? 8 * psi : 8 * psi / data, rank.optimizer());
+        }
+    }
+
+    private static long padded(long elements, int data) {
+        return Math.ceilDiv(elements, 64 * data) * 64 * data;
     }
 
     /**

@@ -53,9 +53,24 @@ class ZeroTest {
             int stageCount, Order order, Recompute recompute) {
         ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.TIED)) {
-            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute);
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
+                    DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order,
                     TOLERANCE);
+        }
+    }
+
+    @Test
+    void shouldComeToTheSameBitsWhereWeightsAreSharedOutOrOnlyGradients() {
+        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.SELECTIVE,
+                    DropoutSettings.NONE);
+            Partition partition = Partition.uniform(model, 1);
+            try (TensorPipelines gradients = new TensorPipelines(setup, partition, 1, false, 2, Zero.GRADIENTS);
+                    TensorPipelines weights = new TensorPipelines(setup, partition, 1, false, 2, Zero.WEIGHTS)) {
+                assertSameTraining(gradients, weights, Order.WHOLE_BACKWARDS, 0);
+            }
         }
     }
 
@@ -71,7 +86,7 @@ class ZeroTest {
         ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, false, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7),
-                    golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE);
+                    golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
             for (Zero zero : Zero.values()) {
                 try (TensorPipelines shared = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, holders,
                         zero)) {
@@ -98,7 +113,8 @@ class ZeroTest {
     void shouldStartAfreshWhereAMicrobatchIsGivenUp() {
         ModelConfig model = new ModelConfig(2, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
         try (Golden golden = new Golden(Golden.TIED)) {
-            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.NONE);
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.NONE,
+                    DropoutSettings.NONE);
             try (TensorPipelines shared = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, 2,
                     Zero.WEIGHTS);
                     TensorPipelines fresh = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, 2,
@@ -117,17 +133,22 @@ class ZeroTest {
             Zero zero, Order order, double tolerance) {
         try (TensorPipelines each = new TensorPipelines(setup, partition, size, sequence, holders, Zero.NONE);
                 TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence, holders, zero)) {
-            for (int step = 0; step < 2; step++) {
-                StepResult expected = each.gradients(step, order);
-                StepResult found = shared.gradients(step, order);
-                assertEquals(expected.loss(), found.loss(), tolerance * expected.loss(), "loss of step " + step);
-                assertEquals(expected.norm(), found.norm(), tolerance * expected.norm(), "norm of step " + step);
-                assertClose(each.values(Stage::gradients), shared.values(Stage::gradients), tolerance);
-                each.update(step, expected);
-                shared.update(step, found);
-            }
-            assertClose(each.values(Stage::state), shared.values(Stage::state), tolerance);
+            assertSameTraining(each, shared, order, tolerance);
         }
+    }
+
+    private static void assertSameTraining(TensorPipelines each, TensorPipelines shared, Order order,
+            double tolerance) {
+        for (int step = 0; step < 2; step++) {
+            StepResult expected = each.gradients(step, order);
+            StepResult found = shared.gradients(step, order);
+            assertEquals(expected.loss(), found.loss(), tolerance * expected.loss(), "loss of step " + step);
+            assertEquals(expected.norm(), found.norm(), tolerance * expected.norm(), "norm of step " + step);
+            assertClose(each.values(Stage::gradients), shared.values(Stage::gradients), tolerance);
+            each.update(step, expected);
+            shared.update(step, found);
+        }
+        assertClose(each.values(Stage::state), shared.values(Stage::state), tolerance);
     }
 
     private static void assertClose(Map<String, double[]> expected, Map<String, double[]> found, double tolerance) {
