@@ -57,7 +57,11 @@ final class MetricsLog implements AutoCloseable {
             json.writeStartObject();
             json.writeNumberField("step", result.step());
             json.writeNumberField("loss", result.loss());
-            json.writeNumberField("gradient_norm", result.gradientNorm());
+            if (result.skipped()) {
+                json.writeNullField("gradient_norm");
+            } else {
+                json.writeNumberField("gradient_norm", result.gradientNorm());
+            }
             json.writeNumberField("learning_rate", result.learningRate());
             json.writeNumberField("tokens", tokens);
             json.writeNumberField("step_seconds", stepSeconds);
@@ -67,6 +71,8 @@ final class MetricsLog implements AutoCloseable {
             json.writeNumberField("data", result.traffic().data());
             json.writeEndObject();
             json.writeNumberField("tokens_per_second", tokens / stepSeconds);
+            json.writeNumberField("loss_scale", result.lossScale());
+            json.writeBooleanField("skipped", result.skipped());
             json.writeEndObject();
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);

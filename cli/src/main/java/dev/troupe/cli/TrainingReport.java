@@ -52,6 +52,12 @@ final class TrainingReport implements RunListener, AutoCloseable {
         }
         lastLoss = result.loss();
         metrics.write(result, tokensPerStep, seconds);
+        if (result.skipped()) {
+            progress.end();
+            output.printf(Locale.ROOT,
+                    "step %d is skipped: its gradients overflowed with a loss scale of %s; the weights stay%n",
+                    result.step(), result.lossScale());
+        }
         progress.show(result.step() + 1, result.loss(), tokensPerStep / seconds);
     }
 

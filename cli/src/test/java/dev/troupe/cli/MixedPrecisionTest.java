@@ -66,12 +66,39 @@ class MixedPrecisionTest {
         assertTrue(header.contains("\"F32\"") && !header.contains("\"BF16\""), header);
     }
 
-    private Path train(String name, String engine, String... more) {
+    @Test
+    void shouldGiveTheSameBitsWithALossScaledByAPowerOfTwo() {
+        Path plain = train("plain", "cpu");
+        Path scaled = train("scaled", "cpu", "training.loss-scale=1024", "parallel.pipeline=2");
+        assertArrayEquals(RunFiles.metrics(plain, "loss"), RunFiles.metrics(scaled, "loss"));
+        assertArrayEquals(RunFiles.exportedBytes(plain), RunFiles.exportedBytes(scaled));
+    }
+
+    @Test
+    void shouldSkipWhatOverflowsAndGoOnWithWhatItLearnt() {
+        Path whole = train("whole", "cpu", "training.loss-scale=dynamic", "training.steps=4");
+        Path cut = train("cut", "cpu", "training.loss-scale=dynamic", "training.steps=2");
+        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=4")).requireDone();
+        assertSameBits(whole, cut);
+        Path huge = directory.resolve("huge");
+        List<String> settings = settings("cpu", "training.loss-scale=1e60", "training.steps=2");
+        String output = Execution.train(huge, settings).requireDone().output();
+        assertTrue(output.contains("step 0 is skipped: its gradients overflowed with a loss scale of 1.0E60"), output);
+        double[] losses = RunFiles.metrics(huge, "loss");
+        assertEquals(RunFiles.metrics(whole, "loss")[0], losses[0]);
+        assertArrayEquals(new double[]{1e60, 1e60}, RunFiles.metrics(huge, "loss_scale"));
+    }
+
+    private static List<String> settings(String engine, String... more) {
         List<String> settings = new ArrayList<>(Golden.named(Golden.TIED).settings("engine.kind=" + engine,
                 "training.steps=3", "training.precision=bfloat16"));
         settings.addAll(List.of(more));
+        return settings;
+    }
+
+    private Path train(String name, String engine, String... more) {
         Path run = directory.resolve(name);
-        Execution.train(run, settings).requireDone();
+        Execution.train(run, settings(engine, more)).requireDone();
         return run;
     }
 

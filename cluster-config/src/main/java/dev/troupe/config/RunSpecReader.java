@@ -25,6 +25,8 @@ public final class RunSpecReader {
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
     private static final int LONGEST_TERM_BYTES = 1 << 30;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    private static final Pattern LOSS_SCALE = Pattern
+            .compile("none|dynamic|(?=[^eE]*[1-9])(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,2})?");
     private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
 
     private final Values values;
@@ -146,6 +148,7 @@ public final class RunSpecReader {
         }
         return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
+                LossScaleSpec.of(values.text("training.loss-scale", LOSS_SCALE, "none, dynamic or a number above 0")),
                 values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.zero", 0, MOST_ZERO),

@@ -69,6 +69,7 @@ final class RunSpecWriter {
         plain("microbatch-size", training.microbatchSize());
         plain("seed", training.seed());
         word("precision", training.precision().word());
+        word("loss-scale", training.lossScale().text());
         plain("gradient-clip", training.gradientClip());
         plain("checkpoint-every", training.checkpointEvery());
         plain("validate-every", training.validateEvery());

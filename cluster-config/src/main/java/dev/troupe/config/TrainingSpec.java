@@ -10,6 +10,7 @@ import java.util.Objects;
  * @param microbatchSize sequences per microbatch, at least 1
  * @param seed seed of the initial weights and of everything random but the order of the data
  * @param precision type of weights and activations
+ * @param lossScale what the loss is multiplied by before the backward
  * @param gradientClip greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery steps between checkpoints; 0: none but the last
  * @param validateEvery steps between measurements of the held-out loss; 0: none
@@ -21,12 +22,13 @@ import java.util.Objects;
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        double gradientClip, int checkpointEvery, int validateEvery, int zero, Recompute recompute,
-        double dropout, OptimizerSpec optimizer, LearningRateSpec learningRate) {
+        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, int validateEvery, int zero,
+        Recompute recompute, double dropout, OptimizerSpec optimizer, LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {
         Objects.requireNonNull(precision, "precision");
+        Objects.requireNonNull(lossScale, "lossScale");
         Objects.requireNonNull(recompute, "recompute");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");

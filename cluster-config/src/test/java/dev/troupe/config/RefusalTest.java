@@ -52,6 +52,7 @@ class RefusalTest {
             "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
                     + "bfloat16 is for activations and products beside float32, float64 for the engine reference.",
+            "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found \"0\".",
             "parallel.data=0 ! parallel.data (-s): expected a whole number from 1 to 4096, found 0.",
             "parallel.tensor=8 ! model.heads (the default): expected a multiple of parallel.tensor = 8, found 4; change "
                     + "one of them.",

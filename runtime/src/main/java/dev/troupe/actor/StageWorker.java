@@ -111,6 +111,9 @@ final class StageWorker implements AutoCloseable {
         if (stage.hasEmbedding() || stage.hasHead()) {
             data.read(pass, microbatch);
         }
+        if (stage.hasHead()) {
+            stage.scaleLoss(pass.lossScale());
+        }
         engine.workStarts(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
@@ -215,7 +218,11 @@ final class StageWorker implements AutoCloseable {
 
     private TaskResult update(WeightUpdate update) {
         engine.workStarts(stage.index(), Work.UPDATE);
-        stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
+        if (update.skipped()) {
+            stage.zeroGradients();
+        } else {
+            stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
+        }
         engine.workEnds();
         return TaskResult.NOTHING;
     }

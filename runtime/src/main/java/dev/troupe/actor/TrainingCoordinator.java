@@ -5,6 +5,7 @@ import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
+import dev.troupe.machine.LossScale;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
@@ -171,8 +172,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 setup.listener().onHeldOut(stepsDone, loss);
             case CoordinatorCommand.WriteCheckpoint(long stepsDone) ->
                 tellRanks(new ScheduleActor.WriteCheckpoint(stepsDone));
-            case CoordinatorCommand.CommitCheckpoint(long stepsDone, List<CheckpointPart> parts) ->
-                setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, parts));
+            case CoordinatorCommand.CommitCheckpoint(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) ->
+                setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, lossScale, parts));
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
             }

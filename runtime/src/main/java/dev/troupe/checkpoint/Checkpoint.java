@@ -5,9 +5,11 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
@@ -121,9 +123,16 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
                 throw damaged(file, "it is no JSON object", null);
             }
             JsonNode format = tree.path("format"); // before all else: another format may have other keys
-            if (format.isIntegralNumber() && format.longValue() != Manifest.FORMAT) {
+            if (format.isIntegralNumber()
+                    && (format.longValue() < Manifest.OLDEST_FORMAT || format.longValue() > Manifest.FORMAT)) {
                 throw new CheckpointException(file + " has format " + format + ", but this version reads "
-                        + Manifest.FORMAT + ": resume it with the version that wrote it");
+                        + Manifest.OLDEST_FORMAT + " to " + Manifest.FORMAT
+                        + ": resume it with the version that wrote it");
+            }
+            if (format.longValue() == Manifest.OLDEST_FORMAT && !tree.has("loss_scale")) {
+                // Every step was an update then.
+                ((ObjectNode) tree).set("loss_scale",
+                        JSON.valueToTree(LossScale.none(tree.path("steps_done").longValue())));
             }
             return JSON.treeToValue(tree, Manifest.class);
         } catch (JsonProcessingException failure) {
@@ -176,6 +185,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     /** How many steps lie behind. */
     public long stepsDone() {
         return manifest.stepsDone();
+    }
+
+    /** How the loss of the next step was to be scaled. */
+    public LossScale lossScale() {
+        return manifest.lossScale();
     }
 
     /** The shape of the model. */

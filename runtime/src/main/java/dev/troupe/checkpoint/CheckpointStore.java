@@ -2,6 +2,7 @@ package dev.troupe.checkpoint;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.ShardedWeights;
@@ -90,13 +91,13 @@ public final class CheckpointStore {
      * @throws CheckpointException
      *             where it cannot be written
      */
-    public Path commit(long stepsDone, List<CheckpointPart> parts) {
+    public Path commit(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) {
         Path target = directoryOf(runDirectory, stepsDone);
         Path partial = partial(stepsDone);
         try {
             Path manifest = partial.resolve(MANIFEST);
             Files.writeString(manifest, JSON.writerWithDefaultPrettyPrinter()
-                    .writeValueAsString(new Manifest(Manifest.FORMAT, stepsDone, model, parts)));
+                    .writeValueAsString(new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, parts)));
             force(manifest, StandardOpenOption.WRITE);
             deleteAllBut(parts, partial);
             force(partial, StandardOpenOption.READ);

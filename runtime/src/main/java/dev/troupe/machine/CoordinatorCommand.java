@@ -24,8 +24,9 @@ public sealed interface CoordinatorCommand {
     record WriteCheckpoint(long stepsDone) implements CoordinatorCommand {
     }
 
-    /** All parts are written: make the checkpoint one. */
-    record CommitCheckpoint(long stepsDone, List<CheckpointPart> parts) implements CoordinatorCommand {
+    /** All parts are written: make the checkpoint one, with the scale that the next step has. */
+    record CommitCheckpoint(long stepsDone, LossScale lossScale,
+            List<CheckpointPart> parts) implements CoordinatorCommand {
         public CommitCheckpoint {
             parts = List.copyOf(parts);
         }

@@ -15,6 +15,8 @@ import java.util.List;
  *   STARTING --> TRAINING --> UPDATING --commit--> [HELD_OUT] --> [CHECKPOINT] --> TRAINING ... --> CHECKPOINT --> OVER
  * </pre>
  *
+ * <p>Where the loss is scaled and gradients overflow, the update is one that changes nothing; see {@link LossScale}.
+ *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.
  *
@@ -31,6 +33,7 @@ public final class CoordinatorMachine {
     private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
     private final List<CheckpointPart> parts = new ArrayList<>();
 
+    private LossScale lossScale;
     private Phase phase = Phase.STARTING;
     private long stepsDone;
     private StepResult result;
@@ -40,6 +43,7 @@ public final class CoordinatorMachine {
 
     public CoordinatorMachine(RunOrder order) {
         this.order = order;
+        this.lossScale = order.lossScale();
         this.stepsDone = order.firstStep();
         this.lastCheckpoint = order.savedStep();
     }
@@ -130,7 +134,7 @@ public final class CoordinatorMachine {
             case CHECKPOINT -> {
                 lastCheckpoint = stepsDone;
                 parts.sort(Comparator.comparing(CheckpointPart::file)); // the same manifest whoever answers first
-                commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, parts));
+                commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts));
                 parts.clear();
                 nextStep(commands);
             }
@@ -140,20 +144,35 @@ public final class CoordinatorMachine {
 
     private void gradientsDone(List<CoordinatorCommand> commands) {
         double loss = meanLoss();
-        double norm = GlobalNorm.of(squaredSums);
+        double factor = lossScale.factor();
+        double norm = GlobalNorm.of(squaredSums) / factor;
         squaredSums.clear();
-        if (!Double.isFinite(loss) || !Double.isFinite(norm)) {
-            phase = Phase.OVER;
-            commands.add(new CoordinatorCommand.Fail("step " + stepsDone + " has a loss of " + loss
-                    + " and a gradient norm of " + norm + ", so training cannot go on: lower"
-                    + " training.learning-rate.peak, or set training.gradient-clip"));
+        boolean overflowed = !Double.isFinite(norm);
+        if (!Double.isFinite(loss) || overflowed && !lossScale.maySkip()) {
+            fail("step " + stepsDone + " has a loss of " + loss + " and a gradient norm of " + norm
+                    + ", so training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip",
+                    commands);
             return;
         }
-        double scale = GlobalNorm.clipCoefficient(norm, order.gradientClip());
+        lossScale = overflowed ? lossScale.afterSkip() : lossScale.afterUpdate();
+        if (lossScale.hasSkippedTooOften()) {
+            fail("the gradients of " + lossScale.skipsInRow() + " steps in a row overflowed, of the last, step "
+                    + stepsDone + ", with a loss scale of " + factor + ", so training cannot go on: set"
+                    + " training.loss-scale to dynamic or a smaller number, or lower training.learning-rate.peak",
+                    commands);
+            return;
+        }
         double learningRate = order.learningRate().applyAsDouble(stepsDone);
-        result = new StepResult(stepsDone, loss, norm, learningRate, Traffic.NONE);
+        double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, order.gradientClip()) / factor;
+        result = new StepResult(stepsDone, loss, norm, learningRate, factor, overflowed, Traffic.NONE);
         phase = Phase.UPDATING;
-        commands.add(new CoordinatorCommand.Update(new WeightUpdate(stepsDone, learningRate, scale)));
+        commands.add(new CoordinatorCommand.Update(
+                new WeightUpdate(stepsDone, learningRate, scale, lossScale.updates(), overflowed)));
+    }
+
+    private void fail(String reason, List<CoordinatorCommand> commands) {
+        phase = Phase.OVER;
+        commands.add(new CoordinatorCommand.Fail(reason));
     }
 
     private double meanLoss() {
@@ -191,7 +210,7 @@ public final class CoordinatorMachine {
     /** A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. */
     private void nextStep(List<CoordinatorCommand> commands) {
         if (!isLast()) {
-            startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING), commands);
+            startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor()), commands);
         } else if (order.endsWithCheckpoint() && lastCheckpoint != stepsDone) {
             writeCheckpoint(commands);
         } else {

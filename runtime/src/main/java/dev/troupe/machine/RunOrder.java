@@ -15,6 +15,8 @@ import java.util.function.LongToDoubleFunction;
  *            the rate of each step, from 0
  * @param gradientClip
  *            the greatest global norm a gradient may have, or 0 for any
+ * @param lossScale
+ *            of the first step
  * @param heldOutEvery
  *            steps between two looks at held-out data, or 0 for none
  * @param checkpointEvery
@@ -25,5 +27,6 @@ import java.util.function.LongToDoubleFunction;
  *            whether the state at the end is worth keeping
  */
 public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
-        double gradientClip, long heldOutEvery, long checkpointEvery, long savedStep, boolean endsWithCheckpoint) {
+        double gradientClip, LossScale lossScale, long heldOutEvery, long checkpointEvery, long savedStep,
+        boolean endsWithCheckpoint) {
 }

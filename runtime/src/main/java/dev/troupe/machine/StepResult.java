@@ -8,14 +8,19 @@ package dev.troupe.machine;
  * @param loss
  *            mean over the global batch, with the weights before the update
  * @param gradientNorm
- *            global norm of the gradients before clipping
+ *            global norm of the gradients before clipping; not finite where they overflowed
  * @param learningRate
  *            the rate of the update
+ * @param lossScale
+ *            what the loss was multiplied by before the backward
+ * @param skipped
+ *            whether the gradients overflowed, so that the weights stayed
  * @param traffic
  *            what all ranks sent in the step
  */
-public record StepResult(long step, double loss, double gradientNorm, double learningRate, Traffic traffic) {
+public record StepResult(long step, double loss, double gradientNorm, double learningRate, double lossScale,
+        boolean skipped, Traffic traffic) {
     StepResult withTraffic(Traffic sent) {
-        return new StepResult(step, loss, gradientNorm, learningRate, sent);
+        return new StepResult(step, loss, gradientNorm, learningRate, lossScale, skipped, sent);
     }
 }

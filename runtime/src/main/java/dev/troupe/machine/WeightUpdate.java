@@ -8,11 +8,11 @@ package dev.troupe.machine;
  * @param learningRate
  *            the rate of this step
  * @param gradientScale
- *            what gradients are multiplied by, for clipping; 1 for none
+ *            what gradients are multiplied by, for clipping and to undo the scale of the loss; 1 for neither
+ * @param updateNumber
+ *            how many updates the weights will have seen after this one, from 1
+ * @param skipped
+ *            whether the gradients overflowed, so that they are dropped and the weights stay
  */
-public record WeightUpdate(long step, double learningRate, double gradientScale) {
-    /** How many updates the weights will have seen after this one. */
-    public long updateNumber() {
-        return step + 1;
-    }
+public record WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped) {
 }

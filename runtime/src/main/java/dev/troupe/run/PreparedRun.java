@@ -4,6 +4,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.DataSpec;
 import dev.troupe.config.LearningRateSpec;
 import dev.troupe.config.OptimizerSpec;
+import dev.troupe.config.LossScaleSpec;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.TrainingSpec;
 import dev.troupe.data.Batches;
@@ -15,6 +16,7 @@ import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.LearningRate;
@@ -248,8 +250,18 @@ public final class PreparedRun implements AutoCloseable {
         TrainingSpec training = spec().training();
         return new RunOrder(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
+                lossScale(training.lossScale(), start.lossScale()),
                 heldOut.isPresent() ? training.validateEvery() : 0, leavesWeights() ? training.checkpointEvery() : 0,
                 request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights());
+    }
+
+    /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */
+    private static LossScale lossScale(LossScaleSpec spec, LossScale saved) {
+        return switch (spec.kind()) {
+            case NONE -> LossScale.none(saved.updates());
+            case FIXED -> LossScale.fixed(spec.factor(), saved.updates());
+            case DYNAMIC -> saved.rule() == LossScale.Rule.DYNAMIC ? saved : LossScale.dynamic(saved.updates());
+        };
     }
 
     @Override

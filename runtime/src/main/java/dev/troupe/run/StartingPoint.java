@@ -3,6 +3,7 @@ package dev.troupe.run;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.ModelSpec;
 import dev.troupe.config.RunSpec;
+import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.InitialWeights;
@@ -24,13 +25,15 @@ import java.util.OptionalInt;
  *            its weights, and from a checkpoint the optimizer's state
  * @param stepsDone
  *            steps that lie behind
+ * @param lossScale
+ *            as the checkpoint has it; none where nothing lies behind
  * @param resumed
  *            whether it comes from a checkpoint
  * @param files
  *            to be closed when all ranks have loaded
  */
-record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights, long stepsDone, boolean resumed,
-        Optional<AutoCloseable> files) {
+record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights, long stepsDone,
+        LossScale lossScale, boolean resumed, Optional<AutoCloseable> files) {
     /**
      * Opens what the specification asks for, and checks that model and specification agree.
      *
@@ -42,7 +45,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
             Checkpoint checkpoint = Checkpoint.open(resume.get());
             try {
                 return new StartingPoint(checkpoint.model(), sequenceLength(spec.model(), checkpoint.model()),
-                        checkpoint, checkpoint.stepsDone(), true, Optional.of(checkpoint));
+                        checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true, Optional.of(checkpoint));
             } catch (RequestException refused) {
                 checkpoint.close();
                 throw refused;
@@ -54,12 +57,14 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
                         described.sequenceLength(), described.vocabularySize(), described.tieEmbeddings(),
                         ModelConfig.NORM_EPSILON);
                 yield new StartingPoint(model, model.sequenceLength(),
-                        new InitialWeights(model, spec.training().seed()), 0, false, Optional.empty());
+                        new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
+                        Optional.empty());
             }
             case ModelSpec.FromDirectory from -> {
                 HuggingFaceModel files = HuggingFaceModel.open(from.directory());
                 try {
-                    yield new StartingPoint(files.config(), sequenceLength(from, files.config()), files, 0, false,
+                    yield new StartingPoint(files.config(), sequenceLength(from, files.config()), files, 0,
+                            LossScale.none(0), false,
                             Optional.of(files));
                 } catch (RequestException refused) {
                     files.close();

@@ -83,7 +83,7 @@ class NodeActorTest {
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
         assertEquals(MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1))));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false))));
         next(CoordinatorEvent.Updated.class);
         next(CoordinatorEvent.Updated.class);
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
@@ -169,7 +169,7 @@ class NodeActorTest {
     @Test
     void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
         ActorRef<ScheduleActor.Command> rank = host(NodeActorTest::reference, new InitialWeights(MODEL, 1)).getFirst();
-        rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
         assertEquals(new TrainingCoordinator.RankFailed(0, "IllegalStateException: rank 0 cannot take a weight update"
                 + " while it is waiting for the coordinator to start a step"), failure());
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
@@ -62,7 +63,8 @@ class TrainingCoordinatorTest {
     void placeRanks() {
         checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, 0, 0, -1, true), checkpoints, TIMEOUT, nanos::get, diary, outcome)));
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true), checkpoints, TIMEOUT, nanos::get,
+                diary, outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
         node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
         for (int rank = 0; rank < 2; rank++) {
@@ -80,7 +82,7 @@ class TrainingCoordinatorTest {
     @Test
     void shouldLeadEveryRankThroughAStep() {
         trainPass(0);
-        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
         nanos.set(Duration.ofMillis(1500).toNanos());
         updated(0);
         expectAll(new ScheduleActor.StartPass(new Pass(1, Pass.Kind.TRAINING)));
@@ -91,7 +93,7 @@ class TrainingCoordinatorTest {
     void shouldStopAfterTheStepUnderWayWithACheckpoint() throws Exception {
         coordinator.tell(new TrainingCoordinator.Stop());
         trainPass(0);
-        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1)));
+        expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
         updated(0);
         expectAll(new ScheduleActor.WriteCheckpoint(1));
         for (int rank = 0; rank < 2; rank++) {

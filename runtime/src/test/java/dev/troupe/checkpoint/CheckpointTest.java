@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.TensorSlice;
@@ -157,7 +158,8 @@ class CheckpointTest {
 
     @Test
     void shouldRefuseAManifestThatLacksSomething() throws IOException {
-        for (String key : List.of("format", "steps_done", "model", "parts", "layers", "tiedEmbeddings", "normEpsilon",
+        for (String key : List.of("format", "steps_done", "model", "loss_scale", "skips_in_row", "parts", "layers",
+                "tiedEmbeddings", "normEpsilon",
                 "file", "byteCount", "sha256")) {
             assertDamaged(text -> text.replace('"' + key + '"', "\"other\""), "");
         }
@@ -176,10 +178,30 @@ class CheckpointTest {
     }
 
     @Test
+    void shouldReadTheFormatBeforeThisAsARunThatSkippedNothing() throws IOException {
+        Path manifest = write(10, 1, 1).resolve("manifest.json");
+        change(manifest, text -> text.replace("\"format\" : 2", "\"format\" : 1")
+                .replaceFirst("(?s)\"loss_scale\" : \\{.*?\\},", ""));
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(LossScale.none(10), checkpoint.lossScale());
+        }
+    }
+
+    @Test
+    void shouldKeepTheScaleOfTheLoss() {
+        LossScale scale = new LossScale(LossScale.Rule.DYNAMIC, 0.25, 17, 3, 6);
+        store.commit(10, scale, List.of(store.writePart(10, 0, tensors(0, 1))));
+        try (Checkpoint checkpoint = Checkpoint.open(run)) {
+            assertEquals(scale, checkpoint.lossScale());
+        }
+    }
+
+    @Test
     void shouldNameTheFormatOfAnotherVersion() throws IOException {
         Path manifest = write(10, 1, 1).resolve("manifest.json");
-        change(manifest, text -> "{ \"format\" : 2, \"everything\" : \"else\" }");
-        assertEquals(manifest + " has format 2, but this version reads 1: resume it with the version that wrote it",
+        change(manifest, text -> "{ \"format\" : 3, \"everything\" : \"else\" }");
+        assertEquals(
+                manifest + " has format 3, but this version reads 1 to 2: resume it with the version that wrote it",
                 refusal(run));
     }
 
@@ -199,14 +221,14 @@ class CheckpointTest {
     void shouldRefuseATensorThatIsInTwoParts() {
         List<CheckpointPart> parts = List.of(store.writePart(10, 0, tensors(0, 1)),
                 store.writePart(10, 1, tensors(0, 1)));
-        Path directory = store.commit(10, parts);
+        Path directory = store.commit(10, LossScale.none(10), parts);
         assertTwice(directory, "weights-0");
     }
 
     @Test
     void shouldRefuseAPartThatIsNamedTwice() {
         CheckpointPart part = store.writePart(10, 0, tensors(0, 1));
-        Path directory = store.commit(10, List.of(part, part));
+        Path directory = store.commit(10, LossScale.none(10), List.of(part, part));
         assertTwice(directory, "weights-0");
     }
 
@@ -231,7 +253,7 @@ class CheckpointTest {
             TensorSlice rows = new TensorSlice(Shape.of(2, 4), 0, List.of(new IndexRange(rank, rank + 1)));
             parts.add(store.writePart(10, rank, List.of(part(0, 1 + 10 * rank, rows))));
         }
-        store.commit(10, parts);
+        store.commit(10, LossScale.none(10), parts);
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertArrayEquals(new float[]{1, 2, 3, 4, 11, 12, 13, 14}, values(checkpoint, "weights-0", Shape.of(2, 4)));
         }
@@ -257,7 +279,7 @@ class CheckpointTest {
         for (int rank = 0; rank < ranks; rank++) {
             parts.add(store.writePart(stepsDone, rank, tensors(rank, first + 10 * rank)));
         }
-        return store.commit(stepsDone, parts);
+        return store.commit(stepsDone, LossScale.none(stepsDone), parts);
     }
 
     private static List<TensorPart> tensors(int rank, float first) {

@@ -20,10 +20,13 @@ class CoordinatorMachineTest {
         assertEquals(List.of(0), machine.missing());
         assertEquals(List.of(start(0)), machine.on(new CoordinatorEvent.RankReady(0)));
         assertEquals(List.of(), trained(machine, 1, 0, 2));
-        assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1))), trained(machine, 0, 0, 2));
+        assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1, 1, false))),
+                trained(machine, 0, 0, 2));
         assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE)));
         assertEquals(0, machine.stepsDone());
-        assertEquals(List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, Traffic.NONE)), start(1)),
+        assertEquals(
+                List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, 1, false, Traffic.NONE)),
+                        start(1)),
                 machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)));
         assertEquals(1, machine.stepsDone());
     }
@@ -44,7 +47,7 @@ class CoordinatorMachineTest {
 
     @Test
     void shouldClipByTheGlobalNorm() {
-        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, 0, 0, -1, true);
+        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true);
         CoordinatorMachine machine = new CoordinatorMachine(order);
         machine.on(new CoordinatorEvent.RankReady(0));
         machine.on(new CoordinatorEvent.RankReady(1));
@@ -67,6 +70,76 @@ class CoordinatorMachineTest {
     }
 
     @Test
+    void shouldSkipAStepWhoseGradientsOverflowAndHalveTheScale() {
+        CoordinatorMachine machine = scaled(LossScale.dynamic(7), 5);
+        assertEquals(new WeightUpdate(0, 0.5, 0, 7, true), update(machine, 0, Double.POSITIVE_INFINITY));
+        assertEquals(List.of(
+                new CoordinatorCommand.CommitStep(
+                        new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE)),
+                new CoordinatorCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768))), updated(machine, 0));
+        // A norm of 5 once the scale is undone.
+        assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false), update(machine, 1, 25 * 0x1p30));
+        assertEquals(new CoordinatorCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768)),
+                updated(machine, 1).getLast());
+    }
+
+    @Test
+    void shouldDoubleTheScaleAfterManyGoodSteps() {
+        LossScale ready = new LossScale(LossScale.Rule.DYNAMIC, 8, 1998, 0, 3);
+        CoordinatorMachine machine = scaled(ready, 5);
+        update(machine, 0, 1);
+        assertEquals(8, pass(updated(machine, 0)).lossScale());
+        update(machine, 1, 1);
+        assertEquals(16, pass(updated(machine, 1)).lossScale());
+    }
+
+    @Test
+    void shouldKeepAScaleThatIsFixed() {
+        CoordinatorMachine machine = scaled(LossScale.fixed(4, 0), 5);
+        assertEquals(new WeightUpdate(0, 0.5, 0, 0, true), update(machine, 0, Double.NaN));
+        assertEquals(4, pass(updated(machine, 0)).lossScale());
+    }
+
+    @Test
+    void shouldFailInWordsWhereNoScaleHelps() {
+        CoordinatorMachine machine = scaled(LossScale.dynamic(0), 50);
+        for (int step = 0; step < 19; step++) {
+            update(machine, step, Double.POSITIVE_INFINITY);
+            updated(machine, step);
+        }
+        assertEquals(List.of(new CoordinatorCommand.Fail("the gradients of 20 steps in a row overflowed, of the last,"
+                + " step 19, with a loss scale of 0.125, so training cannot go on: set training.loss-scale to dynamic or"
+                + " a smaller number, or lower training.learning-rate.peak")),
+                gradients(machine, 19, Double.POSITIVE_INFINITY));
+    }
+
+    private static CoordinatorMachine scaled(LossScale scale, long steps) {
+        CoordinatorMachine machine = new CoordinatorMachine(
+                new RunOrder(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true));
+        machine.on(new CoordinatorEvent.RankReady(0));
+        machine.on(new CoordinatorEvent.RankReady(1));
+        return machine;
+    }
+
+    private static List<CoordinatorCommand> gradients(CoordinatorMachine machine, long step, double squaredSum) {
+        machine.on(passDone(0, step, List.of(), 0, squaredSum));
+        return machine.on(passDone(1, step, List.of(new MicrobatchLoss(0, 2)), 1, 0));
+    }
+
+    private static WeightUpdate update(CoordinatorMachine machine, long step, double squaredSum) {
+        return ((CoordinatorCommand.Update) gradients(machine, step, squaredSum).getFirst()).update();
+    }
+
+    private static List<CoordinatorCommand> updated(CoordinatorMachine machine, long step) {
+        machine.on(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
+        return machine.on(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
+    }
+
+    private static Pass pass(List<CoordinatorCommand> commands) {
+        return ((CoordinatorCommand.StartPass) commands.getLast()).pass();
+    }
+
+    @Test
     void shouldLookAtHeldOutDataThenWriteACheckpointThenGoOn() {
         CoordinatorMachine machine = ready(0, 4, 2, 2, -1);
         assertEquals(start(1), step(machine, 0).getLast());
@@ -78,7 +151,8 @@ class CoordinatorMachineTest {
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
         assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(1, part(1))));
         assertEquals(
-                List.of(new CoordinatorCommand.CommitCheckpoint(2, List.of(part(0), part(1))), start(2)),
+                List.of(new CoordinatorCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1))),
+                        start(2)),
                 machine.on(new CoordinatorEvent.CheckpointPartWritten(0, part(0))));
     }
 
@@ -168,7 +242,8 @@ class CoordinatorMachineTest {
 
     @Test
     void shouldEndWithoutACheckpointWhereNoneIsWanted() {
-        CoordinatorMachine machine = new CoordinatorMachine(new RunOrder(2, 0, 1, _ -> 0.5, 0, 0, 0, -1, false));
+        CoordinatorMachine machine = new CoordinatorMachine(
+                new RunOrder(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false));
         machine.on(new CoordinatorEvent.RankReady(0));
         machine.on(new CoordinatorEvent.RankReady(1));
         trained(machine, 0, 0, 2);
@@ -181,7 +256,8 @@ class CoordinatorMachineTest {
     private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
             long savedStep) {
         return new CoordinatorMachine(
-                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0, heldOutEvery, checkpointEvery, savedStep, true));
+                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0,
+                        LossScale.none(firstStep), heldOutEvery, checkpointEvery, savedStep, true));
     }
 
     private static CoordinatorMachine ready(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,

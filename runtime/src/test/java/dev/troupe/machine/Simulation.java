@@ -328,7 +328,7 @@ final class Simulation {
                     heldOut.add(stepsDone);
                 }
                 case CoordinatorCommand.WriteCheckpoint _ -> tellAll(command);
-                case CoordinatorCommand.CommitCheckpoint(long stepsDone, var parts) -> {
+                case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) -> {
                     assertEquals(order.rankCount(), parts.size(), "parts of a checkpoint");
                     assertEquals(committed, stepsDone, "steps in the checkpoint");
                     checkpoints.add(stepsDone);

@@ -117,7 +117,8 @@ class SimulationTest {
 
     private static RunOrder order(RunShape shape, long firstStep, long stepCount, long heldOutEvery,
             long checkpointEvery) {
-        return new RunOrder(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1, heldOutEvery,
+        return new RunOrder(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
+                LossScale.none(firstStep), heldOutEvery,
                 checkpointEvery, -1, true);
     }
 }

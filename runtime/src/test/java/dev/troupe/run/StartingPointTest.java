@@ -10,6 +10,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.InitialWeights;
@@ -164,6 +165,6 @@ class StartingPointTest {
         TensorPart any = new TensorPart(
                 NamedTensor.of("any", one, DataType.FLOAT32, MemorySegment.ofArray(new float[1])),
                 TensorSlice.whole(one));
-        return store.commit(stepsDone, List.of(store.writePart(stepsDone, 0, List.of(any))));
+        return store.commit(stepsDone, LossScale.none(stepsDone), List.of(store.writePart(stepsDone, 0, List.of(any))));
     }
 }

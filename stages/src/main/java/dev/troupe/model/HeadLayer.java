@@ -26,6 +26,7 @@ final class HeadLayer implements Layer {
     private final Norm norm;
     private final Parameter table;
     private final boolean ownsTable;
+    private double lossScale = 1;
 
     /**
      * The head of a model.
@@ -72,6 +73,11 @@ final class HeadLayer implements Layer {
 
     Parameter table() {
         return table;
+    }
+
+    /** What gradients are multiplied by from here on. */
+    void scaleLoss(double factor) {
+        lossScale = factor;
     }
 
     @Override
@@ -159,7 +165,7 @@ final class HeadLayer implements Layer {
         @Override
         public Tensor backwardInput(Tensor dy) {
             // From here on the tensor of the logits holds their gradient.
-            engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale, logits);
+            engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale * lossScale, logits);
             Tensor dNormed = pool.take(activation);
             engine.matmul(logits, false, table.operand(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed);

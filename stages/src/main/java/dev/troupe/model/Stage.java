@@ -284,7 +284,12 @@ public final class Stage implements AutoCloseable {
         buffers.layerShares().reset();
     }
 
-    /** Makes all gradients zero, after some microbatches of a step that is given up. */
+    /** The last stage: what the losses of the microbatches that come are multiplied by before the backward; 1 at first. */
+    public void scaleLoss(double factor) {
+        stack.head().scaleLoss(factor);
+    }
+
+    /** Makes all gradients zero, after some or all microbatches of a step that is given up. */
     public void zeroGradients() {
         buffers.zeroGradients();
     }
