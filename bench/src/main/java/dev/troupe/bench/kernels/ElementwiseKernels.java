@@ -1,5 +1,6 @@
 package dev.troupe.bench.kernels;
 
+import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -13,6 +14,7 @@ public class ElementwiseKernels extends Workbench {
     static final List<KernelWork> WORK = List.of(
             KernelWork.memory(ElementwiseKernels.class, "add", NARROW, 3 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "copy", NARROW, 2 * ELEMENTS),
+            KernelWork.memory(ElementwiseKernels.class, "dropout", NARROW, 2 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "fill", NARROW, ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "scale", NARROW, 2 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "sum", NARROW, ELEMENTS),
@@ -20,6 +22,8 @@ public class ElementwiseKernels extends Workbench {
             KernelWork.memory(ElementwiseKernels.class, "biasBackward", WIDE, 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "gelu", WIDE, 2 * 4 * ELEMENTS),
             KernelWork.memory(ElementwiseKernels.class, "geluBackward", WIDE, 3 * 4 * ELEMENTS));
+
+    private static final Dropout TENTH = new Dropout(0.1, 1, 0, 0, 0, C, 0, 0);
 
     private Tensor left;
     private Tensor right;
@@ -50,6 +54,12 @@ public class ElementwiseKernels extends Workbench {
     @Benchmark
     public void copy() {
         engine().copy(left, result);
+    }
+
+    /** A tenth of what goes into the residual stream. */
+    @Benchmark
+    public void dropout() {
+        engine().dropout(left, TENTH, result);
     }
 
     /** Gradients at the start of a step. */
