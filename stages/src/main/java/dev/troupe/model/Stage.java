@@ -296,8 +296,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Adds up over the group the gradients that each rank computed from its own rows: those of the norms with sequence
-     * parallelism. Once a step, after the last microbatch, and before anything else is done with gradients. All other
-     * gradients are those of the whole batch already.
+     * parallelism. Once a step, right after the last microbatch. All other gradients are of the whole batch already.
      */
     public void reduceNorms() {
         buffers.addUp(stack.parameters().stream().filter(Parameter::ofOwnRows).toList(), group, pool);
