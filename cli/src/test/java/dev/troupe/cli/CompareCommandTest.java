@@ -141,7 +141,8 @@ class CompareCommandTest {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         try {
             for (Path directory : List.of(out, empty)) {
-                FaultyEngineProvider.breakCall(1, "causalAttention", 3);
+                // Each of the two schedules is checked first, with an engine of its own.
+                FaultyEngineProvider.breakCall(2 + 1, "causalAttention", 3);
                 Execution.of(arguments(directory, "gpipe,1f1b", "engine.kind=" + FaultyEngineProvider.KIND))
                         .requireFailed("troupe: gpipe failed: rank 1: stage 1 failed in 1F2 in step 0",
                                 "the wire came loose");
