@@ -49,5 +49,11 @@ final class Interrupt implements AutoCloseable {
     @Override
     public void close() {
         over.countDown();
+        try {
+            // A hook that stays holds the run, and all that it has, for as long as the process lives.
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // The process is ending: the hook runs, and finds that all is over.
+        }
     }
 }
