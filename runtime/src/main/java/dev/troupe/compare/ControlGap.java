@@ -1,5 +1,6 @@
 package dev.troupe.compare;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.timeline.Handover;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
@@ -7,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What a rank loses between two actions of which the second waits for nothing: its own control, read off measured steps. */
 final class ControlGap {
@@ -16,8 +18,11 @@ final class ControlGap {
     /**
      * The time from the end of an action to the start of the next on its rank, over those whose input had been made before
      * the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0 where there are none.
+     *
+     * @param paired
+     *            the actions that make pairs, which tell nothing: a pair waits for two inputs
      */
-    static long nanos(List<Timeline> measured) {
+    static long nanos(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans gap = new MedianOfMeans();
         for (Timeline step : measured) {
             List<Long> gaps = new ArrayList<>();
@@ -30,7 +35,8 @@ final class ControlGap {
                 for (int index = 1; index < spans.size(); index++) {
                     Span before = spans.get(index - 1);
                     Span next = spans.get(index);
-                    if (inputMade.getOrDefault(next, Long.MIN_VALUE) < before.startNanos()) {
+                    if (!paired.contains(next.action())
+                            && inputMade.getOrDefault(next, Long.MIN_VALUE) < before.startNanos()) {
                         gaps.add(next.startNanos() - before.endNanos());
                     }
                 }

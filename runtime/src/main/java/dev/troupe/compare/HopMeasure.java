@@ -1,5 +1,6 @@
 package dev.troupe.compare;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.timeline.Handover;
 import dev.troupe.schedule.timeline.Span;
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What a message between two ranks cost in measured steps, read off where a rank waited for one and nothing else. */
 final class HopMeasure {
@@ -18,13 +20,20 @@ final class HopMeasure {
      * The time from the end of an action to the start of the one that was waiting for its output, on another rank that had
      * nothing else to do; the {@link MedianOfMeans} of the steps. It has transport and control in it, and all bytes of one
      * message.
+     *
+     * @param paired
+     *            the actions that make pairs, which tell nothing: a pair waits for two inputs, and hands its outputs on when
+     *            both its actions have ended
      */
-    static Hop of(List<Timeline> measured) {
+    static Hop of(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans hop = new MedianOfMeans();
         for (Timeline step : measured) {
             List<Long> waits = new ArrayList<>();
             Map<Span, Long> freeSince = freeSince(step);
             for (Handover handover : step.handovers()) {
+                if (paired.contains(handover.maker().action()) || paired.contains(handover.user().action())) {
+                    continue;
+                }
                 long left = handover.maker().endNanos();
                 if (freeSince.get(handover.user()) <= left && handover.user().startNanos() >= left) {
                     waits.add(handover.user().startNanos() - left);

@@ -1,5 +1,6 @@
 package dev.troupe.compare;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.engine.Work;
 import dev.troupe.run.EngineChoice;
 import dev.troupe.run.TrainingPlan;
@@ -13,6 +14,7 @@ import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -56,9 +58,10 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
      */
     private static Costs costs(List<TracedRun> runs, int firstStep) {
         List<Timeline> measured = runs.stream().flatMap(run -> run.timelines("", firstStep).stream()).toList();
-        Hop hop = HopMeasure.of(measured);
-        long control = ControlGap.nanos(measured);
         TracedRun any = runs.getFirst();
+        Set<Action> paired = any.plan().training().plan().paired();
+        Hop hop = HopMeasure.of(measured, paired);
+        long control = ControlGap.nanos(measured, paired);
         long bytes = any.boundaryBytes();
         EngineChoice engine = any.engine();
         List<StageCost> stages = engine.provider().computes()

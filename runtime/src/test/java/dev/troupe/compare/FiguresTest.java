@@ -7,6 +7,7 @@ import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,17 +28,20 @@ class FiguresTest {
         Timeline step = step(span(0, "0F0", 0, 10), span(0, "0F1", 10, 20), span(1, "1F0", 13, 23),
                 span(1, "1F1", 23, 33), span(1, "1B0", 33, 40), span(1, "1B1", 40, 61), span(0, "0B0", 44, 50),
                 span(0, "0B1", 70, 76));
-        assertEquals(new Hop(5, Double.POSITIVE_INFINITY), HopMeasure.of(List.of(step)));
+        assertEquals(new Hop(5, Double.POSITIVE_INFINITY), HopMeasure.of(List.of(step), Set.of()));
+        // What is one of a pair waits for the other's input too: without 0B1 it is the mean of 3 and 4, rounded up.
+        assertEquals(4, HopMeasure.of(List.of(step), Set.of(Action.parse("0B1"))).latencyNanos());
+        assertEquals(4, HopMeasure.of(List.of(step), Set.of(Action.parse("1B1"))).latencyNanos());
     }
 
     @Test
     void shouldTakeTheMedianOverAllSteps() {
-        assertEquals(5, HopMeasure.of(List.of(forwards(100), forwards(5), forwards(2))).latencyNanos());
+        assertEquals(5, HopMeasure.of(List.of(forwards(100), forwards(5), forwards(2)), Set.of()).latencyNanos());
     }
 
     @Test
     void shouldTakeAHopThatNobodyWaitedForAsFree() {
-        assertEquals(Hop.FREE, HopMeasure.of(List.of(step(span(0, "0F0", 0, 10), span(0, "0B0", 10, 20)))));
+        assertEquals(Hop.FREE, HopMeasure.of(List.of(step(span(0, "0F0", 0, 10), span(0, "0B0", 10, 20))), Set.of()));
     }
 
     @Test

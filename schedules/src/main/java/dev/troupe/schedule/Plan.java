@@ -73,6 +73,15 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return PackedAction.pack(action.stage(), action.kind(), action.microbatch(), pair);
     }
 
+    /** The actions that make pairs. */
+    public Set<Action> paired() {
+        Set<Action> paired = new HashSet<>();
+        for (Place place : overlaps) {
+            paired.addAll(rows.get(place.rank()).subList(place.position(), place.position() + 2));
+        }
+        return paired;
+    }
+
     /** The number of stages on each rank, V. */
     public int virtualStages() {
         return stageCount / rankCount; // exact, see the constructor
