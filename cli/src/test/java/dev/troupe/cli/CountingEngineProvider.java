@@ -1,26 +1,19 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
-import dev.troupe.engine.reference.ReferenceEngineProvider;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The reference engine, which remembers the most that each of its engines had allocated. */
-public final class CountingEngineProvider implements EngineProvider {
+public final class CountingEngineProvider extends TestEngineProvider {
     static final String KIND = "counting";
 
     private static final List<AtomicLong> PEAKS = new CopyOnWriteArrayList<>();
 
-    private final EngineProvider reference = new ReferenceEngineProvider();
-
     /** For {@link java.util.ServiceLoader}. */
     public CountingEngineProvider() {
+        super(KIND);
     }
 
     /** The bytes of each engine opened since the last call, in the order of opening. */
@@ -31,41 +24,15 @@ public final class CountingEngineProvider implements EngineProvider {
     }
 
     @Override
-    public String kind() {
-        return KIND;
-    }
-
-    @Override
-    public int preference() {
-        return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public String description() {
-        return "an engine that counts";
-    }
-
-    @Override
-    public Optional<String> obstacle(EngineSettings settings) {
-        return Optional.empty();
-    }
-
-    @Override
-    public Engine open(EngineSettings settings) {
-        Engine engine = reference.open(settings);
+    Around around(Engine engine) {
         AtomicLong peak = new AtomicLong();
         PEAKS.add(peak);
-        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
-                (_, method, arguments) -> {
-                    try {
-                        Object result = method.invoke(engine, arguments);
-                        if (method.getName().equals("allocate")) {
-                            peak.accumulateAndGet(engine.allocatedBytes(), Math::max);
-                        }
-                        return result;
-                    } catch (InvocationTargetException thrown) {
-                        throw thrown.getCause();
-                    }
-                });
+        return (method, arguments) -> {
+            Object result = invoke(engine, method, arguments);
+            if (method.getName().equals("allocate")) {
+                peak.accumulateAndGet(engine.allocatedBytes(), Math::max);
+            }
+            return result;
+        };
     }
 }

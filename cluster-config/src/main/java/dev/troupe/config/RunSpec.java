@@ -37,15 +37,6 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
         return training.globalBatchSize() / (parallel.data() * training.microbatchSize());
     }
 
-    /**
-     * Returns where in the step's microbatches those of a pipeline begin: data rank d takes d M .. d M + M-1 of the
-     * D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
-     */
-    public int firstMicrobatch(int dataRank) {
-        Objects.checkIndex(dataRank, parallel.data());
-        return dataRank * microbatchCount();
-    }
-
     /** Returns the run as a configuration file, every value written out; reading it gives an equal run. */
     public String toHocon() {
         return RunSpecWriter.write(this);

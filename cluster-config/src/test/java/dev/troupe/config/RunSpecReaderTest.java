@@ -9,11 +9,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -181,20 +179,6 @@ class RunSpecReaderTest {
         ParallelSpec parallel = new ParallelSpec(4, 2, 3, false, 2, "1f1b", "uniform");
         assertEquals(24, parallel.worldSize());
         assertEquals(8, parallel.stageCount());
-    }
-
-    @Test
-    void shouldShareTheMicrobatchesOfAStepOutInTheirOrder() {
-        RunSpec one = RunSpecReader.read(Optional.empty(), List.of());
-        RunSpec four = RunSpecReader.read(Optional.empty(), List.of("parallel.data=4"));
-        List<Integer> taken = new ArrayList<>();
-        for (int dataRank = 0; dataRank < 4; dataRank++) {
-            int first = four.firstMicrobatch(dataRank);
-            IntStream.range(first, first + four.microbatchCount()).forEach(taken::add);
-        }
-        assertEquals(2, four.microbatchCount());
-        assertEquals(IntStream.range(0, one.microbatchCount()).boxed().toList(), taken);
-        assertThrows(IndexOutOfBoundsException.class, () -> four.firstMicrobatch(4));
     }
 
     @Test

@@ -53,8 +53,8 @@ final class RankResources {
     private final RankThread thread;
     /** Waits for other ranks while {@link #thread} computes. */
     private final RankThread gathering;
-    // Filled on the rank's thread, read by the transport's.
     private Traffic toldTraffic = Traffic.NONE;
+    // Filled on the rank's thread, read by the transport's.
     private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
 
     RankResources(int rank, NodeContext node) {

@@ -60,5 +60,4 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         thread.run(work).whenComplete((news, failure) -> schedule
                 .tell(failure == null ? news : new ScheduleActor.StageFailed(stage, what, failure)));
     }
-
 }

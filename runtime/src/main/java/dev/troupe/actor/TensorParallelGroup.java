@@ -1,6 +1,5 @@
 package dev.troupe.actor;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -49,7 +48,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      *            the tensor-parallel ranks of one place, in their order; one alone is a group too
      */
     static Behavior<Command> create(List<RankResources> members, ActorRef<TrainingCoordinator.Command> coordinator) {
-        return Behaviors.setup(context -> new TensorParallelGroup(context, new ArrayList<>(members), coordinator));
+        return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator));
     }
 
     @Override

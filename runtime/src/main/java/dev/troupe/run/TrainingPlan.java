@@ -158,7 +158,10 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return partition.stageCount() * ranks.tensor() * ranks.data();
     }
 
-    /** The number in the whole step of a microbatch of a rank's pipeline. */
+    /**
+     * Returns the number in the whole step of a microbatch of a rank's pipeline: data rank d takes d M .. d M + M-1 of
+     * the D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
+     */
     public int microbatchInStep(int rank, int microbatch) {
         return ranks.coordinates(rank).data() * training.plan().microbatchCount() + microbatch;
     }

@@ -25,7 +25,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
  * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
  */
 public final class TrainingRun {
-    /** Longer than closing the transport and ending every stage's thread may take together. */
+    /** Longer than closing the transport and ending every rank's thread may take together. */
     private static final Duration SHUTDOWN = Duration.ofSeconds(60);
 
     /** A rank of a group may come late by what others compute meanwhile, which is more than nothing moving at all. */

@@ -70,25 +70,7 @@ public final class SizingEngine {
     }
 
     /** It has no bytes of its own. */
-    private static final class Range implements Tensor {
-        private final DataType dataType;
-        private final Shape shape;
-
-        Range(DataType dataType, Shape shape) {
-            this.dataType = dataType;
-            this.shape = shape;
-        }
-
-        @Override
-        public DataType dataType() {
-            return dataType;
-        }
-
-        @Override
-        public Shape shape() {
-            return shape;
-        }
-
+    private record Range(DataType dataType, Shape shape) implements Tensor {
         @Override
         public void close() {
             // The buffer is what is closed.
