@@ -1,6 +1,8 @@
 package dev.troupe.config;
 
+import dev.troupe.config.cluster.ClusterSpec;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
@@ -12,11 +14,15 @@ import java.util.Objects;
  * @param parallel how the work is shared out
  * @param engine what it is computed on
  * @param transport how activations and gradients travel
+ * @param cluster where each rank lives; empty: all in one JVM
  */
 public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
-        EngineSpec engine, TransportSpec transport) {
+        EngineSpec engine, TransportSpec transport, Optional<ClusterSpec> cluster) {
 
-    /** Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide. */
+    /**
+     * Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide, a cluster for
+     * another world.
+     */
     public RunSpec {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(model, "model");
@@ -30,6 +36,7 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
             throw new IllegalArgumentException("a global batch of " + training.globalBatchSize()
                     + " does not divide by data x microbatch size = " + sequencesPerMicrobatch);
         }
+        cluster.ifPresent(nodes -> parallel.ranks().requireFilledBy(nodes.nodeOfRank().size()));
     }
 
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */

@@ -18,16 +18,19 @@ public final class RunSpecReader {
     // Far beyond what there is, and small enough for every product of two of them.
     private static final int MOST_RANKS = 4096;
     // What the transport numbers.
-    private static final int MOST_RANKS_IN_ALL = 65536;
+    static final int MOST_RANKS_IN_ALL = 65536;
     private static final int MOST_ZERO = 3;
     private static final int MOST_CREDITS = 1024;
-    private static final int MOST_THREADS = 1024;
+    static final int MOST_THREADS = 1024;
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
     private static final int LONGEST_TERM_BYTES = 1 << 30;
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    static final Pattern NAME_OR_NONE = Pattern.compile("|" + NAME.pattern());
+    static final String NAME_EXPECTED = "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit";
+    static final Set<String> FLOAT64_ENGINES = Set.of(EngineSpec.AUTO, "reference");
     private static final Pattern LOSS_SCALE = Pattern
             .compile("none|dynamic|(?=[^eE]*[1-9])(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,2})?");
-    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
+    static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
 
     private final Values values;
 
@@ -48,8 +51,7 @@ public final class RunSpecReader {
         List<Problem> problems = new ArrayList<>();
         Sources sources = Sources.read(file, settings, problems);
         RunSpecReader reader = new RunSpecReader(new Values(sources, problems));
-        String name = reader.values.text("name", NAME,
-                "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit");
+        String name = reader.values.text("name", NAME, NAME_EXPECTED);
         DataSpec data = reader.data();
         ModelSpec model = reader.model(data);
         EngineSpec engine = reader.engine();
@@ -59,15 +61,18 @@ public final class RunSpecReader {
         reader.checkBatch(training, parallel);
         reader.checkWorld(parallel);
         reader.checkTensor(model, parallel);
+        ClusterReader cluster = new ClusterReader(reader.values, engine);
+        cluster.check(parallel, training.precision());
         if (!problems.isEmpty()) {
             throw new ConfigException(problems);
         }
-        return new RunSpec(name, model, data, training, parallel, engine, transport);
+        return new RunSpec(name, model, data, training, parallel, engine, transport,
+                cluster.spec(name, parallel));
     }
 
     private DataSpec data() {
         Path path = values.path("data.path", Set.of("", BUILT_IN));
-        double validationFraction = values.decimal("data.validation-fraction", Values.Range.FRACTION);
+        double validationFraction = values.decimal("data.validation-fraction", Range.FRACTION);
         boolean isDefaultOfBuiltIn = path != null && !values.isGiven("data.validation-fraction");
         return new DataSpec(Optional.ofNullable(path), values.word("data.tokenizer", DataSpec.Tokenizer.class, ""),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
@@ -130,7 +135,7 @@ public final class RunSpecReader {
                 values.integer("engine.threads", 0, MOST_THREADS),
                 new EmulatedSpec(emulated("forward"), emulated("backward-input"), emulated("backward-weight"),
                         emulated("update"),
-                        values.decimal("engine.emulated.device-flops", Values.Range.NOT_NEGATIVE)));
+                        values.decimal("engine.emulated.device-flops", Range.NOT_NEGATIVE)));
     }
 
     private List<Duration> emulated(String work) {
@@ -142,25 +147,25 @@ public final class RunSpecReader {
         TrainingSpec.Precision precision = values.word("training.precision", TrainingSpec.Precision.class,
                 "bfloat16 is for activations and products beside float32, float64 for the engine reference");
         if (precision == TrainingSpec.Precision.FLOAT64 && values.sound("engine.kind")
-                && !Set.of(EngineSpec.AUTO, "reference").contains(engine.kind())) {
+                && !FLOAT64_ENGINES.contains(engine.kind())) {
             values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",
                     "set engine.kind to reference, which computes in float64, or the precision to float32");
         }
         return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
                 LossScaleSpec.of(values.text("training.loss-scale", LOSS_SCALE, "none, dynamic or a number above 0")),
-                values.decimal("training.gradient-clip", Values.Range.NOT_NEGATIVE),
+                values.decimal("training.gradient-clip", Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.zero", 0, MOST_ZERO),
                 values.word("training.recompute", TrainingSpec.Recompute.class, ""),
-                values.decimal("training.dropout", Values.Range.FRACTION), optimizer(), learningRate(steps));
+                values.decimal("training.dropout", Range.FRACTION), optimizer(), learningRate(steps));
     }
 
     private OptimizerSpec optimizer() {
         return new OptimizerSpec(values.word("training.optimizer.kind", OptimizerSpec.Kind.class, ""),
                 values.betas("training.optimizer.betas"),
-                values.decimal("training.optimizer.epsilon", Values.Range.POSITIVE),
-                values.decimal("training.optimizer.weight-decay", Values.Range.NOT_NEGATIVE));
+                values.decimal("training.optimizer.epsilon", Range.POSITIVE),
+                values.decimal("training.optimizer.weight-decay", Range.NOT_NEGATIVE));
     }
 
     private LearningRateSpec learningRate(int steps) {
@@ -170,8 +175,8 @@ public final class RunSpecReader {
         String warmupKey = "training.learning-rate.warmup-steps";
         String decayKey = "training.learning-rate.decay-steps";
         LearningRateSpec.Schedule schedule = values.word(scheduleKey, LearningRateSpec.Schedule.class, "");
-        double peak = values.decimal(peakKey, Values.Range.NOT_NEGATIVE);
-        double minimum = values.decimal(minimumKey, Values.Range.NOT_NEGATIVE);
+        double peak = values.decimal(peakKey, Range.NOT_NEGATIVE);
+        double minimum = values.decimal(minimumKey, Range.NOT_NEGATIVE);
         int warmupSteps = values.integer(warmupKey, 0, MAX);
         int givenDecaySteps = values.integer(decayKey, 0, MAX);
         int decaySteps = givenDecaySteps == 0 ? steps : givenDecaySteps;

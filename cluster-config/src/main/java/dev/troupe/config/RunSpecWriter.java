@@ -1,6 +1,11 @@
 package dev.troupe.config;
 
 import com.typesafe.config.ConfigUtil;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.config.group.ParallelLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +33,8 @@ final class RunSpecWriter {
                 writer.section("emulated", () -> writer.emulated(run.engine().emulated()));
             });
             writer.section("transport", () -> writer.transport(run.transport()));
+            run.cluster().ifPresent(cluster -> writer.section("cluster",
+                    () -> writer.cluster(cluster, run.parallel().ranks())));
         });
         return writer.text.toString();
     }
@@ -120,6 +127,42 @@ final class RunSpecWriter {
         plain("term-length", transport.termLengthBytes());
         plain("timeout", duration(transport.timeout()));
         word("directory", transport.directory().map(Path::toString).orElse(""));
+    }
+
+    private void cluster(ClusterSpec cluster, ParallelLayout layout) {
+        word("name", cluster.name());
+        line("nodes = [");
+        depth++;
+        for (NodeSpec node : cluster.nodes()) {
+            line("{");
+            depth++;
+            node(node);
+            depth--;
+            line("}");
+        }
+        depth--;
+        line("]");
+        plain("join-timeout", duration(cluster.joinTimeout()));
+        plain("split-tensor-groups", !Placement.groupsOverHosts(cluster.nodes(), layout).isEmpty());
+        cluster.tls().ifPresent(tls -> section("tls", () -> tls(tls)));
+    }
+
+    private void node(NodeSpec node) {
+        word("name", node.name());
+        word("host", node.host());
+        plain("control-port", node.controlPort());
+        plain("data-port", node.dataPort());
+        plain("management-port", node.managementPort());
+        word("engine", node.engine().kind());
+        plain("threads", node.engine().threads());
+        plain("ranks", node.ranks());
+        plain("standby", node.standby());
+    }
+
+    private void tls(TlsSpec tls) {
+        word("certificate", tls.certificate().toString());
+        word("key", tls.key().toString());
+        word("authority", tls.authority().toString());
     }
 
     private static String duration(Duration duration) {

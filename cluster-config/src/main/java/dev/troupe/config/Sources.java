@@ -160,7 +160,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         return section.isEmpty() ? quoted : section + "." + quoted;
     }
 
-    private static Problem unknown(String key, String origin, String advice) {
+    static Problem unknown(String key, String origin, String advice) {
         return new Problem(key, origin, "a key that exists", "an unknown one", advice);
     }
 

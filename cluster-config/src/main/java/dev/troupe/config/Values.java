@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigList;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
 import java.math.BigDecimal;
@@ -14,7 +15,10 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -31,8 +35,12 @@ final class Values {
     private final Config all;
     private final Config given;
     private final Config defaults;
+    /** What stands before a key where it is looked up. */
+    private final String scope;
+    /** What stands before a key where it is reported; empty where that is nothing. */
+    private final String section;
     private final List<Problem> problems;
-    private final Set<String> wrong = new HashSet<>();
+    private final Set<String> wrong;
 
     /**
      * Creates a view.
@@ -41,10 +49,61 @@ final class Values {
      * @param problems where wrong values are reported
      */
     Values(Sources sources, List<Problem> problems) {
-        this.all = sources.all();
-        this.given = sources.given();
-        this.defaults = sources.defaults();
+        this(sources.all(), sources.given(), sources.defaults(), "troupe.", "", problems, new HashSet<>());
+    }
+
+    private Values(Config all, Config given, Config defaults, String scope, String section, List<Problem> problems,
+            Set<String> wrong) {
+        this.all = all;
+        this.given = given;
+        this.defaults = defaults;
+        this.scope = scope;
+        this.section = section;
         this.problems = problems;
+        this.wrong = wrong;
+    }
+
+    /**
+     * Returns the values of every section of a list, each with its own keys; reports what is none and unknown keys.
+     *
+     * @param template where the defaults have the keys of such a section
+     */
+    List<Values> sections(String key, String template) {
+        Config standard = defaults.getConfig(template);
+        KnownKeys keys = new KnownKeys(standard.root());
+        if (!(value(key) instanceof ConfigList list)) {
+            report(key, "a list of sections, such as [{ ... }, { ... }]", "a section has " + keys.keysOf(""));
+            return List.of();
+        }
+        List<Values> sections = new ArrayList<>();
+        for (int i = 0; i < list.size(); i++) {
+            ConfigValue element = list.get(i);
+            String place = key + "[" + i + "]";
+            if (element instanceof ConfigObject object) {
+                Config own = object.toConfig();
+                sections.add(new Values(own.withFallback(standard), own, standard, "", place + ".", problems, wrong));
+                sections.getLast().reportUnknown(keys);
+            } else {
+                wrong.add(key);
+                problems.add(new Problem(place, Origins.of(element.origin()), "a section { ... }", show(element),
+                        "it has " + keys.keysOf("")));
+            }
+        }
+        return sections;
+    }
+
+    private void reportUnknown(KnownKeys keys) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(given.root()).entrySet()) {
+            if (!keys.isKey(entry.getKey())) {
+                problems.add(Sources.unknown(section + ConfigUtil.joinPath(entry.getKey()),
+                        Origins.of(entry.getValue().origin()), keys.adviceForKey(entry.getKey())));
+            }
+        }
+    }
+
+    /** Returns a key as a problem names it. */
+    String name(String key) {
+        return section + key;
     }
 
     /** Returns whether the user wrote this key. */
@@ -54,23 +113,41 @@ final class Values {
 
     /** Returns whether none of these keys has a problem, so that they can be held against each other. */
     boolean sound(String... keys) {
-        return Arrays.stream(keys).noneMatch(wrong::contains);
+        return Arrays.stream(keys).map(this::name).noneMatch(wrong::contains);
     }
 
     int integer(String key, int minimum, int maximum) {
-        String expected = "a whole number " + range(minimum, maximum);
-        ConfigValue value = value(key);
+        OptionalInt number = whole(value(key), minimum, maximum);
+        if (number.isPresent()) {
+            return number.getAsInt();
+        }
+        report(key, "a whole number " + range(minimum, maximum), "");
+        return defaults.getInt(path(key));
+    }
+
+    /** Returns the numbers of a list, none of them where one is wrong. */
+    List<Integer> integers(String key, int minimum, int maximum) {
+        if (value(key) instanceof ConfigList list) {
+            List<OptionalInt> numbers = list.stream().map(element -> whole(element, minimum, maximum)).toList();
+            if (numbers.stream().allMatch(OptionalInt::isPresent)) {
+                return numbers.stream().map(OptionalInt::getAsInt).toList();
+            }
+        }
+        report(key, "a list of whole numbers " + range(minimum, maximum) + ", such as [0, 1]", "");
+        return List.of();
+    }
+
+    private static OptionalInt whole(ConfigValue value, int minimum, int maximum) {
         try {
             BigDecimal number = new BigDecimal(number(value));
             if (number.compareTo(BigDecimal.valueOf(minimum)) >= 0
                     && number.compareTo(BigDecimal.valueOf(maximum)) <= 0) {
-                return number.intValueExact();
+                return OptionalInt.of(number.intValueExact());
             }
         } catch (ArithmeticException | NumberFormatException notWhole) {
-            // Reported below, as every other wrong number.
+            // The caller reports it, as every other wrong number.
         }
-        report(key, expected, "");
-        return defaults.getInt(path(key));
+        return OptionalInt.empty();
     }
 
     long seed(String key) {
@@ -217,8 +294,16 @@ final class Values {
 
     /** Reports that a value is wrong beside others. */
     void report(String key, String expected, String found, String hint) {
-        wrong.add(key);
-        problems.add(new Problem(key, Origins.of(value(key).origin()), expected, found, hint));
+        wrong.add(name(key));
+        // What a section of a list does not say has no line of its own.
+        ConfigValue place = section.isEmpty() || isGiven(key) ? value(key) : given.root();
+        problems.add(new Problem(name(key), Origins.of(place.origin()), expected, found, hint));
+    }
+
+    /** Reports that a key is missing and returns what to go on with. */
+    <T> T missing(String key, String expected, T instead) {
+        report(key, expected, "none", "");
+        return instead;
     }
 
     /** Returns a value as a message shows it, cut where it is long. */
@@ -247,7 +332,7 @@ final class Values {
         return value == null ? find(defaults, key) : value;
     }
 
-    private static ConfigValue find(Config config, String key) {
+    private ConfigValue find(Config config, String key) {
         ConfigValue value = config.root();
         for (String name : path(key).split("\\.")) {
             value = value instanceof ConfigObject section ? section.get(name) : null;
@@ -255,8 +340,8 @@ final class Values {
         return value;
     }
 
-    private static String path(String key) {
-        return "troupe." + key;
+    private String path(String key) {
+        return scope + key;
     }
 
     private static double decimal(ConfigValue value) {
@@ -288,42 +373,5 @@ final class Values {
 
     private static String range(int minimum, int maximum) {
         return "from " + minimum + " to " + maximum;
-    }
-
-    /** The numbers a key takes; never NaN or infinite. */
-    enum Range {
-        /** At least 0. */
-        NOT_NEGATIVE("of at least 0") {
-            @Override
-            boolean holds(double number) {
-                return number >= 0 && number <= Double.MAX_VALUE;
-            }
-        },
-        /** More than 0. */
-        POSITIVE("above 0") {
-            @Override
-            boolean holds(double number) {
-                return number > 0 && number <= Double.MAX_VALUE;
-            }
-        },
-        /** At least 0 and below 1. */
-        FRACTION("of at least 0 and below 1") {
-            @Override
-            boolean holds(double number) {
-                return number >= 0 && number < 1;
-            }
-        };
-
-        private final String words;
-
-        Range(String words) {
-            this.words = words;
-        }
-
-        abstract boolean holds(double number);
-
-        String words() {
-            return words;
-        }
     }
 }

@@ -52,7 +52,7 @@ class RunSpecReaderTest {
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform"),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
-                new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()));
+                new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()), Optional.empty());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
         assertEquals(8, run.microbatchCount());
@@ -72,7 +72,8 @@ class RunSpecReaderTest {
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
-                new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))));
+                new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))),
+                Optional.empty());
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
     }
 
@@ -186,7 +187,7 @@ class RunSpecReaderTest {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform");
         assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
-                run.training(), parallel, run.engine(), run.transport()));
+                run.training(), parallel, run.engine(), run.transport(), run.cluster()));
     }
 
     private void assertReadsBack(List<String> settings) throws IOException {

@@ -1,0 +1,187 @@
+package dev.troupe.config;
+
+import dev.troupe.config.ClusterReader.Draft;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.group.ParallelLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Holds the nodes of a cluster against each other, and against the world that they are to hold. */
+final class ClusterChecks {
+    private static final String EMULATED = "emulated";
+
+    private final Values values;
+    private final List<Draft> drafts;
+
+    /**
+     * Creates the checks.
+     *
+     * @param values where what concerns no single node is reported
+     * @param drafts every node, at least one
+     */
+    ClusterChecks(Values values, List<Draft> drafts) {
+        this.values = values;
+        this.drafts = drafts;
+    }
+
+    void names() {
+        Map<String, String> owners = new HashMap<>();
+        for (Draft draft : drafts) {
+            String name = draft.node().name();
+            if (!draft.values().sound("name")) {
+                continue;
+            }
+            String owner = owners.putIfAbsent(name, draft.values().name("name"));
+            if (owner != null) {
+                draft.values().report("name", "a name of its own", '"' + name + "\", which " + owner + " has too",
+                        "rename one of them");
+            }
+        }
+    }
+
+    /** A use of a port by a node. */
+    private record PortUse(Draft draft, String key, int port) {
+        boolean clashesWith(PortUse other) {
+            return port == other.port && draft.node().isOn(other.draft.node().host());
+        }
+
+        String where() {
+            return draft.values().name(key);
+        }
+    }
+
+    /** Compares ports of TCP and of UDP alike: a firewall rule and a reader of the file are better off so. */
+    void ports() {
+        List<PortUse> uses = new ArrayList<>();
+        for (Draft draft : drafts) {
+            NodeSpec node = draft.node();
+            for (PortUse use : List.of(new PortUse(draft, "control-port", node.controlPort()),
+                    new PortUse(draft, "data-port", node.dataPort()),
+                    new PortUse(draft, "management-port", node.managementPort()))) {
+                if (use.port() == 0 || !draft.values().sound("host", use.key())) {
+                    continue;
+                }
+                uses.stream().filter(use::clashesWith).findFirst()
+                        .ifPresent(first -> draft.values().report(use.key(), "a port of its own on " + node.host(),
+                                use.port() + ", which " + first.where() + " has too", "choose another"));
+                uses.add(use);
+            }
+        }
+    }
+
+    void engines(TrainingSpec.Precision precision) {
+        long emulated = drafts.stream().filter(draft -> draft.node().engine().kind().equals(EMULATED)).count();
+        for (Draft draft : drafts) {
+            Values node = draft.values();
+            String kind = draft.node().engine().kind();
+            if (!node.isGiven("engine") || !node.sound("engine")) {
+                continue;
+            }
+            if (precision == TrainingSpec.Precision.FLOAT64 && !RunSpecReader.FLOAT64_ENGINES.contains(kind)) {
+                node.report("engine", "reference with training.precision = float64",
+                        "set it to reference, which computes in float64, or the precision to float32");
+            } else if (emulated > 0 && emulated < drafts.size()) {
+                node.report("engine", "emulated on all nodes or on none",
+                        "it computes nothing, which others would take for results");
+            }
+        }
+    }
+
+    /** Returns whether nothing was wrong. */
+    boolean standbys() {
+        boolean isRight = true;
+        for (Draft draft : drafts) {
+            boolean hasRanks = !draft.node().ranks().isEmpty();
+            if (draft.node().standby() && hasRanks) {
+                draft.values().report("ranks", "none, since the node is a standby",
+                        "take them out, or standby = true");
+            } else if (!draft.node().standby() && draft.isPlaced() && draft.values().sound("ranks") && !hasRanks) {
+                draft.values().report("ranks", "one rank or more",
+                        "leave ranks out to have them placed, or write standby = true");
+            }
+            isRight &= draft.values().sound("ranks", "standby");
+        }
+        if (drafts.stream().allMatch(draft -> draft.node().standby())) {
+            values.report("cluster.nodes", "one node or more that is no standby", "standbys only",
+                    "take standby = true out of one");
+            return false;
+        }
+        return isRight;
+    }
+
+    /** Returns whether every rank that was given is of the world and given once, and somebody takes the others. */
+    boolean ranks(ParallelLayout layout) {
+        String world = "pipeline x data x tensor = " + layout.pipeline() + " x " + layout.data() + " x "
+                + layout.tensor();
+        boolean isRight = true;
+        Map<Integer, Draft> owners = new HashMap<>();
+        for (Draft draft : drafts) {
+            for (int rank : draft.node().ranks()) {
+                String found = null;
+                String hint = "take it out of one of them";
+                if (rank >= layout.worldSize()) {
+                    found = "rank " + rank;
+                    hint = "take it out, or change a degree";
+                } else if (owners.containsKey(rank)) {
+                    Draft owner = owners.get(rank);
+                    found = "rank " + rank
+                            + (owner == draft ? " twice" : ", which " + owner.values().name("ranks") + " has too");
+                }
+                owners.putIfAbsent(rank, draft);
+                if (found != null) {
+                    draft.values().report("ranks", "ranks from 0 to " + (layout.worldSize() - 1) + " (" + world
+                            + "), each on one node", found, hint);
+                    isRight = false;
+                }
+            }
+        }
+        List<Integer> nowhere = IntStream.range(0, layout.worldSize()).filter(rank -> !owners.containsKey(rank))
+                .boxed().toList();
+        if (!nowhere.isEmpty() && drafts.stream().allMatch(Draft::isPlaced)) {
+            values.report("cluster.nodes", "a node for every rank of " + world, "none for " + numbered(nowhere),
+                    "add what is missing to the ranks of a node, or leave ranks out of one to have it take the rest");
+            isRight = false;
+        }
+        return isRight;
+    }
+
+    private static String numbered(List<Integer> ranks) {
+        return (ranks.size() == 1 ? "rank " : "ranks ")
+                + ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
+    }
+
+    /** Checks nodes that hold every rank between them. */
+    void placement(List<NodeSpec> nodes, ParallelLayout layout, boolean maySplit) {
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).ranks().isEmpty() && !nodes.get(i).standby()) {
+                drafts.get(i).values().report("ranks", "ranks to place on the node",
+                        "none left, since whole tensor groups are placed (parallel.tensor = " + layout.tensor() + ")",
+                        "take the node out, write standby = true, or share the ranks out by hand");
+            }
+        }
+        if (maySplit) {
+            return;
+        }
+        for (List<Integer> group : Placement.groupsOverHosts(nodes, layout)) {
+            int first = indexOfHolder(nodes, group.getFirst());
+            int other = group.stream().mapToInt(rank -> indexOfHolder(nodes, rank))
+                    .filter(index -> !nodes.get(index).isOn(nodes.get(first).host())).findFirst().orElseThrow();
+            if (drafts.get(other).values().sound("ranks")) {
+                drafts.get(other).values().report("ranks", "tensor groups within one host",
+                        "ranks " + group + " of one group on " + nodes.get(first).host() + " and "
+                                + nodes.get(other).host(),
+                        "put them together, or set cluster.split-tensor-groups = true where the network bears it");
+            }
+        }
+    }
+
+    private static int indexOfHolder(List<NodeSpec> nodes, int rank) {
+        return IntStream.range(0, nodes.size()).filter(index -> nodes.get(index).ranks().contains(rank)).findFirst()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,140 @@
+package dev.troupe.config;
+
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.Placement;
+import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.config.group.ParallelLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Reads where the ranks live. */
+final class ClusterReader {
+    private static final int MOST_PORTS = 65535;
+    /** A name, an IPv4 address or, with two colons or more, one of IPv6; a port is none of them. */
+    private static final Pattern HOST = Pattern
+            .compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*");
+
+    private final Values values;
+    private final String name;
+    private final Duration joinTimeout;
+    private final boolean maySplit;
+    private final Optional<TlsSpec> tls;
+    private final List<Draft> drafts;
+
+    /**
+     * A node as it stands in the file.
+     *
+     * @param values its own
+     * @param node with the ranks that it was given
+     * @param isPlaced whether its ranks were given, so that the rule gives it none
+     */
+    record Draft(Values values, NodeSpec node, boolean isPlaced) {
+    }
+
+    /**
+     * Reads each node by itself.
+     *
+     * @param values where everything stands, and where problems are reported
+     * @param engine what nodes compute on that do not say
+     */
+    ClusterReader(Values values, EngineSpec engine) {
+        this.values = values;
+        this.name = values.text("cluster.name", RunSpecReader.NAME_OR_NONE, RunSpecReader.NAME_EXPECTED);
+        this.joinTimeout = values.duration("cluster.join-timeout", Duration.ofMillis(100), Duration.ofHours(24));
+        this.maySplit = values.flag("cluster.split-tensor-groups");
+        this.tls = tls();
+        this.drafts = values.sections("cluster.nodes", "troupe-node").stream().map(node -> draft(node, engine))
+                .toList();
+    }
+
+    private Optional<TlsSpec> tls() {
+        Path certificate = values.path("cluster.tls.certificate", Set.of(""));
+        Path key = values.path("cluster.tls.key", Set.of(""));
+        Path authority = values.path("cluster.tls.authority", Set.of(""));
+        if (certificate == null && key == null && authority == null) {
+            return Optional.empty();
+        }
+        requireBeside("cluster.tls.certificate", certificate);
+        requireBeside("cluster.tls.key", key);
+        requireBeside("cluster.tls.authority", authority);
+        return certificate == null || key == null || authority == null
+                ? Optional.empty()
+                : Optional.of(new TlsSpec(certificate, key, authority));
+    }
+
+    private void requireBeside(String key, Path path) {
+        if (path == null && values.sound(key)) {
+            values.report(key, "a PEM file, since TLS takes certificate, key and authority together",
+                    "set it, or leave out all three");
+        }
+    }
+
+    private Draft draft(Values node, EngineSpec engine) {
+        String nodeName = node.isGiven("name")
+                ? node.text("name", RunSpecReader.NAME, RunSpecReader.NAME_EXPECTED)
+                : node.missing("name", "a name of the node", "");
+        String host = node.isGiven("host")
+                ? node.text("host", HOST, "a host name or an address, without a port")
+                : node.missing("host", "the name or address under which the other nodes reach it", "");
+        EngineSpec own = new EngineSpec(
+                node.isGiven("engine")
+                        ? node.text("engine", RunSpecReader.NOT_EMPTY, "auto or the name of an engine")
+                        : engine.kind(),
+                node.isGiven("threads") ? node.integer("threads", 0, RunSpecReader.MOST_THREADS) : engine.threads(),
+                engine.emulated());
+        List<Integer> ranks = node.isGiven("ranks")
+                ? node.integers("ranks", 0, RunSpecReader.MOST_RANKS_IN_ALL - 1)
+                : List.of();
+        boolean standby = node.flag("standby");
+        return new Draft(node,
+                new NodeSpec(nodeName, host, port(node, "control-port", "TCP"), port(node, "data-port", "UDP"),
+                        node.integer("management-port", 0, MOST_PORTS), own, ranks, standby),
+                standby || node.isGiven("ranks"));
+    }
+
+    private static int port(Values node, String key, String protocol) {
+        return node.isGiven(key)
+                ? node.integer(key, 1, MOST_PORTS)
+                : node.missing(key, "a " + protocol + " port from 1 to " + MOST_PORTS, 0);
+    }
+
+    /** Reports what is wrong with the nodes beside each other, and beside the rest of the run. */
+    void check(ParallelSpec parallel, TrainingSpec.Precision precision) {
+        if (drafts.isEmpty() || !values.sound("cluster.nodes")) {
+            return;
+        }
+        ClusterChecks checks = new ClusterChecks(values, drafts);
+        checks.names();
+        checks.ports();
+        checks.engines(precision);
+        boolean isWorldKnown = values.sound("parallel.pipeline", "parallel.data", "parallel.tensor");
+        if (checks.standbys() && isWorldKnown && checks.ranks(parallel.ranks())) {
+            checks.placement(placed(parallel.ranks()), parallel.ranks(), maySplit);
+        }
+    }
+
+    /** Returns the cluster, if the file has one; only where nothing is wrong with it. */
+    Optional<ClusterSpec> spec(String runName, ParallelSpec parallel) {
+        return drafts.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new ClusterSpec(name.isEmpty() ? runName : name, placed(parallel.ranks()), joinTimeout,
+                        tls));
+    }
+
+    private List<NodeSpec> placed(ParallelLayout layout) {
+        List<List<Integer>> ranks = Placement.place(drafts.stream().map(draft -> draft.isPlaced()
+                ? Optional.of(draft.node().ranks())
+                : Optional.<List<Integer>>empty()).toList(), layout, maySplit);
+        List<NodeSpec> nodes = new ArrayList<>();
+        for (int i = 0; i < ranks.size(); i++) {
+            nodes.add(drafts.get(i).node().withRanks(ranks.get(i)));
+        }
+        return nodes;
+    }
+}

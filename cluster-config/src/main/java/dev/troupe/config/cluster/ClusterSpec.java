@@ -1,0 +1,112 @@
+package dev.troupe.config.cluster;
+
+import dev.troupe.config.ConfigException;
+import dev.troupe.config.Problem;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * The nodes over which the ranks of a run are spread. Immutable.
+ *
+ * @param name what the cluster is called; letters, digits, '.', '_' and '-'
+ * @param nodes every node, standbys too, in the order of the file; each rank of the world is on exactly one
+ * @param joinTimeout how long nodes wait for each other at the start
+ * @param tls what the nodes show to each other; empty: the control plane is plain TCP
+ */
+public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
+
+    /** Refuses what no reader lets through: two nodes of one name, a standby with ranks, a rank twice or nowhere. */
+    public ClusterSpec {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(joinTimeout, "joinTimeout");
+        Objects.requireNonNull(tls, "tls");
+        nodes = List.copyOf(nodes);
+        if (nodes.stream().map(NodeSpec::name).distinct().count() < nodes.size()) {
+            throw new IllegalArgumentException("two nodes of one name in " + names(nodes));
+        }
+        if (nodes.stream().anyMatch(node -> node.standby() != node.ranks().isEmpty())) {
+            throw new IllegalArgumentException("a standby with ranks or another node without in " + nodes);
+        }
+        List<Integer> ranks = nodes.stream().flatMap(node -> node.ranks().stream()).sorted().toList();
+        if (ranks.isEmpty() || !ranks.equals(IntStream.range(0, ranks.size()).boxed().toList())) {
+            throw new IllegalArgumentException("a rank twice, nowhere or outside the world in " + ranks);
+        }
+    }
+
+    /**
+     * Returns the node of a name.
+     *
+     * @throws ConfigException if there is none, with the names that there are
+     */
+    public NodeSpec node(String wanted) {
+        return nodes.get(indexOf(wanted));
+    }
+
+    /**
+     * Returns which of the nodes has a name, from 0.
+     *
+     * @throws ConfigException if none has, with the names that there are
+     */
+    public int indexOf(String wanted) {
+        return IntStream.range(0, nodes.size()).filter(index -> nodes.get(index).name().equals(wanted)).findFirst()
+                .orElseThrow(() -> new ConfigException(List.of(new Problem("", "cluster.nodes", "the name of a node",
+                        '"' + wanted + '"', "the nodes of this file are " + names(nodes)))));
+    }
+
+    /** Returns, for every rank of the world, the index of the node that holds it. */
+    public List<Integer> nodeOfRank() {
+        Map<Integer, Integer> nodeOfRank = new TreeMap<>();
+        for (int index = 0; index < nodes.size(); index++) {
+            for (int rank : nodes.get(index).ranks()) {
+                nodeOfRank.put(rank, index);
+            }
+        }
+        return List.copyOf(nodeOfRank.values());
+    }
+
+    /** Returns the nodes on a host, as far as names tell; those of the loopback are one. */
+    public List<NodeSpec> nodesOn(String host) {
+        return nodes.stream().filter(node -> node.isOn(host)).toList();
+    }
+
+    /**
+     * Asks for the address of every host and returns a sentence for each that has none. Waits for the name service, so
+     * call it where waiting does no harm; and a name may become known later, as those of pods do.
+     */
+    public List<String> unknownHosts() {
+        Map<String, List<NodeSpec>> byHost = nodes.stream()
+                .collect(Collectors.groupingBy(NodeSpec::host, LinkedHashMap::new, Collectors.toList()));
+        List<String> sentences = new ArrayList<>();
+        byHost.forEach((host, there) -> {
+            if (!isKnown(host)) {
+                sentences.add("cluster.nodes: expected hosts that this machine can find, found \"" + host + "\" of "
+                        + (there.size() == 1 ? "node " : "nodes ") + names(there)
+                        + "; check the name, or add it to /etc/hosts.");
+            }
+        });
+        return sentences;
+    }
+
+    private static boolean isKnown(String host) {
+        try {
+            InetAddress.getByName(host);
+            return true;
+        } catch (UnknownHostException unknown) {
+            return false;
+        }
+    }
+
+    private static String names(List<NodeSpec> some) {
+        return some.stream().map(NodeSpec::name).collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,48 @@
+package dev.troupe.config.cluster;
+
+import dev.troupe.config.EngineSpec;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * One node of a cluster: a JVM, where it is reached, and what it computes.
+ *
+ * @param name what the node is called, unlike any other of the cluster
+ * @param host name or address under which the other nodes reach it
+ * @param controlPort TCP port of the control plane
+ * @param dataPort UDP port on which activations and gradients arrive
+ * @param managementPort TCP port of the health endpoint; 0: none
+ * @param engine what its ranks are computed on: the run's engine with the node's own choices over it
+ * @param ranks the ranks it holds, ascending; a standby has none
+ * @param standby whether it waits until another node is lost
+ */
+public record NodeSpec(String name, String host, int controlPort, int dataPort, int managementPort, EngineSpec engine,
+        List<Integer> ranks, boolean standby) {
+
+    private static final Set<String> THIS_MACHINE = Set.of("localhost", "127.0.0.1", "::1");
+
+    /** Puts the ranks in order. */
+    public NodeSpec {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(host, "host");
+        Objects.requireNonNull(engine, "engine");
+        ranks = ranks.stream().sorted().toList();
+    }
+
+    /** Returns the node with these ranks. */
+    public NodeSpec withRanks(List<Integer> others) {
+        return new NodeSpec(name, host, controlPort, dataPort, managementPort, engine, others, standby);
+    }
+
+    /** Returns whether the node is on a host, as far as names tell; those of the loopback are one. */
+    public boolean isOn(String otherHost) {
+        return canonical(host).equals(canonical(otherHost));
+    }
+
+    private static String canonical(String host) {
+        String lower = host.toLowerCase(Locale.ROOT);
+        return THIS_MACHINE.contains(lower) ? "localhost" : lower;
+    }
+}
