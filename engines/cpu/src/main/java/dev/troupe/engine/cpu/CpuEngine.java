@@ -17,8 +17,8 @@ import dev.troupe.engine.Tensor;
  * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
  */
 public final class CpuEngine extends FlatKernels {
-    /** Columns that one thread sums up: whole lines of the cache, and enough of them to read memory in order. */
-    private static final int COLUMN_GRAIN = 256;
+    /** The fewest columns that one thread sums up: whole lines of the cache, and enough of them to be worth a wake-up. */
+    private static final int LEAST_COLUMNS = 256;
 
     private final MatrixProduct products;
     private boolean closed;
@@ -135,8 +135,9 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor dOut = operands.matrix("dy", dy);
         int m = dOut.size(1);
         long to = operands.vector("dBias", dBias, m).address();
-        scratch.require(Bias.scratchBytes(COLUMN_GRAIN));
-        crew.share(m, COLUMN_GRAIN,
+        int grain = columnsOfThread(m);
+        scratch.require(Bias.scratchBytes(grain));
+        crew.share(m, grain,
                 (first, columns, member) -> Bias.backward(dOut, to, (int) first, columns, scratch.of(member)));
     }
 
@@ -186,8 +187,9 @@ public final class CpuEngine extends FlatKernels {
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         long dG = operands.vector("dGamma", dGamma, c).address();
         long dB = operands.vector("dBeta", dBeta, c).address();
-        scratch.require(LayerNorm.scratchBytes(Math.min(c, COLUMN_GRAIN)));
-        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
+        int grain = columnsOfThread(c);
+        scratch.require(LayerNorm.scratchBytes(Math.min(c, grain)));
+        crew.share(c, grain, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
                 (int) first, columns, scratch.of(member)));
     }
 
@@ -225,8 +227,9 @@ public final class CpuEngine extends FlatKernels {
         long id = ids.address();
         long row = table.address();
         long position = positions.address();
-        scratch.require(Embedding.scratchBytes(COLUMN_GRAIN));
-        crew.share(c, COLUMN_GRAIN, (first, columns, member) -> Embedding.backward(id, dOut, sequenceLength,
+        int grain = columnsOfThread(c);
+        scratch.require(Embedding.scratchBytes(grain));
+        crew.share(c, grain, (first, columns, member) -> Embedding.backward(id, dOut, sequenceLength,
                 row + 4 * first, position + 4 * first, (int) first, columns, scratch.of(member)));
     }
 
@@ -322,6 +325,14 @@ public final class CpuEngine extends FlatKernels {
             closed = true;
             products.close();
         }
+    }
+
+    /**
+     * Columns that one thread sums up: its whole share, since a row is read fastest in one go. How columns are cut does not
+     * show in their sums.
+     */
+    private int columnsOfThread(int columns) {
+        return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, crew.threads())));
     }
 
     /** Rows of so many floats that make a piece of work. */
