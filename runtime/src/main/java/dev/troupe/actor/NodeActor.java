@@ -93,6 +93,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             hosted.forEach(RankResources::shutDown);
             long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();
             hosted.forEach(rank -> rank.close(deadlineNanos));
+            node.groups().close();
         }
         return this;
     }

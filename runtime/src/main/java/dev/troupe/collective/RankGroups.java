@@ -4,9 +4,9 @@ import dev.troupe.config.group.GroupKind;
 import java.util.Optional;
 
 /** Where the ranks of a node find the process groups they are in. Any thread may ask. */
-public interface RankGroups {
+public interface RankGroups extends AutoCloseable {
     /**
-     * Joins a rank to its group of a kind.
+     * Joins a rank to its group of a kind. It waits for no other rank; the first collective does.
      *
      * @param kind
      *            {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
@@ -14,7 +14,11 @@ public interface RankGroups {
      *            the epoch the rank is of
      * @return the group as the rank sees it; empty where the rank is alone in it
      * @throws CollectiveException
-     *             where the group is in a later epoch, or the rank has joined in this one already
+     *             where the group cannot be reached, is in a later epoch, or the rank has joined in this one already
      */
     Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
+
+    /** After all ranks of the node have left their groups: gives back what the groups are made of. */
+    @Override
+    void close();
 }

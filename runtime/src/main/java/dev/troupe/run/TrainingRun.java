@@ -5,7 +5,7 @@ import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.collective.shared.LocalGroups;
+import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.transport.Transport;
 import java.time.Duration;
 import java.util.Optional;
@@ -42,7 +42,7 @@ public final class TrainingRun {
                         run.plan().gradientWriters()))
                 : Optional.empty();
         NodeContext node = new NodeContext(run.plan(), transport,
-                new LocalGroups(run.plan().ranks(), run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE)),
+                NodeGroups.ofOneNode(run.plan().ranks(), run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE)),
                 run.engine()::open, run.weights(), run.resumes(),
                 run.batches(), run.heldOut(), checkpoints, gradients, run.request().trace());
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.collective.shared.LocalGroups;
+import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.data.Batches;
 import dev.troupe.data.Corpus;
@@ -195,7 +195,7 @@ class NodeActorTest {
     private void spawn(Supplier<Engine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
-        NodeContext context = new NodeContext(plan, new HandOver(), new LocalGroups(RANKS, Duration.ofSeconds(30)),
+        NodeContext context = new NodeContext(plan, new HandOver(), NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30)),
                 () -> {
                     Engine engine = open.get();
                     engines.add(engine);

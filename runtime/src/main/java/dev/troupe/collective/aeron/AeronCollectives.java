@@ -1,14 +1,18 @@
 package dev.troupe.collective.aeron;
 
+import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
 import io.aeron.Aeron;
+import io.aeron.exceptions.AeronException;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Groups whose members live in several JVMs of one machine, over the media driver that they share. One for a JVM.
+ * Groups whose members live in several JVMs: over the media driver that those of one machine share, and over UDP between
+ * machines. One for a JVM.
  *
  * <p>Thread rule: any thread.
  */
@@ -34,29 +38,36 @@ public final class AeronCollectives implements AutoCloseable {
                 .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error))));
     }
 
+    /** Joins a member of a group whose members all share this media driver; see {@link #join(Membership, int, int, int, PairChannels)}. */
+    public CollectiveGroup join(Membership membership, int number, int member, int epoch) {
+        return join(membership, number, member, epoch, PairChannels.ONE_MACHINE);
+    }
+
     /**
-     * Joins a member and waits for all others.
+     * Joins a member. It waits for no other; the first collective does.
      *
      * @param number
-     *            of the group: the same for all its members, and of no other group of the driver
+     *            of the group: the same for all its members, and of no other group of their drivers
      * @param epoch
      *            the epoch the member is of, at least 0
-     * @throws dev.troupe.collective.CollectiveException
-     *             if a member does not come within the deadline, or a later epoch has begun
+     * @param channels
+     *            between members
+     * @throws CollectiveException
+     *             if a channel cannot be opened
      */
-    public CollectiveGroup join(Membership membership, int number, int member, int epoch) {
+    public CollectiveGroup join(Membership membership, int number, int member, int epoch, PairChannels channels) {
         if (membership.size() > MOST_MEMBERS) {
             throw new IllegalArgumentException("a group between JVMs has at most " + MOST_MEMBERS + " members, but "
                     + membership.describe() + " has " + membership.size());
         }
-        Streams streams = new Streams(aeron, number, membership.size(), member, epoch);
-        AeronMember joined = new AeronMember(membership, member, epoch, streams);
         try {
-            joined.join();
-            return joined;
-        } catch (RuntimeException failed) {
-            joined.close();
-            throw failed;
+            return new AeronMember(membership, member, epoch,
+                    new Streams(aeron, channels, number, membership.size(), member, epoch));
+        } catch (AeronException refused) {
+            throw new CollectiveException(membership.describe(member) + " cannot join " + membership.describe()
+                    + " in epoch " + epoch + ": " + refused.getMessage()
+                    + "; see that the address is of this machine and its port is free", OptionalInt.of(member),
+                    refused);
         }
     }
 

@@ -4,7 +4,8 @@ import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.Membership;
-import io.aeron.logbuffer.FragmentHandler;
+import io.aeron.logbuffer.ControlledFragmentHandler;
+import io.aeron.logbuffer.ControlledFragmentHandler.Action;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.OptionalInt;
@@ -12,20 +13,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * A group as a member sees it that shares a media driver with the others.
+ * A group as a member sees it that hears the others through Aeron.
  *
- * <p>Each member writes one stream, in the order in which all need it, and reads the others' streams frame by frame: a
+ * <p>Each member writes its frames in the order in which all need them, and reads the others' streams frame by frame: a
  * frame is reduced or copied from where it lies in the stream. Nobody takes a frame of a later collective, so streams need
  * no book of who waits for what; and since all write and read in the order of segments, the one furthest behind always
  * finds what it waits for.
+ *
+ * <p>The first collective waits until all members have heard each other, so that several ranks of one thread can join their
+ * groups one after another.
  */
 final class AeronMember extends CheckedGroup {
-    private static final long JOIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** What a member repeats while it waits may lie unread in its stream for as long as a deadline. */
+    private static final long JOIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     // Nothing wakes who waits for a stream, so it looks again and again. It sleeps in between: with more threads than cores
     // one that spins or yields keeps the others from what it waits for.
     private static final long LEAST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
@@ -36,7 +42,7 @@ final class AeronMember extends CheckedGroup {
     private final Streams streams;
     private final Exchange exchange;
     private final SegmentFrame frame = new SegmentFrame();
-    private final FragmentHandler[] handlers;
+    private final ControlledFragmentHandler[] handlers;
     private final IntPredicate isWaitedFor;
     private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
     /** For each member, whom it has heard when it last said so: bits. */
@@ -48,6 +54,7 @@ final class AeronMember extends CheckedGroup {
     private String end;
     private OptionalInt culprit = OptionalInt.empty();
     private RuntimeException cause;
+    private boolean isJoined;
     private volatile boolean isLeaving;
     private boolean isClosed;
 
@@ -59,23 +66,24 @@ final class AeronMember extends CheckedGroup {
         this.exchange = new Exchange(membership.size(), member, streams);
         this.isWaitedFor = exchange::waitsFor;
         this.heardBy = new long[membership.size()];
-        this.handlers = new FragmentHandler[membership.size()];
+        this.handlers = new ControlledFragmentHandler[membership.size()];
         for (int from = 0; from < handlers.length; from++) {
             handlers[from] = handler(from);
         }
     }
 
-    private FragmentHandler handler(int from) {
+    private ControlledFragmentHandler handler(int from) {
         LogMemory memory = new LogMemory();
         return (buffer, offset, length, _) -> {
             // Aeron would log what a handler throws and go on.
             try {
-                if (frame.wrap(buffer, offset, length) && frame.epoch() >= epoch) {
-                    take(from, buffer, memory.of(buffer));
-                }
+                return frame.wrap(buffer, offset, length) && frame.epoch() >= epoch
+                        ? take(from, buffer, memory.of(buffer))
+                        : Action.CONTINUE;
             } catch (RuntimeException failure) {
                 fail(membership.describe(from) + " sent what does not fit: " + failure.getMessage(),
                         OptionalInt.of(from), failure);
+                return Action.CONTINUE;
             }
         };
     }
@@ -84,31 +92,28 @@ final class AeronMember extends CheckedGroup {
      * Says that this member is there until all others have heard it and it has heard them: from then on each reads
      * whatever any of them sends.
      */
-    synchronized void join() {
+    private void join() {
         long all = -1L >>> Long.SIZE - size();
         long own = 1L << member();
-        long said = 0;
-        long saidNanos = System.nanoTime() - JOIN_INTERVAL_NANOS;
-        progressNanos = System.nanoTime();
+        IntPredicate isAbsent = other -> (heardBy[other] & own) == 0;
         heardBy[member()] = all;
-        while (size() > 1) {
-            // Who has heard this member has no more to say here: its next frame is of the first collective.
-            boolean moved = receive(other -> (heardBy[other] & own) == 0);
-            long heard = 0;
-            for (int other = 0; other < size(); other++) {
-                heard |= heardBy[other] == 0 ? 0 : 1L << other;
-            }
-            boolean isDue = heard != said || System.nanoTime() - saidNanos >= JOIN_INTERVAL_NANOS;
-            if (isDue && streams.send(SegmentFrame.Kind.JOIN, 0, call, MemorySegment.NULL, 0, 0, heard,
-                    SegmentFrame.FOR_ALL)) {
-                said = heard;
+        long said = 0;
+        long lastSaid = 0;
+        long saidNanos = System.nanoTime();
+        while (said != all || IntStream.range(0, size()).anyMatch(isAbsent)) {
+            long known = LongStream.of(heardBy).map(Long::bitCount).sum();
+            receive(_ -> true);
+            long heard = IntStream.range(0, size()).filter(other -> heardBy[other] != 0).mapToLong(other -> 1L << other)
+                    .sum();
+            if (heard != lastSaid || System.nanoTime() - saidNanos >= JOIN_INTERVAL_NANOS) {
+                lastSaid = heard;
                 saidNanos = System.nanoTime();
+                said = streams.sendJoin(call, heard) ? heard : said;
             }
-            if (said == all && IntStream.range(0, size()).allMatch(other -> (heardBy[other] & own) != 0)) {
-                return;
-            }
-            rest(moved, other -> (heardBy[other] & own) == 0);
+            // What the others repeat is no progress.
+            rest(LongStream.of(heardBy).map(Long::bitCount).sum() > known, isAbsent);
         }
+        isJoined = true;
     }
 
     @Override
@@ -121,6 +126,19 @@ final class AeronMember extends CheckedGroup {
             MemorySegment.copy(source, 0, target, 0, target.byteSize());
             return;
         }
+        try {
+            progressNanos = System.nanoTime();
+            if (!isJoined) {
+                join();
+            }
+            exchange(source, target);
+        } catch (IllegalStateException failure) {
+            fail(membership.describe(member()) + " failed: " + failure.getMessage(), OptionalInt.of(member()), failure);
+            throw ended();
+        }
+    }
+
+    private void exchange(MemorySegment source, MemorySegment target) {
         progressNanos = System.nanoTime();
         exchange.begin(call, source, target, sequence);
         while (!exchange.isDone()) {
@@ -139,21 +157,33 @@ final class AeronMember extends CheckedGroup {
         return moved;
     }
 
-    private void take(int from, DirectBuffer buffer, MemorySegment memory) {
+    private Action take(int from, DirectBuffer buffer, MemorySegment memory) {
         if (frame.epoch() > epoch) {
             fail("epoch " + frame.epoch() + " has begun", OptionalInt.empty(), null);
-            return;
+            return Action.CONTINUE;
         }
-        switch (frame.kind()) {
-            case JOIN -> heardBy[from] = frame.offset() | 1L << from;
-            case END -> fail(frame.payloadText(), culprit(frame.root()), null);
+        return switch (frame.kind()) {
+            case JOIN -> {
+                heardBy[from] |= frame.offset() | 1L << from;
+                yield Action.CONTINUE;
+            }
+            case END -> {
+                fail(frame.payloadText(), culprit(frame.root()), null);
+                yield Action.CONTINUE;
+            }
             case CALL, PART, RESULT -> {
+                if (!isJoined) {
+                    // It is for later, and only who has heard all, and been heard, sends it.
+                    heardBy[from] = heardBy[member()];
+                    yield Action.ABORT;
+                }
                 // What was for others only may be left of the collective before.
                 if (frame.sequence() == sequence && frame.isFor(member())) {
                     takeOfCollective(from, buffer, memory);
                 }
+                yield Action.CONTINUE;
             }
-        }
+        };
     }
 
     private void takeOfCollective(int from, DirectBuffer buffer, MemorySegment memory) {
@@ -191,6 +221,9 @@ final class AeronMember extends CheckedGroup {
         }
         if (isLeaving) {
             failOfLeaving();
+        }
+        if (!moved && streams.isClosed()) {
+            fail(membership.describe(member()) + " has lost its media driver", OptionalInt.of(member()), null);
         }
         if (end != null) {
             throw ended();

@@ -9,8 +9,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The header of a frame between members, in front of its payload. All members of a group run the same version on the same
- * machine, so it has no version of its own. One thread at a time.
+ * The header of a frame between members, in front of its payload. All members of a group run the same version on
+ * machines of one order of bytes, so it has no version of its own. One thread at a time.
  */
 final class SegmentFrame {
     /** Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. */

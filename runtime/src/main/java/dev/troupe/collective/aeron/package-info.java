@@ -1,5 +1,5 @@
 /**
- * Collectives between JVMs that share a media driver: each member publishes one stream, and all others read it. May import
- * {@code dev.troupe.collective}, Aeron and Agrona.
+ * Collectives between JVMs: each member publishes a stream for each channel, and those read it that hear it there. May
+ * import {@code dev.troupe.collective}, Aeron and Agrona.
  */
 package dev.troupe.collective.aeron;

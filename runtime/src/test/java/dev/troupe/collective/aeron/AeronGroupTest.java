@@ -18,6 +18,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,10 +52,7 @@ class AeronGroupTest extends GroupContract {
     @Override
     protected List<CollectiveGroup> members(int size, Duration deadline) {
         int number = groups++;
-        CollectiveGroup[] members = new CollectiveGroup[size];
-        Crowd.play(IntStream.range(0, size).boxed().toList(),
-                member -> members[member] = join(size, deadline, number, member, 0));
-        return List.of(members);
+        return IntStream.range(0, size).mapToObj(member -> join(size, deadline, number, member, 0)).toList();
     }
 
     private CollectiveGroup join(int size, Duration deadline, int number, int member, int epoch) {
@@ -65,15 +65,29 @@ class AeronGroupTest extends GroupContract {
     @Test
     void shouldNameTheMemberThatNeverJoined() {
         CollectiveException failure = assertThrows(CollectiveException.class,
-                () -> join(2, Duration.ofMillis(300), 100, 0, 0));
+                join(2, Duration.ofMillis(300), 100, 0, 0)::barrier);
         assertTrue(failure.getMessage().contains("member 1 (rank 11) did not come within 0.3"), failure.getMessage());
         assertEquals(OptionalInt.of(1), failure.culprit());
     }
 
     @Test
+    void shouldWaitForAMemberThatComesLongAfterTheOthersHaveMet() {
+        int size = 3;
+        CountDownLatch late = new CountDownLatch(1);
+        // As many frames as fit a stream several times over, if those who wait repeated themselves every time they look.
+        CompletableFuture.delayedExecutor(6, TimeUnit.SECONDS).execute(late::countDown);
+        Crowd.play(List.of(0, 1, 2), member -> {
+            if (member == 2) {
+                late.await();
+            }
+            join(size, DEADLINE, 104, member, 0).barrier();
+        });
+    }
+
+    @Test
     void shouldRefuseAMemberOfAnEarlierEpoch() {
         List<Throwable> failures = Crowd.failures(List.of(0, 1),
-                member -> join(2, Duration.ofSeconds(1), 101, member, 3 + member));
+                member -> join(2, Duration.ofSeconds(1), 101, member, 3 + member).barrier());
         String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
         assertTrue(sentence.contains("epoch 3") && sentence.endsWith("epoch 4 has begun"), sentence);
         assertInstanceOf(CollectiveException.class, failures.get(1));
@@ -97,10 +111,11 @@ class AeronGroupTest extends GroupContract {
     void shouldEndTheOthersOfAnEpochWhenAMemberBeginsTheNext() {
         List<Throwable> failures = Crowd.failures(List.of(0, 1), member -> {
             CollectiveGroup group = join(2, DEADLINE, 103, member, 0);
+            group.barrier();
             if (member == 0) {
                 group.barrier();
             } else {
-                join(2, Duration.ofSeconds(1), 103, member, 1);
+                join(2, Duration.ofSeconds(1), 103, member, 1).barrier();
             }
         });
         String sentence = assertInstanceOf(CollectiveException.class, failures.getFirst()).getMessage();
