@@ -51,6 +51,8 @@ class TestCertificatesTest {
             certificate(name).verify(authority.getPublicKey());
             assertEquals(-1, certificate(name).getBasicConstraints());
             assertBelongs(key(name), certificate(name));
+            // What makes nodes take each other for members of one cluster.
+            assertEquals("CN=Troupe node", certificate(name).getSubjectX500Principal().getName());
         }
     }
 
@@ -96,7 +98,7 @@ class TestCertificatesTest {
         String pem = Files.readString(file(name, "key"));
         assertTrue(pem.startsWith("-----BEGIN PRIVATE KEY-----"), pem.lines().findFirst().orElse(""));
         byte[] der = Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z ]+-----", ""));
-        return KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(der));
+        return KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(der));
     }
 
     private static List<String> alternatives(X509Certificate certificate) throws GeneralSecurityException {
@@ -105,7 +107,7 @@ class TestCertificatesTest {
 
     private static void assertBelongs(PrivateKey key, X509Certificate certificate) throws GeneralSecurityException {
         byte[] message = {1, 2, 3};
-        Signature signature = Signature.getInstance("SHA256withECDSA");
+        Signature signature = Signature.getInstance("SHA256withRSA");
         signature.initSign(key);
         signature.update(message);
         byte[] signed = signature.sign();
