@@ -1,6 +1,5 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +15,7 @@ final class Interrupt implements AutoCloseable {
     private final Thread hook;
     private volatile boolean happened;
 
-    private Interrupt(TrainingRun run, PrintStream output) {
+    private Interrupt(Runnable stop, PrintStream output) {
         hook = new Thread(() -> {
             if (over.getCount() == 0) {
                 return;
@@ -24,7 +23,7 @@ final class Interrupt implements AutoCloseable {
             happened = true;
             output.println();
             output.println("Stopping after this step, with a checkpoint ...");
-            run.stop();
+            stop.run();
             try {
                 if (!over.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                     System.err.println("troupe: the run did not end within " + PATIENCE_SECONDS
@@ -36,8 +35,8 @@ final class Interrupt implements AutoCloseable {
         }, "interrupt");
     }
 
-    static Interrupt stops(TrainingRun run, PrintStream output) {
-        Interrupt interrupt = new Interrupt(run, output);
+    static Interrupt stops(Runnable stop, PrintStream output) {
+        Interrupt interrupt = new Interrupt(stop, output);
         Runtime.getRuntime().addShutdownHook(interrupt.hook);
         return interrupt;
     }

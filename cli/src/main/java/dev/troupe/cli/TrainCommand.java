@@ -6,14 +6,11 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunDirectory;
-import dev.troupe.run.RunOutcome;
 import dev.troupe.run.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -85,44 +82,12 @@ final class TrainCommand implements Callable<Integer> {
 
     private int train(PreparedRun run, Transport transport) throws InterruptedException {
         Announcement.print(run, output);
-        try (RunDirectory directory = RunDirectory.open(run.request().output());
-                TrainingReport report = new TrainingReport(run, directory, output)) {
-            writeConfig(run, directory);
-            TrainingRun training = TrainingRun.start(run, directory, transport, report);
-            try (Interrupt interrupt = Interrupt.stops(training, output)) {
-                RunOutcome outcome = training.await();
-                report.endLine();
-                if (outcome.failure().isPresent()) {
-                    System.err.println("troupe: the run failed: " + outcome.failure().get());
-                    report.lastCheckpoint().ifPresent(checkpoint -> System.err
-                            .println("        It can go on from " + checkpoint + " with --resume."));
-                    return ExitCode.RUN_FAILED;
-                }
-                if (!run.leavesWeights()) {
-                    output.println(
-                            "The engine computed nothing, so there is no model and no checkpoint; the times are in "
-                                    + directory.metrics() + ".");
-                    return ExitCode.DONE;
-                }
-                boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
-                TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
-                model.export(directory.model());
-                report.printEnd(outcome, directory);
-                if (wasStopped) {
-                    output.println("Stopped before its end; go on with: ./troupe train --resume " + directory.path());
-                    return interrupt.happened() ? ExitCode.INTERRUPTED : ExitCode.DONE;
-                }
-                model.printSamples(output);
+        try (LeadingReport report = new LeadingReport(run, output)) {
+            report.lead();
+            TrainingRun training = TrainingRun.start(run, report.directory(), transport, report.listener());
+            try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
+                return report.end(training.await(), interrupt.happened());
             }
-        }
-        return ExitCode.DONE;
-    }
-
-    private static void writeConfig(PreparedRun run, RunDirectory directory) {
-        try {
-            Files.writeString(directory.config(), run.spec().toHocon());
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
         }
     }
 }

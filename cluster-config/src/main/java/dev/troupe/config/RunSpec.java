@@ -39,6 +39,11 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
         cluster.ifPresent(nodes -> parallel.ranks().requireFilledBy(nodes.nodeOfRank().size()));
     }
 
+    /** Returns the same run, as a node computes it that has an engine of its own. */
+    public RunSpec on(EngineSpec other) {
+        return new RunSpec(name, model, data, training, parallel, other, transport, cluster);
+    }
+
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */
     public int microbatchCount() {
         return training.globalBatchSize() / (parallel.data() * training.microbatchSize());

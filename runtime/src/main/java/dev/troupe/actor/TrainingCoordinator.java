@@ -1,11 +1,13 @@
 package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.machine.Cast;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
 import dev.troupe.machine.LossScale;
+import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
@@ -13,14 +15,15 @@ import dev.troupe.machine.StallWatch;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
@@ -38,8 +41,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public sealed interface Command {
     }
 
-    /** A node takes part. */
-    record NodeJoined(ActorRef<NodeActor.Command> node) implements Command {
+    /** A node wants to take part; its traits must be those of the coordinator's node. */
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> traits) implements Command {
     }
 
     /** A rank lives. */
@@ -73,6 +76,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      *
      * @param order
      *            what the run is to do
+     * @param cast
+     *            the nodes of the run
+     * @param directory
+     *            where the run writes
      * @param checkpoints
      *            where checkpoints go
      * @param timeout
@@ -84,7 +91,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      * @param outcome
      *            completed when the run is over
      */
-    public record Setup(RunOrder order, CheckpointStore checkpoints, Duration timeout, LongSupplier clock,
+    public record Setup(RunOrder order, Cast cast, Path directory, CheckpointStore checkpoints, Duration timeout,
+            LongSupplier clock,
             RunListener listener, CompletableFuture<RunOutcome> outcome) {
     }
 
@@ -93,7 +101,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private final Setup setup;
     private final TimerScheduler<Command> timers;
     private final CoordinatorMachine machine;
-    private final StallWatch stallWatch;
+    private final Muster muster;
+    /** There once all nodes have joined: nothing can stand still before. */
+    private Optional<StallWatch> stallWatch = Optional.empty();
+    private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
     private boolean started;
     private long stepStartNanos;
@@ -103,12 +114,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.setup = setup;
         this.timers = timers;
         this.machine = new CoordinatorMachine(setup.order());
-        this.stallWatch = new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
-                setup.clock().getAsLong());
+        this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
     }
 
-    /** Waits for a node, places the ranks on it, and leads them to the end of the run. */
+    /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
     public static Behavior<Command> create(Setup setup) {
         return Behaviors.setup(
                 context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup)));
@@ -129,13 +139,37 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
-        getContext().watchWith(joined.node(), new NodeEnded(joined.node().path().name()));
-        joined.node().tell(new NodeActor.HostRanks(IntStream.range(0, setup.order().rankCount()).boxed().toList()));
+        Optional<String> refusal = muster.join(joined.name(), joined.traits());
+        if (refusal.isPresent()) {
+            getContext().getLog().warn("{}", refusal.get());
+            joined.node().tell(new NodeActor.Refused(refusal.get()));
+            return this;
+        }
+        nodes.put(joined.name(), joined.node());
+        getContext().watchWith(joined.node(), new NodeEnded(joined.name()));
+        if (!muster.isComplete()) {
+            setup.listener().onWaiting(muster.missing());
+        } else if (stallWatch.isPresent()) {
+            host(joined.name()); // a standby, later than the others
+        } else {
+            stallWatch = Optional.of(new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
+                    setup.clock().getAsLong()));
+            muster.joined().forEach(this::host);
+        }
         return this;
     }
 
+    private void host(String name) {
+        nodes.get(name).tell(new NodeActor.HostRanks(setup.cast().ranks().get(name), setup.directory().toString(),
+                getContext().getSelf()));
+    }
+
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
-        return end(Optional.of(ended.name() + " ended before the run did; its log says why"));
+        if (setup.cast().ranks().get(ended.name()).isEmpty()) {
+            nodes.remove(ended.name());
+            return this;
+        }
+        return end(Optional.of("node " + ended.name() + " ended before the run did; its log says why"));
     }
 
     private Behavior<Command> onRankHosted(RankHosted hosted) {
@@ -204,14 +238,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onStatusTold(StatusTold told) {
-        stallWatch.onStatus(told.status(), setup.clock().getAsLong());
+        stallWatch.ifPresent(watch -> watch.onStatus(told.status(), setup.clock().getAsLong()));
         return this;
     }
 
     private Behavior<Command> onTick() {
-        Optional<String> stall = stallWatch.stall(setup.clock().getAsLong());
-        if (stall.isPresent()) {
-            return end(stall);
+        long now = setup.clock().getAsLong();
+        Optional<String> standstill = stallWatch.isPresent() ? stallWatch.get().stall(now) : muster.overdue(now);
+        if (standstill.isPresent()) {
+            return end(standstill);
         }
         startNextTick();
         tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
@@ -219,6 +254,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> end(Optional<String> failure) {
+        nodes.values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();
     }

@@ -73,7 +73,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
             }
         };
         RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
-                Optional.of(trace));
+                Optional.of(trace), Optional.empty());
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
                 RunDirectory opened = RunDirectory.open(directory)) {

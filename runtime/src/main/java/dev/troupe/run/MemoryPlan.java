@@ -69,6 +69,11 @@ public record MemoryPlan(List<RankMemory> ranks) {
         }
     }
 
+    /** What some of the ranks take. */
+    MemoryPlan of(List<Integer> some) {
+        return new MemoryPlan(some.stream().map(ranks::get).toList());
+    }
+
     /** Bytes of all ranks. */
     public long total() {
         return ranks.stream().mapToLong(RankMemory::total).sum();
@@ -78,7 +83,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
      * Refuses what cannot fit.
      *
      * @param availableBytes
-     *            what this machine, which hosts all ranks, has to give
+     *            what the machine that hosts these ranks has to give
      * @throws RequestException
      *             where that is less than the ranks take together
      */

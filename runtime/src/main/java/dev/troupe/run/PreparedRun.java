@@ -61,11 +61,11 @@ public final class PreparedRun implements AutoCloseable {
         this.request = request;
         RunSpec spec = request.spec();
         try {
-            if (!request.continuesInPlace()) {
+            if (request.leads() && !request.continuesInPlace()) {
                 RunDirectory.requireFree(request.output());
             }
             EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()),
-                    productType(spec.training()), spec.parallel().worldSize(),
+                    productType(spec.training()), request.ranksOfMachine().size(),
                     EngineChoice.installed());
             this.start = StartingPoint.of(spec, request.resume());
             start.files().ifPresent(files::add);
@@ -101,7 +101,7 @@ public final class PreparedRun implements AutoCloseable {
                 this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent());
             }
             if (engine.provider().computes()) {
-                memory.requireRoom(MachineMemory.availableBytes());
+                memory.of(request.ranksOfMachine()).requireRoom(MachineMemory.availableBytes());
             }
         } catch (RuntimeException refused) {
             close();

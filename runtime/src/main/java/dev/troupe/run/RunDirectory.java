@@ -18,6 +18,8 @@ import java.util.stream.Stream;
 public final class RunDirectory implements AutoCloseable {
     /** The name of the resolved configuration in a run's directory. */
     public static final String CONFIG = "config.conf";
+    /** Where the logs of the nodes go. */
+    public static final String LOGS = "logs";
     private static final String LOCK = "run.lock";
 
     private final Path path;
@@ -58,10 +60,10 @@ public final class RunDirectory implements AutoCloseable {
         return candidate;
     }
 
-    /** Whether a directory is empty or not there yet. */
+    /** Whether a directory is not there yet, or empty but for logs, which nodes begin before there is a run. */
     public static boolean isFree(Path path) {
         try (Stream<Path> entries = Files.list(path)) {
-            return entries.findAny().isEmpty();
+            return entries.allMatch(entry -> entry.endsWith(LOGS));
         } catch (IOException _) {
             return !Files.exists(path); // a file in the way is not free
         }

@@ -2,12 +2,17 @@ package dev.troupe.run;
 
 import dev.troupe.machine.StepResult;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * Hears how a run goes. Every method is called on the coordinator's thread, one call at a time. An exception ends the run,
  * and its words are the reason.
  */
 public interface RunListener {
+    /** A node has joined; these have not yet. */
+    default void onWaiting(List<String> missing) {
+    }
+
     /** All ranks have their weights; the first step begins. */
     void onStarted();
 

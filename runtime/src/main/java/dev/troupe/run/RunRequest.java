@@ -3,8 +3,10 @@ package dev.troupe.run;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * What a user asked for.
@@ -21,13 +23,40 @@ import java.util.OptionalLong;
  *            the step, from 0, whose gradients are to be written to a file
  * @param trace
  *            keeps what is computed when; a run that is traced is an experiment and leaves no checkpoint
+ * @param share
+ *            what of the run this process has, where it is one of several
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
-        OptionalLong gradientsOf, Optional<ActionTrace> trace) {
-    /** A request for a run that is not traced. */
+        OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share) {
+    /**
+     * One process's part of a run.
+     *
+     * @param ranksOfMachine
+     *            the ranks for which this machine has memory and cores to give
+     * @param leads
+     *            whether the run's directory is this process's to make
+     */
+    public record Share(List<Integer> ranksOfMachine, boolean leads) {
+        public Share {
+            ranksOfMachine = List.copyOf(ranksOfMachine);
+        }
+    }
+
+    /** A request for a run in this process alone that is not traced. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
             OptionalLong gradientsOf) {
-        this(spec, builtInCorpus, output, resume, gradientsOf, Optional.empty());
+        this(spec, builtInCorpus, output, resume, gradientsOf, Optional.empty(), Optional.empty());
+    }
+
+    /** The ranks for which this machine has memory and cores to give. */
+    List<Integer> ranksOfMachine() {
+        return share.map(Share::ranksOfMachine)
+                .orElseGet(() -> IntStream.range(0, spec.parallel().worldSize()).boxed().toList());
+    }
+
+    /** Whether the run's directory is this process's to make. */
+    boolean leads() {
+        return share.isEmpty() || share.get().leads();
     }
 
     /** Whether the run goes on in the directory it resumes from, be it named itself or by one of its checkpoints. */

@@ -5,14 +5,20 @@ import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.RankGroups;
 import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.machine.Cast;
 import dev.troupe.transport.Transport;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -20,7 +26,8 @@ import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Carries out a prepared run with all its ranks in this JVM: an actor system with one coordinator and one node.
+ * A run that is under way, as one JVM sees it: with all its ranks here ({@link #start}), or with those of one node of a
+ * cluster ({@code dev.troupe.cluster}).
  *
  * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
  */
@@ -31,44 +38,71 @@ public final class TrainingRun {
     /** A rank of a group may come late by what others compute meanwhile, which is more than nothing moving at all. */
     private static final int GROUP_PATIENCE = 10;
 
-    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private static final String ONLY_NODE = "node-0";
+
+    private final CompletableFuture<RunOutcome> outcome;
     private final ActorSystem<TrainingCoordinator.Command> system;
 
-    private TrainingRun(PreparedRun run, RunDirectory directory, Transport transport, RunListener listener) {
-        CheckpointStore checkpoints = new CheckpointStore(directory.path(), run.model());
-        Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
-                ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
-                        directory.gradients(run.request().gradientsOf().getAsLong()),
-                        run.plan().gradientWriters()))
-                : Optional.empty();
-        NodeContext node = new NodeContext(run.plan(), transport,
-                NodeGroups.ofOneNode(run.plan().ranks(), run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE)),
-                run.engine()::open, run.weights(), run.resumes(),
-                run.batches(), run.heldOut(), checkpoints, gradients, run.request().trace());
-        TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(), checkpoints,
-                run.spec().transport().timeout(), System::nanoTime, listener, outcome);
-        this.system = ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors"));
+    /**
+     * Takes over actors that were started.
+     *
+     * @param outcome
+     *            completed by the actors when the run is over
+     */
+    public TrainingRun(ActorSystem<TrainingCoordinator.Command> system, CompletableFuture<RunOutcome> outcome,
+            long stepsBefore) {
+        this.system = system;
+        this.outcome = outcome;
         // Whatever ends the actors, nobody waits for an outcome for ever.
-        system.getWhenTerminated().whenComplete((_, _) -> outcome.complete(new RunOutcome(run.stepsDone(),
+        system.getWhenTerminated().whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore,
                 Optional.of("the actors ended before the run did; the log says why"))));
     }
 
     /**
-     * Starts a run.
+     * Starts a run in an actor system with one coordinator and one node.
      *
      * @param transport
      *            carries the tensors; the run closes it
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport,
             RunListener listener) {
-        return new TrainingRun(run, directory, transport, listener);
+        CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+        Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
+                ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
+                        directory.gradients(run.request().gradientsOf().getAsLong()),
+                        run.plan().gradientWriters()))
+                : Optional.empty();
+        Duration timeout = run.spec().transport().timeout();
+        NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
+        NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout,
+                path -> context(run, path, transport, groups, gradients), transport, groups::close, outcome::complete);
+        List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
+        TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
+                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
+                new CheckpointStore(directory.path(), run.model()), timeout, System::nanoTime, listener, outcome);
+        return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
+                outcome, run.stepsDone());
+    }
+
+    /** How long a rank may wait for the others of a group. */
+    public static Duration groupDeadline(PreparedRun run) {
+        return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
+    }
+
+    /** What the ranks of a node share in a run that writes to a directory. */
+    public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
+            Optional<GradientDump> gradients) {
+        return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
+                run.batches(), run.heldOut(), new CheckpointStore(directory, run.model()), gradients,
+                run.request().trace());
     }
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */
-    private static Behavior<TrainingCoordinator.Command> guardian(TrainingCoordinator.Setup setup, NodeContext node) {
+    private static Behavior<TrainingCoordinator.Command> guardian(TrainingCoordinator.Setup setup,
+            NodeActor.Setup node) {
         return Behaviors.setup(context -> {
             var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
-            context.spawn(NodeActor.create(node, coordinator), "node-0");
+            context.spawn(NodeActor.create(node, coordinator), ONLY_NODE);
             context.watch(coordinator);
             return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
                 coordinator.tell(command);

@@ -2,6 +2,8 @@ package dev.troupe.transport;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Which ranks live on which node, and how nodes are reached.
@@ -10,34 +12,46 @@ import java.util.List;
  *            the index of this node
  * @param nodeOfRank
  *            for each rank of the world its node
- * @param channels
- *            for each node the Aeron channel on which it receives from other nodes, such as
- *            {@code aeron:udp?endpoint=host:port}; a node sends to itself over {@code aeron:ipc} whatever stands here
+ * @param endpoints
+ *            for each node where it is reached
+ * @param peers
+ *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
  */
-public record NodeMap(int self, List<Integer> nodeOfRank, List<String> channels) {
+public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers) {
+    private static final String IPC = "aeron:ipc";
+
     public NodeMap {
         nodeOfRank = List.copyOf(nodeOfRank);
-        channels = List.copyOf(channels);
-        if (self < 0 || self >= channels.size()) {
+        endpoints = List.copyOf(endpoints);
+        if (self < 0 || self >= endpoints.size()) {
             throw new IllegalArgumentException(
-                    "the index of this node must be 0 to " + (channels.size() - 1) + ", but found " + self);
+                    "the index of this node must be 0 to " + (endpoints.size() - 1) + ", but found " + self);
         }
         if (nodeOfRank.isEmpty() || nodeOfRank.size() > Edge.MAX_INDEX + 1) {
             throw new IllegalArgumentException(
                     "a world must have 1 to " + (Edge.MAX_INDEX + 1) + " ranks, but found " + nodeOfRank.size());
         }
         for (int rank = 0; rank < nodeOfRank.size(); rank++) {
-            int node = nodeOfRank.get(rank);
-            if (node < 0 || node >= channels.size()) {
-                throw new IllegalArgumentException("the node of rank " + rank + " must be 0 to "
-                        + (channels.size() - 1) + ", but found " + node);
-            }
+            requireNode("the node of rank " + rank, nodeOfRank.get(rank), endpoints.size());
+        }
+        Set<Integer> withSelf = new TreeSet<>(peers);
+        withSelf.add(self);
+        for (int peer : withSelf) {
+            requireNode("a peer", peer, endpoints.size());
+        }
+        peers = Collections.unmodifiableSet(withSelf);
+    }
+
+    private static void requireNode(String what, int node, int nodeCount) {
+        if (node < 0 || node >= nodeCount) {
+            throw new IllegalArgumentException(
+                    what + " must be 0 to " + (nodeCount - 1) + ", but found " + node);
         }
     }
 
     /** A world whose ranks all live in this JVM. */
     public static NodeMap single(int worldSize) {
-        return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of("aeron:ipc"));
+        return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
     }
 
     /** How many ranks there are. */
@@ -47,7 +61,7 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<String> channels)
 
     /** How many nodes there are. */
     public int nodeCount() {
-        return channels.size();
+        return endpoints.size();
     }
 
     /** Whether a rank is one of this world. */
@@ -63,5 +77,16 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<String> channels)
     /** The node of a rank of this world. */
     public int nodeOf(int rank) {
         return nodeOfRank.get(rank);
+    }
+
+    /**
+     * The Aeron channel on which one node sends to another: shared memory where they share a machine, and so its media
+     * driver; UDP to the receiver's endpoint where they do not.
+     */
+    public String channel(int from, int to) {
+        Endpoint receiver = endpoints.get(to);
+        return endpoints.get(from).host().equals(receiver.host())
+                ? IPC
+                : "aeron:udp?endpoint=" + receiver.host() + ":" + receiver.port();
     }
 }

@@ -11,13 +11,16 @@ import java.util.Optional;
  * @param directory
  *            {@code transport.directory}: the directory of the media driver, made at start and deleted at close; empty:
  *            one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
+ * @param sharesDriver
+ *            whether a media driver runs in that directory already, which this transport uses with others and leaves to
+ *            whoever started it
  * @param termLength
  *            {@code transport.term-length}: bytes of a term of each stream, a power of two from
  *            {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
  * @param linkTimeout
  *            {@code transport.timeout}: how long another node may be out of reach before the ranks hear of it
  */
-public record TransportSettings(Optional<Path> directory, int termLength, Duration linkTimeout) {
+public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout) {
     /** Bytes of the smallest term: its window, a half, still holds eight of the largest frames. */
     public static final int MIN_TERM_LENGTH = 1 << 20;
     /** Bytes of the largest term that Aeron knows. */
@@ -30,6 +33,8 @@ public record TransportSettings(Optional<Path> directory, int termLength, Durati
      * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of {@code /dev/shm} that containers have.
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
+    /** Bytes that may be under way to a receiver over UDP; what a socket's buffer holds where nobody raised the limit. */
+    public static final int UDP_WINDOW_LENGTH = 128 << 10;
     /** The longest sleep of the media driver's thread, in microseconds. */
     public static final int MAX_DRIVER_SLEEP_MICROS = 1000;
 
@@ -40,13 +45,38 @@ public record TransportSettings(Optional<Path> directory, int termLength, Durati
             throw new IllegalArgumentException("transport.term-length must be a power of two from " + MIN_TERM_LENGTH
                     + " to " + MAX_TERM_LENGTH + " bytes, but found " + termLength);
         }
+        if (sharesDriver && directory.isEmpty()) {
+            throw new IllegalArgumentException("a transport that shares a media driver must be told its directory");
+        }
         if (linkTimeout.isNegative() || linkTimeout.isZero()) {
             throw new IllegalArgumentException("transport.timeout must be positive, but found " + linkTimeout);
         }
     }
 
+    /** Settings of a transport that starts a media driver of its own. */
+    public TransportSettings(Optional<Path> directory, int termLength, Duration linkTimeout) {
+        this(directory, false, termLength, linkTimeout);
+    }
+
     /** A directory of this process's own, terms of {@link #DEFAULT_TERM_LENGTH}, 10 seconds to reach another node. */
     public static TransportSettings defaults() {
         return new TransportSettings(Optional.empty(), DEFAULT_TERM_LENGTH, Duration.ofSeconds(10));
+    }
+
+    /** A channel as a sender opens it. */
+    public String sends(String channel) {
+        return with(channel, "term-length=" + termLength);
+    }
+
+    /**
+     * A channel as a receiver opens it. Over UDP the sender may be a window ahead of it: a window that is small beside
+     * bandwidth times round trip leaves the wire idle, and one beyond the socket's buffer loses packets.
+     */
+    public String receives(String channel) {
+        return channel.startsWith("aeron:ipc") ? channel : with(channel, "rcv-wnd=" + UDP_WINDOW_LENGTH);
+    }
+
+    private static String with(String channel, String parameter) {
+        return channel + (channel.contains("?") ? "|" : "?") + parameter;
     }
 }

@@ -24,6 +24,7 @@ import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.transport.Transport;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
@@ -195,16 +196,20 @@ class NodeActorTest {
     private void spawn(Supplier<Engine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
-        NodeContext context = new NodeContext(plan, new HandOver(), NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30)),
+        Transport transport = new HandOver();
+        NodeContext context = new NodeContext(plan, transport, NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30)),
                 () -> {
                     Engine engine = open.get();
                     engines.add(engine);
                     return engine;
                 }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
                 new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty());
-        node = kit.spawn(NodeActor.create(context, coordinator.ref()));
-        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node));
-        node.tell(new NodeActor.HostRanks(List.of(0, 1)));
+        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), _ -> context,
+                transport, context.groups()::close, _ -> {
+                });
+        node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
+        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of()));
+        node.tell(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator.ref()));
     }
 
     private <T extends CoordinatorEvent> T next(Class<T> kind) {

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.machine.Cast;
+import dev.troupe.machine.Cast;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.LossScale;
@@ -25,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -63,10 +66,11 @@ class TrainingCoordinatorTest {
     void placeRanks() {
         checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true), checkpoints, TIMEOUT, nanos::get,
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true),
+                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT), home, checkpoints, TIMEOUT, nanos::get,
                 diary, outcome)));
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
-        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
+        coordinator.tell(join());
+        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(rank, ranks.get(rank).ref()));
             happens(new CoordinatorEvent.RankReady(rank));
@@ -163,8 +167,12 @@ class TrainingCoordinatorTest {
     private void answerStatus(int rank, boolean isWorking, String situation) {
         ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
         coordinator.tell(new TrainingCoordinator.StatusTold(new RankStatus(rank, 3, isWorking, situation)));
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref()));
-        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1)));
+        coordinator.tell(join());
+        node.expectMessageClass(NodeActor.Refused.class);
+    }
+
+    private TrainingCoordinator.NodeJoined join() {
+        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of());
     }
 
     private void pass(Duration duration) {

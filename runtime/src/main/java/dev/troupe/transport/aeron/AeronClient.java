@@ -18,31 +18,50 @@ import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
 
 /**
- * The streams of this node: one out to and one in from every node, itself included. It has no thread of its own:
+ * The streams of this node: one out to and one in from every peer, itself included. It has no thread of its own:
  * {@link #invoke} does the client's housekeeping on the transport thread.
  */
 final class AeronClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AeronClient.class);
-    private static final String OWN_CHANNEL = "aeron:ipc";
     /** Stream ids begin here: 0 is often a default of others. */
     private static final int FIRST_STREAM_ID = 7000;
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
 
     private final Aeron aeron;
     private final AtomicReference<Throwable> lastError;
-    private final List<Link> links = new ArrayList<>();
-    private final List<Subscription> subscriptions = new ArrayList<>();
-    private final FragmentHandler[] handlers;
+    // By node; null for nodes that are no peers.
+    private final Link[] links;
+    private final List<Inlet> inlets = new ArrayList<>();
 
     /** Receives the bytes of one frame. */
     interface FrameHandler {
         void onFrame(int fromNode, DirectBuffer buffer, int offset, int length);
     }
 
+    /** The stream from a node. */
+    private static final class Inlet {
+        private final int node;
+        private final Subscription subscription;
+        // Made once: one a poll would be garbage.
+        private FragmentHandler handler;
+
+        Inlet(int node, Subscription subscription) {
+            this.node = node;
+            this.subscription = subscription;
+        }
+
+        int poll(FrameHandler frames, int limit) {
+            if (handler == null) {
+                handler = (buffer, offset, length, header) -> frames.onFrame(node, buffer, offset, length);
+            }
+            return subscription.poll(handler, limit);
+        }
+    }
+
     private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, int nodeCount) {
         this.aeron = aeron;
         this.lastError = lastError;
-        this.handlers = new FragmentHandler[nodeCount];
+        this.links = new Link[nodeCount];
     }
 
     /**
@@ -72,19 +91,20 @@ final class AeronClient implements AutoCloseable {
 
     private void openStreams(NodeMap nodes, TransportSettings settings, Tally tally) {
         int self = nodes.self();
-        for (int node = 0; node < nodes.nodeCount(); node++) {
-            String in = node == self ? OWN_CHANNEL : nodes.channels().get(self);
+        for (int node : nodes.peers()) {
+            String in = settings.receives(nodes.channel(node, self));
             try {
-                subscriptions.add(aeron.addSubscription(in, streamId(nodes, node, self)));
+                inlets.add(new Inlet(node, aeron.addSubscription(in, streamId(nodes, node, self))));
             } catch (RuntimeException e) {
                 throw refused(in, "receive on", e);
             }
         }
-        for (int node = 0; node < nodes.nodeCount(); node++) {
-            String out = node == self ? OWN_CHANNEL : nodes.channels().get(node);
+        for (int node : nodes.peers()) {
+            String out = settings.sends(nodes.channel(self, node));
             try {
-                links.add(new Link(node, node != self, aeron.addExclusivePublication(out, streamId(nodes, self, node)),
-                        settings.linkTimeout().toNanos(), tally));
+                links[node] = new Link(node, node != self,
+                        aeron.addExclusivePublication(out, streamId(nodes, self, node)),
+                        settings.linkTimeout().toNanos(), tally);
             } catch (RuntimeException e) {
                 throw refused(out, "send to", e);
             }
@@ -112,8 +132,9 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
+    /** The stream to a peer; null for a node that is none. */
     Link link(int node) {
-        return links.get(node);
+        return links[node];
     }
 
     /**
@@ -133,12 +154,8 @@ final class AeronClient implements AutoCloseable {
     /** Receives up to {@code limit} frames from each node; returns how many. */
     int poll(FrameHandler handler, int limit) {
         int frames = 0;
-        for (int node = 0; node < handlers.length; node++) {
-            if (handlers[node] == null) {
-                int fromNode = node;
-                handlers[node] = (buffer, offset, length, header) -> handler.onFrame(fromNode, buffer, offset, length);
-            }
-            frames += subscriptions.get(node).poll(handlers[node], limit);
+        for (Inlet inlet : inlets) {
+            frames += inlet.poll(handler, limit);
         }
         return frames;
     }

@@ -62,7 +62,7 @@ public final class AeronTransport implements Transport {
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
         NanoClock clock = SystemNanoClock.INSTANCE;
         Tally tally = new Tally();
-        Driver driver = Driver.start(nodes, settings);
+        Driver driver = Driver.of(nodes, settings);
         try {
             AeronClient client = AeronClient.open(driver, nodes, settings, tally);
             Agent agent = new Agent(nodes, client, tally, clock);
@@ -119,6 +119,10 @@ public final class AeronTransport implements Transport {
         if (!nodes.contains(other)) {
             throw new IllegalArgumentException(
                     "rank " + other + " is not of this world of " + nodes.worldSize() + " ranks: " + edge);
+        }
+        if (!nodes.peers().contains(nodes.nodeOf(other))) {
+            throw new IllegalArgumentException("rank " + other + " lives on node " + nodes.nodeOf(other)
+                    + ", which is no peer of node " + nodes.self() + ": " + edge);
         }
         if (tensor.shape().rank() > FrameWriter.MAX_TENSOR_RANK) {
             throw new IllegalArgumentException("a tensor on the wire must have at most " + FrameWriter.MAX_TENSOR_RANK

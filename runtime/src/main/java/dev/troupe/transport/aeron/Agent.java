@@ -39,6 +39,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private static final long MAX_PARK_NANOS = 1_000_000;
 
     private final NodeMap nodes;
+    private final int[] peers;
     private final AeronClient client;
     private final Tally tally;
     private final NanoClock clock;
@@ -69,6 +70,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         this.listeners = new TransportListener[nodes.worldSize()];
         this.sends = new SendLedger(nodes.nodeCount(), nodes::nodeOf);
         this.receives = new ReceiveLedger(nodes.nodeCount(), nodes::nodeOf, this);
+        this.peers = nodes.peers().stream().mapToInt(Integer::intValue).toArray();
         this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
     }
 
@@ -121,7 +123,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         int work = takeCommands();
         work += client.invoke();
         long now = clock.nanoTime();
-        for (int node = 0; node < nodes.nodeCount(); node++) {
+        for (int node : peers) {
             Link link = client.link(node);
             work += sendCredits(link, now) + sendFragments(link, now);
             TransportFault fault = link.newFault(now);

@@ -1,6 +1,7 @@
 package dev.troupe.transport.aeron;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
@@ -17,7 +18,10 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.LogBufferDescriptor;
 
-/** The embedded media driver: one thread for all its work, a directory that goes with it. */
+/**
+ * The media driver: one thread for all its work, a directory that goes with it. Embedded in this process, or another's
+ * that this one only uses.
+ */
 final class Driver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
     /**
@@ -37,27 +41,42 @@ final class Driver implements AutoCloseable {
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
 
     private final Path directory;
-    private final MediaDriver mediaDriver;
+    /** Empty where it is another's. */
+    private final Optional<MediaDriver> mediaDriver;
 
-    private Driver(Path directory, MediaDriver mediaDriver) {
+    private Driver(Path directory, Optional<MediaDriver> mediaDriver) {
         this.directory = directory;
         this.mediaDriver = mediaDriver;
     }
 
     /**
-     * Starts a driver.
+     * Finds the driver that is shared, or starts one.
      *
      * @throws TransportException
-     *             if the directory does not do or the driver does not start; nothing is left behind
+     *             if no driver is there, or the directory does not do, or the driver does not start; nothing is left
+     *             behind
      */
-    static Driver start(NodeMap nodes, TransportSettings settings) {
+    static Driver of(NodeMap nodes, TransportSettings settings) {
+        if (!settings.sharesDriver()) {
+            return start(settings.directory(), neededBytes(streams(nodes), settings), settings);
+        }
+        Path directory = settings.directory().orElseThrow();
+        if (!DriverDirectory.isInUse(directory)) {
+            throw new TransportException("a media driver was expected in " + directory
+                    + ", but none is at work there; start it, or all the nodes of this machine with launch");
+        }
+        return new Driver(directory, Optional.empty());
+    }
+
+    /** Starts a driver in a directory, or one of this process's own. */
+    static Driver start(Optional<Path> wanted, long neededBytes, TransportSettings settings) {
         // What Aeron would print to stderr when it has nobody to tell; ours are told through the error handlers.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
         }
-        Path directory = DriverDirectory.choose(settings.directory(), neededBytes(nodes, settings));
+        Path directory = DriverDirectory.choose(wanted, neededBytes);
         try {
-            return new Driver(directory, MediaDriver.launch(context(directory, settings)));
+            return new Driver(directory, Optional.of(MediaDriver.launch(context(directory, settings))));
         } catch (RuntimeException e) {
             DriverDirectory.delete(directory);
             throw new TransportException("the media driver of the transport did not start in " + directory + ": "
@@ -65,9 +84,13 @@ final class Driver implements AutoCloseable {
         }
     }
 
-    /** Three terms for each stream: the one to ourselves, and one out and one in for every other node. */
-    static long neededBytes(NodeMap nodes, TransportSettings settings) {
-        long streams = 1 + 2L * (nodes.nodeCount() - 1);
+    /** The one of a node to itself, and one out and one in for every other peer. */
+    static int streams(NodeMap nodes) {
+        return 1 + 2 * (nodes.peers().size() - 1);
+    }
+
+    /** Three terms for each stream. */
+    static long neededBytes(int streams, TransportSettings settings) {
         long streamLength = LogBufferDescriptor.computeLogLength(settings.termLength(),
                 LogBufferDescriptor.PAGE_MIN_SIZE);
         return OWN_FILES_LENGTH + streams * streamLength;
@@ -102,13 +125,17 @@ final class Driver implements AutoCloseable {
         return directory;
     }
 
-    /** Stops the driver and deletes its directory; waits a few seconds at most. */
+    /** Stops the driver and deletes its directory, where it is this process's; waits a few seconds at most. */
     @Override
     public void close() {
+        mediaDriver.ifPresent(this::stop);
+    }
+
+    private void stop(MediaDriver embedded) {
         // Aeron's own close waits for its thread without end, so it gets a thread of its own, and a limit.
         Thread closer = Thread.ofPlatform().name("troupe-media-driver-close").daemon().start(() -> {
             try {
-                mediaDriver.close();
+                embedded.close();
             } catch (RuntimeException e) {
                 LOG.warn("the media driver did not close cleanly", e);
             }

@@ -101,7 +101,7 @@ final class DriverDirectory {
         }
     }
 
-    private static boolean isInUse(Path directory) {
+    static boolean isInUse(Path directory) {
         try {
             return CommonContext.isDriverActive(directory.toFile(), DRIVER_TIMEOUT_MILLIS, LOG::debug);
         } catch (RuntimeException e) {

@@ -15,6 +15,7 @@ import dev.troupe.collective.aeron.Host;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
+import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +24,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -53,7 +56,7 @@ class NodeGroupsTest {
             hosts.add(isNetworkBad ? Host.bad() : Host.good());
         }
         for (int node = 0; node < hostOfNode.size(); node++) {
-            nodes.add(NodeGroups.connect(ranks, new NodeMap(node, nodeOfRank, channels),
+            nodes.add(NodeGroups.connect(ranks, map(node, nodeOfRank, hostOfNode.size()),
                     (from, to) -> hostOfNode.get(from).equals(hostOfNode.get(to)) ? "aeron:ipc" : channels.get(to),
                     hosts.get(hostOfNode.get(node)).directory(), deadline));
         }
@@ -168,10 +171,15 @@ class NodeGroupsTest {
         Crowd.play(groups, NodeGroupsTest::play);
     }
 
+    /** Of nodes that are reached as a test's channels say. */
+    private static NodeMap map(int self, List<Integer> nodeOfRank, int nodeCount) {
+        return new NodeMap(self, nodeOfRank, Collections.nCopies(nodeCount, new Endpoint("localhost", 0)), Set.of());
+    }
+
     @Test
     void shouldNeedNoMediaDriverWhereEveryGroupIsWholeOnItsNode() {
         try (NodeGroups groups = NodeGroups.connect(new ParallelLayout(2, 1, 2),
-                new NodeMap(0, List.of(0, 0, 1, 1), List.of("aeron:ipc", "aeron:ipc")), (_, _) -> "aeron:ipc",
+                map(0, List.of(0, 0, 1, 1), 2), (_, _) -> "aeron:ipc",
                 Path.of("nowhere"), DEADLINE)) {
             assertTrue(groups.join(GroupKind.TENSOR, 1, 0).isPresent());
             assertTrue(groups.join(GroupKind.DATA, 1, 0).isEmpty());

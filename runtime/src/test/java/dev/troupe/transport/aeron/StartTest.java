@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.Optional;
 
 import org.junit.jupiter.api.Tag;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
 
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
+import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
@@ -87,8 +89,8 @@ class StartTest {
     @Test
     void shouldNeedThreeTermsForEachStream() {
         TransportSettings settings = TransportSettings.defaults();
-        long one = Driver.neededBytes(NodeMap.single(8), settings);
-        long two = Driver.neededBytes(new NodeMap(0, List.of(0, 1), List.of("a", "b")), settings);
+        long one = Driver.neededBytes(Driver.streams(NodeMap.single(8)), settings);
+        long two = Driver.neededBytes(Driver.streams(two(0, 1, 2)), settings);
         assertEquals(3, (one - (16L << 20)) / settings.termLength());
         assertEquals(9, (two - (16L << 20)) / settings.termLength());
     }
@@ -97,7 +99,7 @@ class StartTest {
     void shouldLeaveNothingWhenAStartFailsHalfway() throws IOException {
         Path directory = folder.resolve("driver");
         try (DatagramSocket taken = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
-            var nodes = new NodeMap(0, List.of(0, 1), List.of(udp(taken.getLocalPort()), udp(1)));
+            var nodes = two(0, taken.getLocalPort(), 1);
             String sentence = refusal(nodes, in(directory));
             assertTrue(sentence.contains("port"), sentence);
         }
@@ -126,19 +128,18 @@ class StartTest {
 
     @Test
     void shouldCarryMessagesBetweenTwoNodesOverUdp() throws Exception {
-        List<String> channels = List.of(udp(freePort()), udp(freePort()));
-        List<Integer> nodeOfRank = List.of(0, 1);
+        int[] ports = {freePort(), freePort()};
         Edge edge = Samples.edge(0, 1);
         var here = new Ear();
         var there = new Ear();
-        try (AeronTransport one = AeronTransport.start(new NodeMap(0, nodeOfRank, channels), in(folder.resolve("0")))) {
+        try (AeronTransport one = AeronTransport.start(two(0, ports), in(folder.resolve("0")))) {
             one.register(0, here);
             Tensor back = Samples.zeros(5);
             one.grant(0, Samples.edge(1, 0), Samples.ENGINE, back);
             TransportFault fault = Ear.next(here.faults);
             assertInstanceOf(TransportFault.LinkFault.class, fault);
             assertTrue(fault.sentence().contains("node 1"), fault.sentence());
-            try (AeronTransport two = AeronTransport.start(new NodeMap(1, nodeOfRank, channels),
+            try (AeronTransport two = AeronTransport.start(two(1, ports),
                     in(folder.resolve("1")))) {
                 two.register(1, there);
                 Tensor source = Samples.random(3, 300_000);
@@ -161,8 +162,10 @@ class StartTest {
         }
     }
 
-    private static String udp(int port) {
-        return "aeron:udp?endpoint=127.0.0.1:" + port;
+    /** Two nodes as if on two machines, on two addresses of this one. */
+    private static NodeMap two(int self, int... ports) {
+        return new NodeMap(self, List.of(0, 1),
+                List.of(new Endpoint("127.0.0.1", ports[0]), new Endpoint("127.0.0.2", ports[1])), Set.of(0, 1));
     }
 
     @Test

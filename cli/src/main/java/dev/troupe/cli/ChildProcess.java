@@ -1,0 +1,116 @@
+package dev.troupe.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Another process of this command, with a log of its own; it ends when this process does. */
+final class ChildProcess {
+    private final String name;
+    private final Process process;
+    private final PrintStream log;
+    private final List<Thread> readers = new ArrayList<>();
+
+    private ChildProcess(String name, Process process, PrintStream log) {
+        this.name = name;
+        this.process = process;
+        this.log = log;
+    }
+
+    /**
+     * Starts one, with the flags and the class path of this process.
+     *
+     * @param log
+     *            gets every line it prints
+     * @param onOutput
+     *            hears each line of its standard output, on a thread of its own
+     * @param onError
+     *            hears each line of its standard error, on another
+     */
+    static ChildProcess start(String name, List<String> arguments, Path log, Consumer<String> onOutput,
+            Consumer<String> onError) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-Dtroupe.node=" + name, "-cp", System.getProperty("java.class.path"),
+                Troupe.class.getName()));
+        command.addAll(arguments);
+        command.addAll(List.of("--parent", "" + ProcessHandle.current().pid()));
+        try {
+            PrintStream lines = new PrintStream(log.toFile(), StandardCharsets.UTF_8);
+            ChildProcess child = new ChildProcess(name,
+                    new ProcessBuilder(command)
+                            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                            .start(),
+                    lines);
+            child.read(child.process.getInputStream(), onOutput);
+            child.read(child.process.getErrorStream(), onError);
+            return child;
+        } catch (IOException failure) {
+            throw new UncheckedIOException("could not start " + name, failure);
+        }
+    }
+
+    private void read(InputStream stream, Consumer<String> listener) {
+        readers.add(Thread.ofPlatform().daemon().name(name + "-output").start(() -> {
+            try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+                String line;
+                while ((line = lines.readLine()) != null) {
+                    log.println(line);
+                    listener.accept(line);
+                }
+            } catch (IOException ended) {
+                log.println("the output of " + name + " broke off: " + ended);
+            }
+        }));
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Asks it to end, as Ctrl-C does. */
+    void interrupt() {
+        process.destroy();
+    }
+
+    /** Waits; whether it has ended, with all that it printed read. */
+    boolean awaitEnd(long timeout, TimeUnit unit) throws InterruptedException {
+        if (!process.waitFor(timeout, unit)) {
+            return false;
+        }
+        for (Thread reader : readers) {
+            reader.join(TimeUnit.SECONDS.toMillis(1));
+        }
+        return true;
+    }
+
+    /** Its exit code, once it has ended. */
+    int exitCode() {
+        return process.exitValue();
+    }
+
+    /** Ends it, by force where it does not go by itself within some seconds. */
+    void end(long patience, TimeUnit unit) throws InterruptedException {
+        process.destroy();
+        if (!awaitEnd(patience, unit)) {
+            process.destroyForcibly();
+            awaitEnd(patience, unit);
+        }
+        log.close();
+    }
+}

@@ -1,0 +1,83 @@
+package dev.troupe.cli;
+
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+
+/** What the process says and writes that leads a run: its directory, its metrics, and at the end its model. */
+final class LeadingReport implements AutoCloseable {
+    private final PreparedRun run;
+    private final PrintStream output;
+    private RunDirectory directory;
+    private TrainingReport report;
+
+    LeadingReport(PreparedRun run, PrintStream output) {
+        this.run = run;
+        this.output = output;
+    }
+
+    /** Opens the run's directory. */
+    synchronized void lead() {
+        directory = RunDirectory.open(run.request().output());
+        report = new TrainingReport(run, directory, output);
+        try {
+            Files.writeString(directory.config(), run.spec().toHocon());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Whether this process came to lead. */
+    synchronized boolean leads() {
+        return report != null;
+    }
+
+    synchronized RunDirectory directory() {
+        return directory;
+    }
+
+    synchronized RunListener listener() {
+        return report;
+    }
+
+    /** Says how the run ended, and exports its model; returns the exit code. */
+    synchronized int end(RunOutcome outcome, boolean wasInterrupted) {
+        report.endLine();
+        if (outcome.failure().isPresent()) {
+            System.err.println("troupe: the run failed: " + outcome.failure().get());
+            report.lastCheckpoint().ifPresent(checkpoint -> System.err
+                    .println("        It can go on from " + checkpoint + " with --resume."));
+            return ExitCode.RUN_FAILED;
+        }
+        if (!run.leavesWeights()) {
+            output.println("The engine computed nothing, so there is no model and no checkpoint; the times are in "
+                    + directory.metrics() + ".");
+            return ExitCode.DONE;
+        }
+        boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
+        TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
+        model.export(directory.model());
+        report.printEnd(outcome, directory);
+        if (wasStopped) {
+            output.println("Stopped before its end; go on with: ./troupe train --resume " + directory.path());
+            return wasInterrupted ? ExitCode.INTERRUPTED : ExitCode.DONE;
+        }
+        model.printSamples(output);
+        return ExitCode.DONE;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (report != null) {
+            report.close();
+        }
+        if (directory != null) {
+            directory.close();
+        }
+    }
+}

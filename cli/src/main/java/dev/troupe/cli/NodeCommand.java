@@ -1,0 +1,73 @@
+package dev.troupe.cli;
+
+import dev.troupe.cluster.ClusterRun;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.TrainingRun;
+import java.io.PrintStream;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe node}: one node of a cluster, in this process. */
+@Command(name = "node", mixinStandardHelpOptions = true, description = {
+        "Starts one node of a cluster file; nodes may start in any order, and wait for each other."})
+final class NodeCommand implements Callable<Integer> {
+    @Mixin
+    private ClusterFile file;
+
+    @Parameters(index = "1", paramLabel = "NAME", description = "The node, one of cluster.nodes.")
+    private String name;
+
+    @Option(names = "--parent", hidden = true, description = "The process that launched this one; its end is ours too.")
+    private Long parent;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (parent != null) {
+            ParentWatch.follow(parent);
+        }
+        RunSpec spec = file.read();
+        ClusterSpec cluster = spec.cluster().orElseThrow();
+        NodeSpec node = cluster.node(name);
+        try (PreparedRun run = new PreparedRun(file.request(spec, node));
+                LeadingReport report = new LeadingReport(run, output)) {
+            if (run.request().share().orElseThrow().leads()) {
+                Announcement.print(run, output);
+            } else {
+                output.println("node " + name + " joins the cluster at " + ClusterFile.leader(cluster).host() + ":"
+                        + ClusterFile.leader(cluster).controlPort());
+            }
+            TrainingRun training = ClusterRun.join(run, node, Version.text(), () -> {
+                report.lead();
+                return report.listener();
+            });
+            try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
+                return end(training.await(), report, interrupt.happened());
+            }
+        }
+    }
+
+    private int end(RunOutcome outcome, LeadingReport report, boolean wasInterrupted) {
+        if (outcome.wasRefused()) {
+            System.err.println("troupe: " + outcome.failure().orElseThrow());
+            return ExitCode.WRONG_REQUEST;
+        }
+        if (report.leads()) {
+            return report.end(outcome, wasInterrupted);
+        }
+        if (outcome.failure().isPresent()) {
+            System.err.println("troupe: the run failed: " + outcome.failure().get());
+            return ExitCode.RUN_FAILED;
+        }
+        output.println("node " + name + " is done after " + outcome.stepsDone() + " steps");
+        return wasInterrupted ? ExitCode.INTERRUPTED : ExitCode.DONE;
+    }
+}

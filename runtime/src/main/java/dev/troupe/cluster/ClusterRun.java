@@ -1,0 +1,180 @@
+package dev.troupe.cluster;
+
+import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.machine.Cast;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.aeron.SharedDriver;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.typed.ClusterSingleton;
+import org.apache.pekko.cluster.typed.SingletonActor;
+import org.apache.pekko.remote.RemoteTransportException;
+import org.apache.pekko.management.javadsl.PekkoManagement;
+
+/** Starts one node of a run over several JVMs. Every node has the same configuration and prepares the same run. */
+public final class ClusterRun {
+    /** Whoever missed the others hears so from the coordinator; this is for a node that finds no coordinator. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    /** What the node does that has the coordinator. */
+    @FunctionalInterface
+    public interface Leader {
+        /** Opens the run's directory, and names who hears how the run goes. */
+        RunListener lead();
+    }
+
+    private ClusterRun() {
+    }
+
+    /**
+     * Joins the cluster, or forms it, and takes part in the run until it ends.
+     *
+     * @param run
+     *            the run as this node prepared it, with the engine of this node
+     * @param version
+     *            of Troupe, which all nodes must have alike
+     * @throws RequestException
+     *             where a port is taken, or the machine's media driver cannot be found
+     * @throws dev.troupe.transport.TransportException
+     *             where the transport cannot start
+     */
+    public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        Resources resources = Resources.open(run, self);
+        CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+        Map<String, String> traits = Traits.of(run, version);
+        try {
+            NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
+                    directory -> TrainingRun.context(run, requireVisible(directory, self), resources.transport(),
+                            resources.groups(), Optional.empty()),
+                    resources.transport(), resources::release, outcome::complete);
+            ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
+                    guardian(node, coordinator(run, cluster, traits, leader, outcome)),
+                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self));
+            if (self.managementPort() > 0) {
+                PekkoManagement.get(system).start().whenComplete((_, failure) -> {
+                    if (failure != null) {
+                        outcome.complete(RunOutcome.refused(portTaken(self, "management-port", self.managementPort(),
+                                failure)));
+                    }
+                });
+            }
+            return new TrainingRun(system, outcome, run.stepsDone());
+        } catch (RuntimeException failure) {
+            resources.close();
+            throw failure instanceof RemoteTransportException
+                    ? new RequestException(portTaken(self, "control-port", self.controlPort(), failure), failure)
+                    : failure;
+        }
+    }
+
+    private static String portTaken(NodeSpec self, String key, int port, Throwable failure) {
+        return "node " + self.name() + " cannot listen on " + self.host() + ":" + port + " (" + failure.getMessage()
+                + "); see that the host is this machine and that nothing else has the port, or choose another "
+                + key + " in cluster.nodes";
+    }
+
+    private static Path requireVisible(Path directory, NodeSpec self) {
+        if (!Files.isDirectory(directory)) {
+            throw new RequestException("node " + self.name() + " does not see the run's directory " + directory
+                    + ": put it on storage that all machines mount in the same place, and name it with --out");
+        }
+        return directory;
+    }
+
+    private static Behavior<TrainingCoordinator.Command> coordinator(PreparedRun run, ClusterSpec cluster,
+            Map<String, String> traits, Leader leader, CompletableFuture<RunOutcome> outcome) {
+        Map<String, List<Integer>> ranks = new TreeMap<>();
+        cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
+        Path directory = run.request().output().toAbsolutePath();
+        return Behaviors.setup(context -> {
+            RunListener listener;
+            try {
+                listener = leader.lead();
+            } catch (RuntimeException refused) {
+                outcome.complete(RunOutcome.refused(refused.getMessage()));
+                return Behaviors.stopped();
+            }
+            return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
+                    new Cast(ranks, traits, cluster.joinTimeout()), directory,
+                    new CheckpointStore(directory, run.model()), run.spec().transport().timeout(), System::nanoTime,
+                    listener, outcome));
+        });
+    }
+
+    /** The coordinator is wherever the oldest node is; what this node is told goes there. */
+    private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node,
+            Behavior<TrainingCoordinator.Command> singleton) {
+        return Behaviors.setup(context -> {
+            var coordinator = ClusterSingleton.get(context.getSystem())
+                    .init(SingletonActor.of(singleton, "coordinator"));
+            context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
+            return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
+                coordinator.tell(command);
+                return Behaviors.same();
+            }).build();
+        });
+    }
+
+    /** What carries the tensors of a node. */
+    private record Resources(Optional<SharedDriver> driver, Transport transport, NodeGroups groups) {
+        static Resources open(PreparedRun run, NodeSpec self) {
+            RunSpec spec = run.spec();
+            ClusterSpec cluster = spec.cluster().orElseThrow();
+            Optional<SharedDriver> driver = MachineDriver.find(spec, run.plan(), self);
+            try {
+                Path directory = MachineDriver.directory(spec, cluster, self.host());
+                TransportSettings settings = MachineDriver.settings(spec, directory);
+                NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
+                Transport transport = AeronTransport.start(nodes, settings);
+                try {
+                    return new Resources(driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
+                            nodes::channel, directory, TrainingRun.groupDeadline(run)));
+                } catch (RuntimeException failure) {
+                    transport.close();
+                    throw failure;
+                }
+            } catch (RuntimeException failure) {
+                driver.ifPresent(SharedDriver::close);
+                throw failure;
+            }
+        }
+
+        /** Once the transport is closed. */
+        void release() {
+            groups.close();
+            driver.ifPresent(SharedDriver::close);
+        }
+
+        void close() {
+            try {
+                transport.close();
+            } finally {
+                release();
+            }
+        }
+    }
+}

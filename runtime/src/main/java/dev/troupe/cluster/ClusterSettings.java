@@ -1,0 +1,50 @@
+package dev.troupe.cluster;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.cluster.TlsSpec;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The settings of Pekko for one node. */
+final class ClusterSettings {
+    private ClusterSettings() {
+    }
+
+    /** The name of the actor system, which every node of a cluster has alike. */
+    static String systemName(ClusterSpec cluster) {
+        return cluster.name().replace('.', '-');
+    }
+
+    static Config of(ClusterSpec cluster, NodeSpec self) {
+        String protocol = "pekko://" + systemName(cluster) + "@";
+        // The first node forms the cluster, the others join it; whoever starts early asks again until it is there.
+        List<String> seeds = cluster.nodes().stream().filter(node -> !node.standby())
+                .map(node -> protocol + node.host() + ":" + node.controlPort()).toList();
+        Map<String, Object> settings = new HashMap<>();
+        settings.put("pekko.remote.artery.canonical.hostname", self.host());
+        settings.put("pekko.remote.artery.canonical.port", self.controlPort());
+        settings.put("pekko.cluster.seed-nodes", seeds);
+        settings.put("pekko.cluster.roles", List.of("node-" + self.name()));
+        cluster.tls().ifPresent(tls -> settings.putAll(of(tls)));
+        if (self.managementPort() > 0) {
+            settings.put("pekko.management.http.hostname", self.host());
+            settings.put("pekko.management.http.port", self.managementPort());
+        }
+        return ConfigFactory.parseMap(settings).withFallback(ConfigFactory.load("troupe-cluster"));
+    }
+
+    /** Either side shows a certificate; Pekko reads the files anew as they age, so that they can be renewed. */
+    private static Map<String, Object> of(TlsSpec tls) {
+        String engine = "pekko.remote.artery.ssl.rotating-keys-engine.";
+        return Map.of("pekko.remote.artery.transport", "tls-tcp",
+                "pekko.remote.artery.ssl.ssl-engine-provider",
+                "org.apache.pekko.remote.artery.tcp.ssl.RotatingKeysSSLEngineProvider",
+                engine + "key-file", tls.key().toString(),
+                engine + "cert-file", tls.certificate().toString(),
+                engine + "ca-cert-file", tls.authority().toString());
+    }
+}

@@ -1,0 +1,24 @@
+package dev.troupe.cluster;
+
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.databind.jsontype.NamedType;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.troupe.machine.CoordinatorEvent;
+
+/** How control messages are written whose parts are of sealed types: with the name of the record, not of its class. */
+public final class ControlModule extends SimpleModule {
+    private static final long serialVersionUID = 1;
+
+    /** Found by Pekko's serialization through its configuration. */
+    public ControlModule() {
+        super("troupe-control");
+        setMixInAnnotation(CoordinatorEvent.class, Named.class);
+        for (Class<?> event : CoordinatorEvent.class.getPermittedSubclasses()) {
+            registerSubtypes(new NamedType(event, event.getSimpleName()));
+        }
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
+    private interface Named {
+    }
+}

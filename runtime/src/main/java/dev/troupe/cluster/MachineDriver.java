@@ -1,0 +1,101 @@
+package dev.troupe.cluster;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.SharedDriver;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.zip.CRC32C;
+
+/**
+ * The one media driver of a machine, in a directory whose name follows from the cluster and the host, so that all the
+ * nodes there find it. {@code launch} starts it in a process of its own; where nodes are started one by one, the first of
+ * the file that is on the host has it.
+ */
+public final class MachineDriver {
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+    private MachineDriver() {
+    }
+
+    /** Where the driver of a host keeps its files: unlike those of a cluster with other nodes of the same name. */
+    static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
+        CRC32C sum = new CRC32C();
+        cluster.nodes().forEach(node -> sum.update(
+                (node.name() + " " + node.host() + ":" + node.controlPort() + " ").getBytes(StandardCharsets.UTF_8)));
+        sum.update(host.getBytes(StandardCharsets.UTF_8));
+        Path sharedMemory = Path.of("/dev/shm");
+        Path base = spec.transport().directory().orElseGet(() -> Files.isWritable(sharedMemory)
+                ? sharedMemory
+                : Path.of(System.getProperty("java.io.tmpdir")));
+        return base.resolve("troupe-" + cluster.name() + "-" + Long.toHexString(sum.getValue()));
+    }
+
+    /** How a node of the cluster sees the others. */
+    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
+        List<Endpoint> endpoints = cluster.nodes().stream()
+                .map(node -> new Endpoint(node.host(), node.dataPort())).toList();
+        int index = cluster.indexOf(self.name());
+        return new NodeMap(index, cluster.nodeOfRank(), endpoints, Peers.of(plan, cluster.nodeOfRank(), index));
+    }
+
+    static TransportSettings settings(RunSpec spec, Path directory) {
+        return new TransportSettings(Optional.of(directory), true, spec.transport().termLengthBytes(),
+                spec.transport().timeout());
+    }
+
+    /**
+     * Starts the driver of a host.
+     *
+     * @throws dev.troupe.transport.TransportException
+     *             where it cannot be: in use, too little room
+     */
+    public static SharedDriver start(RunSpec spec, TrainingPlan plan, String host) {
+        ClusterSpec cluster = spec.cluster().orElseThrow();
+        Path directory = directory(spec, cluster, host);
+        List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
+        return SharedDriver.start(directory, there, settings(spec, directory));
+    }
+
+    /**
+     * Finds the driver of a node's machine, or starts it where that is for this node to do; the driver is then its to
+     * close.
+     *
+     * @throws RequestException
+     *             where another node has to start it, and has not within the time nodes wait for each other
+     */
+    static Optional<SharedDriver> find(RunSpec spec, TrainingPlan plan, NodeSpec self) {
+        ClusterSpec cluster = spec.cluster().orElseThrow();
+        Path directory = directory(spec, cluster, self.host());
+        if (SharedDriver.isAtWork(directory)) {
+            return Optional.empty();
+        }
+        NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
+        if (keeper.equals(self)) {
+            return Optional.of(start(spec, plan, self.host()));
+        }
+        long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
+        while (!SharedDriver.isAtWork(directory)) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new RequestException("node " + self.name() + " uses the media driver of node " + keeper.name()
+                        + ", the first on " + self.host() + ", which did not start one in " + directory + " within "
+                        + cluster.joinTimeout().toSeconds() + " seconds: start node " + keeper.name()
+                        + ", or all of them with launch");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_AGAIN.toMillis()));
+        }
+        return Optional.empty();
+    }
+}

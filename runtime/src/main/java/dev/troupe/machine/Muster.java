@@ -1,0 +1,81 @@
+package dev.troupe.machine;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Which nodes of a run have come, and whether they may take part.
+ *
+ * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
+ */
+public final class Muster {
+    private final Cast cast;
+    private final long sinceNanos;
+    private final TreeSet<String> missing;
+    private final TreeSet<String> joined = new TreeSet<>();
+
+    public Muster(Cast cast, long nowNanos) {
+        this.cast = cast;
+        this.sinceNanos = nowNanos;
+        this.missing = new TreeSet<>();
+        cast.ranks().forEach((node, ranks) -> {
+            if (!ranks.isEmpty()) {
+                missing.add(node);
+            }
+        });
+    }
+
+    /** Takes a node in, or says in a sentence why not. */
+    public Optional<String> join(String name, Map<String, String> traits) {
+        if (!cast.ranks().containsKey(name)) {
+            return Optional.of("node " + name + " was refused: the cluster's nodes are "
+                    + String.join(", ", new TreeSet<>(cast.ranks().keySet()))
+                    + "; start every node with the same configuration");
+        }
+        Map<String, String> all = new TreeMap<>(cast.traits());
+        all.putAll(traits);
+        for (String trait : all.keySet()) {
+            String ours = cast.traits().get(trait);
+            String its = traits.get(trait);
+            if (!Objects.equals(ours, its)) {
+                return Optional.of("node " + name + " was refused: it has " + trait + " = " + its
+                        + ", but the cluster has " + ours
+                        + "; start every node with the same version and the same configuration");
+            }
+        }
+        missing.remove(name);
+        return joined.add(name)
+                ? Optional.empty()
+                : Optional.of("node " + name + " was refused: a node of that name has joined already;"
+                        + " two may not have one name");
+    }
+
+    /** The nodes that have not come, by name. */
+    public List<String> missing() {
+        return List.copyOf(missing);
+    }
+
+    /** The nodes that have come, by name. */
+    public List<String> joined() {
+        return List.copyOf(joined);
+    }
+
+    /** Whether all are there that have ranks. */
+    public boolean isComplete() {
+        return missing.isEmpty();
+    }
+
+    /** Who did not come in time, in a sentence; empty while there is time left. */
+    public Optional<String> overdue(long nowNanos) {
+        return isComplete() || nowNanos - sinceNanos <= cast.joinTimeout().toNanos()
+                ? Optional.empty()
+                : Optional.of((missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing)
+                        + " did not join within " + cast.joinTimeout().toSeconds()
+                        + " seconds (cluster.join-timeout): see that " + (missing.size() == 1 ? "it runs" : "they run")
+                        + ", and that hosts and control ports can be reached");
+    }
+}

@@ -1,0 +1,17 @@
+package dev.troupe.transport;
+
+import java.util.Objects;
+
+/**
+ * Where a node receives what other machines send it.
+ *
+ * @param host
+ *            name or address of its machine; nodes with the same one share that machine's media driver
+ * @param port
+ *            UDP port of this node alone
+ */
+public record Endpoint(String host, int port) {
+    public Endpoint {
+        Objects.requireNonNull(host, "host");
+    }
+}

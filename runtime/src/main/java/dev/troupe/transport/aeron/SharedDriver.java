@@ -1,0 +1,43 @@
+package dev.troupe.transport.aeron;
+
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** The media driver of a machine, for the transports of all the nodes that run there. */
+public final class SharedDriver implements AutoCloseable {
+    private final Driver driver;
+
+    private SharedDriver(Driver driver) {
+        this.driver = driver;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param nodes
+     *            the nodes that will use it, each as it sees the others
+     * @param settings
+     *            as the nodes have them
+     * @throws dev.troupe.transport.TransportException
+     *             if the directory is in use or has too little room, or the driver does not start; nothing is left behind
+     */
+    public static SharedDriver start(Path directory, List<NodeMap> nodes, TransportSettings settings) {
+        int streams = nodes.stream().mapToInt(Driver::streams).sum();
+        return new SharedDriver(
+                Driver.start(Optional.of(directory), Driver.neededBytes(streams, settings), settings));
+    }
+
+    /** Whether a driver is at work in a directory. */
+    public static boolean isAtWork(Path directory) {
+        return DriverDirectory.isInUse(directory);
+    }
+
+    /** Stops it and deletes its directory; whoever still uses it hears so. Waits a few seconds at most. */
+    @Override
+    public void close() {
+        driver.close();
+    }
+}

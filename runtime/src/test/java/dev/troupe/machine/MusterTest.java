@@ -1,0 +1,53 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class MusterTest {
+    private static final Map<String, String> TRAITS = Map.of("version", "1", "parallel.schedule", "1f1b");
+
+    private final Muster muster = new Muster(
+            new Cast(Map.of("a", List.of(0), "b", List.of(1)), TRAITS, Duration.ofSeconds(60)), 0);
+
+    @Test
+    void shouldBeCompleteOnceAllHaveCome() {
+        assertEquals(Optional.empty(), muster.join("b", TRAITS));
+        assertFalse(muster.isComplete());
+        assertEquals(List.of("a"), muster.missing());
+        assertEquals(Optional.empty(), muster.join("a", TRAITS));
+        assertTrue(muster.isComplete());
+        assertEquals(Optional.empty(), muster.overdue(Duration.ofHours(1).toNanos()));
+    }
+
+    @Test
+    void shouldNameTheDifference() {
+        String refusal = muster.join("b", Map.of("version", "1", "parallel.schedule", "gpipe")).orElseThrow();
+        assertTrue(refusal.contains("parallel.schedule = gpipe, but the cluster has 1f1b"), refusal);
+        assertTrue(muster.join("b", Map.of("version", "1")).orElseThrow().contains("parallel.schedule"));
+        assertEquals(List.of("a", "b"), muster.missing());
+    }
+
+    @Test
+    void shouldRefuseAStrangerAndASecondOfAName() {
+        assertTrue(muster.join("c", TRAITS).orElseThrow().contains("the cluster's nodes are a, b"));
+        assertEquals(Optional.empty(), muster.join("a", TRAITS));
+        assertTrue(muster.join("a", TRAITS).orElseThrow().contains("joined already"));
+    }
+
+    @Test
+    void shouldSayWhoIsMissingWhenTimeIsUp() {
+        muster.join("a", TRAITS);
+        assertEquals(Optional.empty(), muster.overdue(Duration.ofSeconds(60).toNanos()));
+        String overdue = muster.overdue(Duration.ofSeconds(61).toNanos()).orElseThrow();
+        assertTrue(overdue.startsWith("node b did not join within 60 seconds"), overdue);
+    }
+}
