@@ -51,8 +51,8 @@ final class RankResources {
     private final MicrobatchReader data;
     private final AtomicLong bytesSent = new AtomicLong();
     private final RankThread thread;
-    /** Waits for other ranks while {@link #thread} computes. */
-    private final RankThread gathering;
+    /** Exchanges with other ranks while {@link #thread} computes. */
+    private final RankThread exchanging;
     private Traffic toldTraffic = Traffic.NONE;
     // Filled on the rank's thread, read by the transport's.
     private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
@@ -66,7 +66,7 @@ final class RankResources {
         this.dataGroup = node.groups().join(GroupKind.DATA, rank, NodeContext.EPOCH);
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.thread = new RankThread("rank-" + rank);
-        this.gathering = new RankThread("rank-" + rank + "-gathers");
+        this.exchanging = new RankThread("rank-" + rank + "-exchanges");
     }
 
     int rank() {
@@ -113,7 +113,7 @@ final class RankResources {
     }
 
     private void aside(Runnable task) {
-        gathering.run(() -> {
+        exchanging.run(() -> {
             task.run();
             return null;
         });
@@ -213,8 +213,8 @@ final class RankResources {
     /** After {@link #shutDown}: frees all memory, unless a stage still computes at the deadline. */
     void close(long deadlineNanos) {
         boolean hasEnded = thread.awaitEnd(deadlineNanos);
-        gathering.shutDown();
-        if (hasEnded && gathering.awaitEnd(deadlineNanos)) {
+        exchanging.shutDown();
+        if (hasEnded && exchanging.awaitEnd(deadlineNanos)) {
             workers.values().forEach(StageWorker::close);
             engine.close();
             data.close();

@@ -36,6 +36,7 @@ final class StageWorker implements AutoCloseable {
     private final TrainingPlan plan;
     private final Coordinates at;
     private final MicrobatchReader data;
+    private final Action lastBackward;
     private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
@@ -46,6 +47,7 @@ final class StageWorker implements AutoCloseable {
         this.plan = node.plan();
         this.at = plan.ranks().coordinates(rank.rank());
         this.data = rank.data();
+        this.lastBackward = plan.lastBackward(rank.rank(), stage.index());
     }
 
     /** Does a task and hands its sends to the transport. */
@@ -93,6 +95,9 @@ final class StageWorker implements AutoCloseable {
 
     private TaskResult compute(Action action, Pass pass) {
         int microbatch = action.microbatch();
+        if (action.equals(lastBackward)) {
+            stage.lastBackwardFollows();
+        }
         switch (action.kind()) {
             case FORWARD -> {
                 return forward(action, pass);

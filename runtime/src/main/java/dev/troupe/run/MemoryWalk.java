@@ -53,6 +53,7 @@ final class MemoryWalk implements AutoCloseable {
     private final Coordinates at;
     private final Engine engine;
     private final Map<Integer, Stage> stages = new TreeMap<>();
+    private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
     private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
@@ -76,6 +77,7 @@ final class MemoryWalk implements AutoCloseable {
                     (name, shape, type, target) -> {
                         throw new IllegalStateException("nothing is loaded where only sizes count");
                     }));
+            lastBackwards.put(stage, plan.lastBackward(rank, stage));
         }
         this.stateBytes = this.engine.allocatedBytes();
         for (Stage stage : stages.values()) {
@@ -109,6 +111,9 @@ final class MemoryWalk implements AutoCloseable {
         for (Action action : certificate.plan().rows().get(at.pipeline())) {
             Stage stage = stages.get(action.stage());
             int microbatch = action.microbatch();
+            if (action.equals(lastBackwards.get(action.stage()))) {
+                stage.lastBackwardFollows();
+            }
             switch (action.kind()) {
                 case FORWARD -> {
                     Tensor input = stage.hasEmbedding() ? null : receive(stage, action.as(Kind.RECV_F));

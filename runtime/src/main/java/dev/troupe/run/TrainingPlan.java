@@ -96,6 +96,13 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return new RankRow(certificate.plan().rows().get(place), certificate.peakActivations().get(place));
     }
 
+    /** The action of a rank's row that completes the gradients of a stage. */
+    public Action lastBackward(int rank, int stage) {
+        return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
+                .filter(action -> action.stage() == stage && action.kind().freesActivation()).findFirst()
+                .orElseThrow();
+    }
+
     /** Messages that may be unconsumed on an edge. */
     public int creditsPerEdge() {
         return training.creditsPerEdge();

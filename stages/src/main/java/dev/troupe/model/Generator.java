@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
@@ -40,7 +41,7 @@ public final class Generator implements AutoCloseable {
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), TensorShare.ALL);
         this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
-        this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL);
+        this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL, TensorGroup.ALONE, pool);
         buffers.load(layers.parameters(), source);
         this.inlet = new TokenInlet(context, 0);
         long elementBytes = engine.floatType().elementBytes();

@@ -1,9 +1,9 @@
 package dev.troupe.model;
 
 /**
- * What comes before and after a layer's work where the ranks that hold its weights share out gradients, or weights too:
- * weights are gathered as long as they are read, gradients are added to the shares as soon as they are there. Where nothing
- * of the kind is shared out, nothing happens.
+ * What comes before and after a layer's work where several ranks hold its weights. Where they share out gradients, or weights
+ * too, weights are gathered as long as they are read, and gradients are added to the shares as soon as they are there; where
+ * each keeps all gradients, those that are final begin to be added up. Where one rank has the layer alone, nothing happens.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */
@@ -11,6 +11,7 @@ final class LayerShares {
     // Null where it is not shared out.
     private final LayerWeights weights;
     private final LayerGradients gradients;
+    private final GradientBuckets buckets;
     /** The first layer whose backward reads weights. */
     private final int firstReadBackwards;
 
@@ -18,9 +19,10 @@ final class LayerShares {
      * @param readsBackwards
      *            whether the first layer reads its weights in its backward, as all others do
      */
-    LayerShares(LayerWeights weights, LayerGradients gradients, boolean readsBackwards) {
+    LayerShares(LayerWeights weights, LayerGradients gradients, GradientBuckets buckets, boolean readsBackwards) {
         this.weights = weights;
         this.gradients = gradients;
+        this.buckets = buckets;
         this.firstReadBackwards = readsBackwards ? 0 : 1;
     }
 
@@ -58,6 +60,9 @@ final class LayerShares {
         if (gradients != null) {
             gradients.addUp(layer);
         }
+        if (buckets != null) {
+            buckets.layerDone(layer);
+        }
     }
 
     /** Microbatches are given up, wherever they are. */
@@ -67,6 +72,9 @@ final class LayerShares {
         }
         if (gradients != null) {
             gradients.reset();
+        }
+        if (buckets != null) {
+            buckets.reset();
         }
     }
 }

@@ -9,8 +9,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /**
  * The weights of the layer that computes, gathered from the shares of the ranks that hold them, and those of the layer
@@ -29,7 +27,7 @@ final class LayerWeights {
     private final FlatBuffer shares;
     private final List<LayerRoom> rooms;
     private final List<Slot> slots = new ArrayList<>();
-    private CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
+    private final SideWork aside;
 
     /** A buffer with the weights of a layer, or of none. */
     private static final class Slot {
@@ -74,6 +72,7 @@ final class LayerWeights {
         this.data = data;
         this.shares = shares;
         this.rooms = List.copyOf(rooms);
+        this.aside = new SideWork(data.aside());
         for (int slot = 0; slot < buffers.size(); slot++) {
             slots.add(new Slot(buffers.get(slot), operands.get(slot)));
         }
@@ -104,20 +103,12 @@ final class LayerWeights {
 
     /** Waits for a gather that runs aside; what fails there fails here. */
     void settle() {
-        try {
-            underWay.join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof RuntimeException known) {
-                throw known;
-            }
-            throw failure;
-        }
+        aside.settle();
     }
 
     /** Forgets whatever a microbatch that was given up had gathered. */
     void reset() {
-        underWay.exceptionally(failure -> null).join();
-        underWay = CompletableFuture.completedFuture(null);
+        aside.reset();
         slots.forEach(slot -> slot.layer = Slot.NONE);
     }
 
@@ -129,8 +120,7 @@ final class LayerWeights {
         }
         slot.layer = layer;
         List<Gather> gathers = slot.gathers.computeIfAbsent(layer, key -> gathersOf(slot, rooms.get(layer)));
-        underWay = CompletableFuture.runAsync(
-                () -> gathers.forEach(gather -> data.group().allGather(gather.share, gather.whole)), data.aside());
+        aside.begin(() -> gathers.forEach(gather -> data.group().allGather(gather.share, gather.whole)));
         return slot;
     }
 

@@ -63,7 +63,7 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
-        this.buffers = new StageBuffers(engine, stack, true, data);
+        this.buffers = new StageBuffers(engine, stack, true, data, group, pool);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
@@ -257,12 +257,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput} and then
-     * {@link #backwardWeight}, with less kept between them.
-     *
-     * @param outputGradient
-     *            as of {@link #backwardInput}
-     * @return as of {@link #backwardInput}
+     * Both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput}, whose argument and
+     * result these are, and then {@link #backwardWeight}, with less kept between them.
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
@@ -270,6 +266,15 @@ public final class Stage implements AutoCloseable {
         Tensor inputGradient = tape.backward(outputGradient);
         tapes.end(microbatch);
         return inputGradient;
+    }
+
+    /**
+     * Says that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer are then
+     * added up over the ranks that hold the same weights from the moment they are final, beside what this thread does next;
+     * {@link #addUpGradients} waits for them. Without it, or where gradients are shared out, all is done there.
+     */
+    public void lastBackwardFollows() {
+        buffers.lastBackwardFollows();
     }
 
     /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
@@ -281,7 +286,7 @@ public final class Stage implements AutoCloseable {
     /** Drops what is kept of all microbatches under way, as if they had never come: a step is given up. */
     public void dropActivations() {
         tapes.dropAll();
-        buffers.layerShares().reset();
+        buffers.reset();
     }
 
     /** The last stage: what the losses of the microbatches that come are multiplied by before the backward; 1 at first. */
@@ -296,14 +301,14 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Adds up over the group the gradients that each rank computed from its own rows: those of the norms with sequence
-     * parallelism. Once a step, right after the last microbatch. All other gradients are of the whole batch already.
+     * parallelism, as far as {@link #lastBackwardFollows} did not have it done. Once a step, right after the last microbatch.
      */
     public void reduceNorms() {
-        buffers.addUp(stack.parameters().stream().filter(Parameter::ofOwnRows).toList(), group, pool);
+        buffers.addUpOwnRows();
     }
 
     /**
-     * Adds up gradients over the ranks that hold the same weights. Once a step, after {@link #reduceNorms} and the
+     * Adds up gradients over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after {@link #reduceNorms} and the
      * exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers, a rank has the sums of
      * its share alone, which is all that is measured, shown and used of its gradients from there on.
      */
@@ -311,10 +316,7 @@ public final class Stage implements AutoCloseable {
         buffers.reduceGradients();
     }
 
-    /**
-     * With both ends of a tied table here: adds the head end's gradient to the embedding end's. Once a step, after the
-     * last microbatch.
-     */
+    /** With both ends of a tied table here: adds the head's gradient to the embedding's, once a step, after its row. */
     public void reduceTied() {
         tied.reduce();
     }
@@ -328,10 +330,7 @@ public final class Stage implements AutoCloseable {
         return tied.gradient();
     }
 
-    /**
-     * A buffer of that shape with any content for the other end's gradient. With one end of a tied table here. Goes back with
-     * {@link #release}.
-     */
+    /** A buffer for the other end's {@link #tiedGradient}, with any content. Goes back with {@link #release}. */
     public Tensor takeTiedGradient() {
         return pool.takeFloats(tied.gradient().shape());
     }

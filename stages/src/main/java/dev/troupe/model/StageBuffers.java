@@ -19,7 +19,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
@@ -42,7 +41,9 @@ final class StageBuffers implements AutoCloseable {
     // What this rank has of each parameter's gradient; made once, since every step asks for it.
     private final Map<Parameter, Tensor> gradientShares = new IdentityHashMap<>();
     private final List<Exchanged> exchangedWeights;
-    private final List<Exchanged> exchangedGradients;
+    private final OwnRowGradients ownRows;
+    /** Null where every gradient is its sum already. */
+    private final GradientBuckets buckets;
     private final LayerShares layerShares;
     // Of buffers that layers use in turn.
     private long workingWeightBytes;
@@ -59,13 +60,19 @@ final class StageBuffers implements AutoCloseable {
      *            whether there are gradients
      * @param data
      *            with whom the buffers are shared out
+     * @param group
+     *            the ranks that share the stage
+     * @param pool
+     *            for what a step takes and gives back
      */
-    StageBuffers(Engine engine, StageLayers layers, boolean trained, DataShare data) {
+    StageBuffers(Engine engine, StageLayers layers, boolean trained, DataShare data, TensorGroup group,
+            TensorPool pool) {
         this.engine = engine;
         this.data = data;
         List<Parameter> parameters = layers.parameters();
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
-        this.layout = new BufferLayout(sharesGradients ? layers.buckets() : List.of(parameters), data.group().size());
+        this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
+                data.group().size());
         this.weights = allocate(data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL);
         this.operands = engine.productType() != engine.floatType() && weights.extent() == Extent.ALL
                 ? own(engine.productType(), weights.tensor().shape())
@@ -95,9 +102,11 @@ final class StageBuffers implements AutoCloseable {
         this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weights.extent() == Extent.ALL
                 ? exchanged(weights)
                 : List.of();
-        this.exchangedGradients = trained && gradients.extent() == Extent.SHARE_IN_PLACE
-                ? exchanged(gradients)
-                : List.of();
+        this.ownRows = new OwnRowGradients(engine, group, pool, parameters,
+                parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
+        this.buckets = trained && !sharesGradients && data.group().size() > 1
+                ? new GradientBuckets(layout, data, gradients, layers.finalWithLayers(), ownRows)
+                : null;
         this.layerShares = layerShares(layers);
     }
 
@@ -110,7 +119,7 @@ final class StageBuffers implements AutoCloseable {
 
     private LayerShares layerShares(StageLayers layers) {
         if (!data.shares(Zero.GRADIENTS)) {
-            return new LayerShares(null, null, true);
+            return new LayerShares(null, null, buckets, true);
         }
         List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
         Shape largest = Shape
@@ -118,7 +127,7 @@ final class StageBuffers implements AutoCloseable {
         Tensor working = own(engine.floatType(), largest);
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
-                new LayerGradients(engine, layout, data.group(), gradients, rooms, working),
+                new LayerGradients(engine, layout, data.group(), gradients, rooms, working), null,
                 layers.embedding() == null);
     }
 
@@ -222,16 +231,29 @@ final class StageBuffers implements AutoCloseable {
         return Optional.ofNullable(gradientShares.get(parameter));
     }
 
+    /** The backward for the weights that follows is the step's last. */
+    void lastBackwardFollows() {
+        if (buckets != null) {
+            buckets.lastBackwardFollows();
+        }
+    }
+
+    /** Gradients of a rank's own rows become their sums over the group. */
+    void addUpOwnRows() {
+        ownRows.addUpRest();
+    }
+
     /** Gradients become their sums over the ranks that hold the same weights, as far as they count here. */
     void reduceGradients() {
-        switch (gradients.extent()) {
-            case ALL -> data.group().allReduce(gradients.tensor());
-            case SHARE_IN_PLACE ->
-                exchangedGradients.forEach(bucket -> data.group().reduceScatter(bucket.whole, bucket.share));
-            case SHARE -> {
-                // They are sums already.
-            }
+        if (buckets != null) {
+            buckets.addUpRest();
         }
+    }
+
+    /** Whatever was given up under way leaves nothing behind but in gradients. */
+    void reset() {
+        layerShares.reset();
+        ownRows.reset();
     }
 
     /**
@@ -304,39 +326,6 @@ final class StageBuffers implements AutoCloseable {
             }
             engine.copyFromHost(values, target, 0);
         }
-    }
-
-    /** What adds up here of the gradients of these parameters becomes the sum over the group, in one exchange. */
-    void addUp(List<Parameter> some, TensorGroup group, TensorPool pool) {
-        List<Tensor> added = some.stream()
-                .flatMap(parameter -> gradients.extent() == Extent.SHARE
-                        ? gradientShare(parameter).stream()
-                        : Stream.of(parameter.gradient()))
-                .toList();
-        if (added.isEmpty()) {
-            return;
-        }
-        long count = added.stream().mapToLong(gradient -> gradient.shape().elementCount()).sum();
-        Tensor packed = pool.take(gradients.tensor().dataType(), Shape.of(Math.toIntExact(count)));
-        List<Tensor> parts = partsOf(packed, added);
-        for (int i = 0; i < parts.size(); i++) {
-            engine.copy(added.get(i), parts.get(i));
-        }
-        group.allReduce(packed);
-        for (int i = 0; i < parts.size(); i++) {
-            engine.copy(parts.get(i), added.get(i));
-        }
-        pool.give(packed);
-    }
-
-    private List<Tensor> partsOf(Tensor packed, List<Tensor> some) {
-        List<Tensor> parts = new ArrayList<>();
-        long next = 0;
-        for (Tensor tensor : some) {
-            parts.add(engine.range(packed, next, tensor.shape()));
-            next += tensor.shape().elementCount();
-        }
-        return parts;
     }
 
     private Tensor own(DataType dataType, Shape shape) {

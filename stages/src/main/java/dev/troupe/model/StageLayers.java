@@ -72,7 +72,7 @@ final class StageLayers {
     }
 
     /**
-     * The parameters of the stage by what is sent together where ranks share gradients out: a layer's are, but for a table
+     * The parameters of the stage by what is sent together where several ranks hold them: a layer's are, but for a table
      * of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares out unevenly
      * would leave the ranks of the group with unlike shares of what they all have.
      */
@@ -84,6 +84,12 @@ final class StageLayers {
             buckets.add(others);
         }
         return buckets;
+    }
+
+    /** For each layer the parameters whose gradients are final when its last backward is: a tied table's still meet. */
+    List<List<Parameter>> finalWithLayers() {
+        return layers.stream().map(layer -> layer.parameters().stream()
+                .filter(parameter -> tiedEnd == TiedEnd.NONE || !isTable(parameter)).toList()).toList();
     }
 
     private boolean isTable(Parameter parameter) {

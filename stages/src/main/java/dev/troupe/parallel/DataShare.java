@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
  * @param zero
  *            what they share out; nothing in a group of one
  * @param aside
- *            runs the gather of weights that are needed next while the stage's thread computes; one task at a time, each
- *            of which blocks until the other members have come to it
+ *            runs what these ranks exchange while the stage's thread computes; one task after another, in the order given,
+ *            each of which blocks until the other members have come to it
  */
 public record DataShare(TensorGroup group, Zero zero, Executor aside) {
     /** The share of a rank that is alone with its weights. */

@@ -35,12 +35,18 @@ final class NaivePipeline implements AutoCloseable {
         default DataShare data(Engine engine) {
             return DataShare.ALL;
         }
+
+        /** Whether stages are told which backward is the step's last. */
+        default boolean tellsLast() {
+            return true;
+        }
     }
 
     private final Golden golden;
     private final int microbatchSize;
     private final int microbatches;
     private final int firstMicrobatch;
+    private final boolean tellsLast;
     private final List<Engine> engines = new ArrayList<>();
     final List<Stage> stages = new ArrayList<>();
     final int[] peakActivations;
@@ -71,6 +77,7 @@ final class NaivePipeline implements AutoCloseable {
         TensorGroup holders = shares.data(null).group();
         this.microbatches = allMicrobatches / holders.size();
         this.firstMicrobatch = holders.rank() * microbatches;
+        this.tellsLast = shares.tellsLast();
         this.peakActivations = new int[partition.stageCount()];
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
                 golden.optimizer, recompute, dropout);
@@ -143,7 +150,12 @@ final class NaivePipeline implements AutoCloseable {
             moved = false;
             for (int index = 0; index < stages.size(); index++) {
                 while (!rows.get(index).isEmpty() && ready(index, rows.get(index).getFirst())) {
-                    work(step, index, rows.get(index).removeFirst());
+                    Work work = rows.get(index).removeFirst();
+                    if (tellsLast && work.kind().isForWeights()
+                            && rows.get(index).stream().noneMatch(left -> left.kind().isForWeights())) {
+                        stages.get(index).lastBackwardFollows();
+                    }
+                    work(step, index, work);
                     peakActivations[index] = Math.max(peakActivations[index], stages.get(index).liveActivations());
                     moved = true;
                 }

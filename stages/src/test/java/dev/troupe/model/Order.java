@@ -60,7 +60,11 @@ enum Order {
     };
 
     enum Kind {
-        FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, BOTH_GRADIENTS
+        FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, BOTH_GRADIENTS;
+
+        boolean isForWeights() {
+            return this == WEIGHT_GRADIENT || this == BOTH_GRADIENTS;
+        }
     }
 
     record Work(Kind kind, int microbatch) {

@@ -29,6 +29,8 @@ import java.util.function.Function;
  */
 final class TensorPipelines implements AutoCloseable {
     private final ExecutorService threads;
+    /** One for each rank: what it has done aside goes in order. */
+    private final List<ExecutorService> asides = new ArrayList<>();
     private final int size;
     final List<NaivePipeline> ranks = new ArrayList<>();
     final List<InMemoryGroup> groups = new ArrayList<>();
@@ -48,8 +50,13 @@ final class TensorPipelines implements AutoCloseable {
     }
 
     TensorPipelines(Setup setup, Partition partition, int size, boolean sequence, int holders, Zero zero) {
+        this(setup, partition, size, sequence, holders, zero, true);
+    }
+
+    TensorPipelines(Setup setup, Partition partition, int size, boolean sequence, int holders, Zero zero,
+            boolean tellsLast) {
         this.size = size;
-        threads = Executors.newFixedThreadPool(2 * size * holders);
+        threads = Executors.newFixedThreadPool(size * holders);
         for (int rank = 0; rank < size; rank++) {
             dataGroups.add(new InMemoryGroup(holders));
         }
@@ -60,17 +67,18 @@ final class TensorPipelines implements AutoCloseable {
             }
             groups.addAll(ofStages);
             for (int rank = 0; rank < size; rank++) {
+                asides.add(Executors.newSingleThreadExecutor());
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
                         setup.recompute(), setup.dropout(), setup.floatType(),
-                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero,
-                                threads)));
+                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero, asides.getLast(),
+                                tellsLast)));
             }
         }
     }
 
     /** Where a rank stands. */
     private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
-            Zero zero, Executor aside) implements NaivePipeline.Shares {
+            Zero zero, Executor aside, boolean tellsLast) implements NaivePipeline.Shares {
         @Override
         public TensorShare of(int stage, Engine engine) {
             return new TensorShare(ofStages.get(stage).member(rank, engine), sequence);
@@ -158,6 +166,7 @@ final class TensorPipelines implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
+        asides.forEach(ExecutorService::shutdownNow);
         ranks.forEach(NaivePipeline::close);
     }
 }

@@ -137,7 +137,7 @@ class ZeroTest {
         }
     }
 
-    private static void assertSameTraining(TensorPipelines each, TensorPipelines shared, Order order,
+    static void assertSameTraining(TensorPipelines each, TensorPipelines shared, Order order,
             double tolerance) {
         for (int step = 0; step < 2; step++) {
             StepResult expected = each.gradients(step, order);
