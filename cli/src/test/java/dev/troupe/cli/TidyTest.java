@@ -71,7 +71,8 @@ class TidyTest {
                         && !file.toString().contains("dev/troupe/run/")
                         && !file.toString().contains("dev/troupe/cluster/"))
                 .filter(file -> read(file).contains("import org.apache.pekko.")).map(Path::toString).toList();
-        assertEquals(List.of(), wrong, "actors live in dev.troupe.actor; dev.troupe.run and dev.troupe.cluster start them");
+        assertEquals(List.of(), wrong,
+                "actors live in dev.troupe.actor; dev.troupe.run and dev.troupe.cluster start them");
     }
 
     @Test
