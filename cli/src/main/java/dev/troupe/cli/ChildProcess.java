@@ -88,6 +88,11 @@ final class ChildProcess {
         process.destroy();
     }
 
+    /** Ends it at once. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
     /** Waits; whether it has ended, with all that it printed read. */
     boolean awaitEnd(long timeout, TimeUnit unit) throws InterruptedException {
         if (!process.waitFor(timeout, unit)) {
@@ -108,7 +113,7 @@ final class ChildProcess {
     void end(long patience, TimeUnit unit) throws InterruptedException {
         process.destroy();
         if (!awaitEnd(patience, unit)) {
-            process.destroyForcibly();
+            kill();
             awaitEnd(patience, unit);
         }
         log.close();

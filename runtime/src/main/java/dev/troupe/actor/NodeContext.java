@@ -44,5 +44,5 @@ public record NodeContext(TrainingPlan plan, Transport transport, RankGroups gro
         boolean resumes, Batches batches, Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, Optional<ActionTrace> trace) {
     /** The epoch of a run in which nothing is restarted. */
-    static final int EPOCH = 0;
+    public static final int EPOCH = 0;
 }

@@ -129,7 +129,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
                 .onMessage(RankFailed.class, this::onRankFailed).onMessage(StatusTold.class, this::onStatusTold)
-                .onMessage(Stop.class, _ -> take(new CoordinatorEvent.StopRequested()))
+                .onMessage(Stop.class, _ -> onStop())
                 .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(Tick.class, _ -> onTick()).build();
     }
 
@@ -162,6 +162,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private void host(String name) {
         nodes.get(name).tell(new NodeActor.HostRanks(setup.cast().ranks().get(name), setup.directory().toString(),
                 getContext().getSelf()));
+    }
+
+    private Behavior<Command> onStop() {
+        return stallWatch.isEmpty()
+                ? end(Optional.of("it was stopped while it waited for nodes: " + String.join(", ", muster.missing())))
+                : take(new CoordinatorEvent.StopRequested());
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {

@@ -1,6 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.node.NodeGroups;
@@ -8,6 +9,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.machine.Cast;
+import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
@@ -66,14 +68,17 @@ public final class ClusterRun {
         Resources resources = Resources.open(run, self);
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Map<String, String> traits = Traits.of(run, version);
+        LostNodes lost = new LostNodes();
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
                     directory -> TrainingRun.context(run, requireVisible(directory, self), resources.transport(),
                             resources.groups(), Optional.empty()),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
-                    guardian(node, coordinator(run, cluster, traits, leader, outcome)),
+                    guardian(node, lost, coordinator(run, cluster, traits, leader, outcome)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self));
+            StatusBoard.of(system.classicSystem())
+                    .set(new NodeStatus(self.name(), self.ranks(), NodeContext.EPOCH, Optional.empty()));
             if (self.managementPort() > 0) {
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {
@@ -82,7 +87,7 @@ public final class ClusterRun {
                     }
                 });
             }
-            return new TrainingRun(system, outcome, run.stepsDone());
+            return new TrainingRun(system, outcome, run.stepsDone(), () -> lost.whyEnded(self.name()));
         } catch (RuntimeException failure) {
             resources.close();
             throw failure instanceof RemoteTransportException
@@ -110,6 +115,7 @@ public final class ClusterRun {
         Map<String, List<Integer>> ranks = new TreeMap<>();
         cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
         Path directory = run.request().output().toAbsolutePath();
+        long tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         return Behaviors.setup(context -> {
             RunListener listener;
             try {
@@ -121,16 +127,48 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
                     new Cast(ranks, traits, cluster.joinTimeout()), directory,
                     new CheckpointStore(directory, run.model()), run.spec().transport().timeout(), System::nanoTime,
-                    listener, outcome));
+                    new Watched(listener, StatusBoard.of(context.getSystem().classicSystem()), tokensPerStep),
+                    outcome));
         });
     }
 
+    /** Has the status follow what the listener hears. */
+    private record Watched(RunListener listener, StatusBoard board, long tokensPerStep) implements RunListener {
+        @Override
+        public void onWaiting(List<String> missing) {
+            listener.onWaiting(missing);
+        }
+
+        @Override
+        public void onStarted() {
+            listener.onStarted();
+        }
+
+        @Override
+        public void onStep(StepResult result, double seconds) {
+            listener.onStep(result, seconds);
+            board.set(board.status()
+                    .at(new NodeStatus.Progress(result.step(), result.loss(), tokensPerStep / seconds)));
+        }
+
+        @Override
+        public void onHeldOut(long stepsDone, double loss) {
+            listener.onHeldOut(stepsDone, loss);
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+            listener.onCheckpoint(stepsDone, directory);
+        }
+    }
+
     /** The coordinator is wherever the oldest node is; what this node is told goes there. */
-    private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node,
+    private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node, LostNodes lost,
             Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
+            context.spawn(lost.follow(), "lost-nodes");
             context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
                 coordinator.tell(command);

@@ -28,7 +28,7 @@ final class ClusterSettings {
         settings.put("pekko.remote.artery.canonical.hostname", self.host());
         settings.put("pekko.remote.artery.canonical.port", self.controlPort());
         settings.put("pekko.cluster.seed-nodes", seeds);
-        settings.put("pekko.cluster.roles", List.of("node-" + self.name()));
+        settings.put("pekko.cluster.roles", List.of(LostNodes.ROLE + self.name()));
         cluster.tls().ifPresent(tls -> settings.putAll(of(tls)));
         if (self.managementPort() > 0) {
             settings.put("pekko.management.http.hostname", self.host());

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -48,14 +49,16 @@ public final class TrainingRun {
      *
      * @param outcome
      *            completed by the actors when the run is over
+     * @param whyEnded
+     *            what to say where they end without completing it
      */
     public TrainingRun(ActorSystem<TrainingCoordinator.Command> system, CompletableFuture<RunOutcome> outcome,
-            long stepsBefore) {
+            long stepsBefore, Supplier<String> whyEnded) {
         this.system = system;
         this.outcome = outcome;
         // Whatever ends the actors, nobody waits for an outcome for ever.
-        system.getWhenTerminated().whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore,
-                Optional.of("the actors ended before the run did; the log says why"))));
+        system.getWhenTerminated()
+                .whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get()))));
     }
 
     /**
@@ -81,7 +84,7 @@ public final class TrainingRun {
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
                 new CheckpointStore(directory.path(), run.model()), timeout, System::nanoTime, listener, outcome);
         return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
-                outcome, run.stepsDone());
+                outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
     }
 
     /** How long a rank may wait for the others of a group. */

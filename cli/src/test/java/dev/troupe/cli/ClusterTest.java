@@ -1,0 +1,199 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Nodes in JVMs of their own, on the addresses of the loopback: those of one address share memory, others UDP. */
+@Tag("runtime")
+class ClusterTest {
+    private static final String HERE = "127.0.0.1";
+    private static final long PATIENCE_SECONDS = 120;
+
+    @TempDir
+    private Path directory;
+    private Path config;
+    private final List<Integer> ports = new ArrayList<>();
+    private final List<ChildProcess> children = new ArrayList<>();
+
+    @BeforeEach
+    void findPorts() throws IOException {
+        config = directory.resolve("cluster.conf");
+        List<AutoCloseable> held = new ArrayList<>();
+        for (int node = 0; node < 2; node++) {
+            ServerSocket control = new ServerSocket(0);
+            DatagramSocket data = new DatagramSocket(0);
+            held.add(control);
+            held.add(data);
+            ports.add(control.getLocalPort());
+            ports.add(data.getLocalPort());
+        }
+        for (AutoCloseable socket : held) {
+            try {
+                socket.close();
+            } catch (Exception failure) {
+                throw new IOException(failure);
+            }
+        }
+    }
+
+    @AfterEach
+    void leaveNothing() throws InterruptedException, IOException {
+        for (ChildProcess child : children) {
+            child.end(10, TimeUnit.SECONDS);
+        }
+        assertEquals(List.of(), ProcessHandle.current().descendants().filter(ProcessHandle::isAlive)
+                .map(process -> process.info().commandLine().orElse("a process")).toList());
+        for (int index = 0; index < ports.size(); index += 2) {
+            new ServerSocket(ports.get(index)).close();
+            new DatagramSocket(ports.get(index + 1)).close();
+        }
+        try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
+            assertEquals(List.of(), left.filter(file -> file.getFileName().toString().startsWith("troupe-" + name()))
+                    .toList());
+        }
+    }
+
+    /** Unlike the name of any other cluster on this machine. */
+    private String name() {
+        return "test-" + ports.getFirst();
+    }
+
+    private void write(String hostOfB) throws IOException {
+        writeWith(hostOfB, "", "");
+    }
+
+    private void writeWith(String hostOfB, String moreOfA, String moreOfB) throws IOException {
+        Files.writeString(config, """
+                troupe {
+                  name = %s
+                  cluster {
+                    join-timeout = %ds
+                    nodes = [
+                      { name = a, host = %s, control-port = %d, data-port = %d%s }
+                      { name = b, host = %s, control-port = %d, data-port = %d%s }
+                    ]
+                  }
+                }
+                """.formatted(name(), PATIENCE_SECONDS, HERE, ports.get(0), ports.get(1), moreOfA, hostOfB,
+                ports.get(2), ports.get(3), moreOfB));
+    }
+
+    private List<String> arguments(List<String> command, String out, List<String> settings) {
+        List<String> arguments = new ArrayList<>(command);
+        arguments.addAll(List.of("--out", directory.resolve(out).toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        return arguments;
+    }
+
+    /** Pipeline, data and tensor groups lie across the two nodes, or within them, over shared memory and over UDP. */
+    @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
+    @CsvSource({"2, 1, 1, 127.0.0.2", "2, 1, 2, 127.0.0.1", "1, 1, 2, 127.0.0.2", "1, 2, 1, 127.0.0.1"})
+    void shouldTrainToTheBitsOfOneProcess(int pipeline, int tensor, int data, String hostOfB) throws IOException {
+        writeWith(hostOfB, tensor > 1 ? ", ranks = [0]" : "", tensor > 1 ? ", ranks = [1]" : "");
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=3",
+                "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
+                "training.microbatch-size=1");
+        Execution.of(arguments(List.of("launch", config.toString()), "several", settings)).requireDone();
+        Execution.of(arguments(List.of("train", config.toString()), "one", settings)).requireDone();
+        assertEquals(RunFiles.results(directory.resolve("one")), RunFiles.results(directory.resolve("several")));
+        assertArrayEquals(RunFiles.exportedBytes(directory.resolve("one")),
+                RunFiles.exportedBytes(directory.resolve("several")));
+    }
+
+    @Test
+    void shouldRefuseATakenPort() throws IOException {
+        write(HERE);
+        try (ServerSocket taken = new ServerSocket(ports.get(2), 1, InetAddress.getByName(HERE))) {
+            Execution execution = Execution.of(arguments(List.of("launch", config.toString()), "out",
+                    List.of("parallel.pipeline=2", "training.steps=2", "engine.kind=reference")));
+            assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
+            assertTrue(execution.errors().contains("node b cannot listen on " + HERE + ":" + taken.getLocalPort()),
+                    execution.errors());
+            assertTrue(execution.errors().contains("control-port"), execution.errors());
+        }
+    }
+
+    @Test
+    void shouldNameTheNodeThatNeverComes() throws IOException {
+        write(HERE);
+        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "a"), "out",
+                List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=3s")));
+        assertEquals(ExitCode.RUN_FAILED, execution.exitCode(), execution.output());
+        assertTrue(execution.errors().contains("node b did not join within 3 seconds"), execution.errors());
+    }
+
+    @Test
+    void shouldSayThatThereIsNoClusterToJoin() throws IOException {
+        write("127.0.0.2");
+        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "out",
+                List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=2s")));
+        assertEquals(ExitCode.RUN_FAILED, execution.exitCode(), execution.output());
+        assertTrue(execution.errors().contains("node b found no cluster to join"), execution.errors());
+    }
+
+    @Test
+    void shouldNameTheDifferenceToANodeThatHasOne() throws IOException, InterruptedException {
+        write(HERE);
+        List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=40s");
+        children.add(ChildProcess.start("a", arguments(List.of("node", config.toString(), "a"), "out", settings),
+                directory.resolve("a.log"), _ -> {
+                }, _ -> {
+                }));
+        List<String> others = new ArrayList<>(settings);
+        others.add("parallel.schedule=gpipe");
+        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "out", others));
+        assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
+        assertTrue(execution.errors().contains("node b was refused: it has parallel.schedule = \"gpipe\", but the"
+                + " cluster has \"1f1b\""), execution.errors());
+        assertTrue(children.getFirst().isAlive());
+    }
+
+    @Test
+    void shouldEndTheOthersWhenANodeIsKilled() throws IOException, InterruptedException {
+        write(HERE);
+        List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "training.steps=100000",
+                "model.layers=2", "model.hidden=16", "training.validate-every=0");
+        List<String> errors = new ArrayList<>();
+        for (String name : List.of("a", "b")) {
+            children.add(ChildProcess.start(name,
+                    arguments(List.of("node", config.toString(), name), "out", settings),
+                    directory.resolve(name + ".log"), _ -> {
+                    }, line -> {
+                        if (name.equals("a")) {
+                            errors.add(line);
+                        }
+                    }));
+        }
+        Path metrics = directory.resolve("out/metrics.jsonl");
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!Files.exists(metrics) || Files.size(metrics) == 0) {
+            assertTrue(System.nanoTime() < deadline, "no step in time");
+            assertFalse(children.getFirst().awaitEnd(100, TimeUnit.MILLISECONDS), () -> errors.toString());
+        }
+        children.getLast().kill();
+        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(ExitCode.RUN_FAILED, children.getFirst().exitCode());
+        assertTrue(errors.stream().anyMatch(line -> line.contains("node b ended before the run did")
+                || line.contains("node a lost b")), () -> errors.toString());
+    }
+}

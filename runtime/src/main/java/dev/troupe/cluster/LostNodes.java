@@ -1,0 +1,54 @@
+package dev.troupe.cluster;
+
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.ClusterEvent;
+import org.apache.pekko.cluster.Member;
+import org.apache.pekko.cluster.typed.Cluster;
+import org.apache.pekko.cluster.typed.Subscribe;
+
+/**
+ * The nodes that this one cannot reach now. Any thread may read; its actor writes.
+ *
+ * <p>Where a cluster comes apart, the part without a majority stops: its actors end without a word, and this is what can be
+ * said of it.
+ */
+final class LostNodes {
+    static final String ROLE = "node-";
+
+    private final Set<String> names = new ConcurrentSkipListSet<>();
+
+    /** Follows what the cluster says of its members. */
+    Behavior<ClusterEvent.ReachabilityEvent> follow() {
+        return Behaviors.setup(context -> {
+            Cluster.get(context.getSystem()).subscriptions()
+                    .tell(Subscribe.create(context.getSelf(), ClusterEvent.ReachabilityEvent.class));
+            return Behaviors.receive(ClusterEvent.ReachabilityEvent.class)
+                    .onMessage(ClusterEvent.UnreachableMember.class, lost -> {
+                        names.add(name(lost.member()));
+                        return Behaviors.same();
+                    }).onMessage(ClusterEvent.ReachableMember.class, found -> {
+                        names.remove(name(found.member()));
+                        return Behaviors.same();
+                    }).build();
+        });
+    }
+
+    private static String name(Member member) {
+        return member.getRoles().stream().filter(role -> role.startsWith(ROLE))
+                .map(role -> role.substring(ROLE.length())).findFirst().orElseGet(member::toString);
+    }
+
+    /** Why the actors of a node ended, in a sentence. */
+    String whyEnded(String self) {
+        Set<String> lost = new TreeSet<>(names);
+        return lost.isEmpty()
+                ? "the actors of node " + self + " ended before the run did; the log says why"
+                : "node " + self + " lost " + String.join(", ", lost)
+                        + ", and what is left is no majority of the cluster"
+                        + " (of two halves, the one with the lowest address), so it stopped";
+    }
+}

@@ -1,0 +1,37 @@
+package dev.troupe.cluster;
+
+import java.util.List;
+import java.util.Optional;
+import org.apache.pekko.actor.ActorSystem;
+import org.apache.pekko.actor.AbstractExtensionId;
+import org.apache.pekko.actor.ExtendedActorSystem;
+import org.apache.pekko.actor.Extension;
+
+/** What a node says of itself to whoever asks its management port. Any thread may read and write. */
+final class StatusBoard implements Extension {
+    private static final Id ID = new Id();
+
+    private volatile NodeStatus status = new NodeStatus("", List.of(), 0, Optional.empty());
+
+    private StatusBoard() {
+    }
+
+    private static final class Id extends AbstractExtensionId<StatusBoard> {
+        @Override
+        public StatusBoard createExtension(ExtendedActorSystem system) {
+            return new StatusBoard();
+        }
+    }
+
+    static StatusBoard of(ActorSystem system) {
+        return ID.get(system);
+    }
+
+    NodeStatus status() {
+        return status;
+    }
+
+    void set(NodeStatus now) {
+        status = now;
+    }
+}

@@ -1,0 +1,34 @@
+package dev.troupe.cluster;
+
+import dev.troupe.config.cluster.NodeSpec;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Asks nodes for their status. Any thread. */
+public final class StatusQuery implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private final HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+
+    /** What a node says of itself; empty where nobody answers on its management port within 3 seconds. */
+    public Optional<NodeStatus> of(NodeSpec node) throws InterruptedException {
+        URI address = URI.create("http://" + node.host() + ":" + node.managementPort() + "/troupe/status");
+        try {
+            HttpResponse<String> answer = client.send(HttpRequest.newBuilder(address).timeout(PATIENCE).build(),
+                    HttpResponse.BodyHandlers.ofString());
+            return answer.statusCode() == 200 ? Optional.of(StatusRoutes.read(answer.body())) : Optional.empty();
+        } catch (IOException nobody) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}
