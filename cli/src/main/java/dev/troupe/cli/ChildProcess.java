@@ -42,7 +42,7 @@ final class ChildProcess {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-Dtroupe.node=" + name, "-cp", System.getProperty("java.class.path"),
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                 Troupe.class.getName()));
         command.addAll(arguments);
         command.addAll(List.of("--parent", "" + ProcessHandle.current().pid()));

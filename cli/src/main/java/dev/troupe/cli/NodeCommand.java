@@ -31,6 +31,9 @@ final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        // Before anything logs.
+        System.setProperty("troupe.log.node", "node=" + name + " ");
+        System.setProperty("troupe.log.events", "INFO");
         if (parent != null) {
             ParentWatch.follow(parent);
         }

@@ -133,6 +133,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         loading.remove(ready.stage());
         moves++;
         if (loading.isEmpty()) {
+            EventLog.ofRank(rank.rank(), "is ready with stages " + rank.stages());
             tellCoordinator(new CoordinatorEvent.RankReady(rank.rank()));
         }
         return this;
@@ -234,6 +235,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> fail(String reason) {
+        EventLog.ofRank(rank.rank(), "cannot go on: " + reason);
         group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason));
         return this;
     }

@@ -141,11 +141,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
         if (refusal.isPresent()) {
-            getContext().getLog().warn("{}", refusal.get());
+            EventLog.ofRun(machine.stepsDone(), refusal.get());
             joined.node().tell(new NodeActor.Refused(refusal.get()));
             return this;
         }
         nodes.put(joined.name(), joined.node());
+        EventLog.ofRun(machine.stepsDone(), "node " + joined.name() + " has joined");
         getContext().watchWith(joined.node(), new NodeEnded(joined.name()));
         if (!muster.isComplete()) {
             setup.listener().onWaiting(muster.missing());
@@ -212,8 +213,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 setup.listener().onHeldOut(stepsDone, loss);
             case CoordinatorCommand.WriteCheckpoint(long stepsDone) ->
                 tellRanks(new ScheduleActor.WriteCheckpoint(stepsDone));
-            case CoordinatorCommand.CommitCheckpoint(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) ->
+            case CoordinatorCommand.CommitCheckpoint(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) -> {
                 setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, lossScale, parts));
+                EventLog.ofRun(stepsDone, "a checkpoint stands");
+            }
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
             }
@@ -227,6 +230,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private void startPass(Pass pass) {
         if (!started) {
             started = true;
+            EventLog.ofRun(machine.stepsDone(), "all ranks are ready, the first step begins");
             setup.listener().onStarted();
         }
         if (pass.kind() == Pass.Kind.TRAINING) {
@@ -260,6 +264,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> end(Optional<String> failure) {
+        EventLog.ofRun(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
         nodes.values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();

@@ -1,0 +1,25 @@
+package dev.troupe.actor;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What happens to a run, one line an event with what it is of; the process adds time and node. Written where the logger
+ * {@code dev.troupe.events} is on, as it is in the nodes of a cluster.
+ */
+final class EventLog {
+    private static final Logger LOG = LoggerFactory.getLogger("dev.troupe.events");
+
+    private EventLog() {
+    }
+
+    /** Something happened to the run, after so many steps. */
+    static void ofRun(long stepsDone, String event) {
+        LOG.info("epoch={} step={} {}", NodeContext.EPOCH, stepsDone, event);
+    }
+
+    /** Something happened to a rank. */
+    static void ofRank(int rank, String event) {
+        LOG.info("epoch={} rank={} {}", NodeContext.EPOCH, rank, event);
+    }
+}
