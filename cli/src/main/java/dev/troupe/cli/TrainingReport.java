@@ -7,6 +7,7 @@ import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -38,6 +39,11 @@ final class TrainingReport implements RunListener, AutoCloseable {
 
     private static boolean isTerminal() {
         return System.console() != null && System.console().isTerminal();
+    }
+
+    @Override
+    public void onWaiting(List<String> missing) {
+        output.println("waiting for " + (missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing));
     }
 
     @Override
