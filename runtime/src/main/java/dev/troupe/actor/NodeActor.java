@@ -48,6 +48,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     record Refused(String why) implements Command {
     }
 
+    /** Do not wait any longer to be told what to host; has no effect on a node that was told. */
+    public record StopWaiting() implements Command {
+    }
+
     private record CoordinatorLost() implements Command {
     }
 
@@ -83,6 +87,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** What the name of a group's actor begins with; its first rank follows. */
     private static final String GROUP = "tensor-group-";
 
+    /** The timer that runs until the node is told what to host. */
+    private static final String WAITING = "waiting";
+
     private final Setup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
@@ -94,7 +101,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         this.timers = timers;
         this.setup = setup;
         this.coordinator = coordinator;
-        timers.startSingleTimer(new NotCalled(), setup.patience());
+        timers.startSingleTimer(WAITING, new NotCalled(), setup.patience());
         coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf(), setup.name(), setup.traits()));
     }
 
@@ -109,12 +116,12 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, _ -> onCoordinatorLost())
-                .onMessage(NotCalled.class, _ -> onNotCalled())
+                .onMessage(NotCalled.class, _ -> onNotCalled()).onMessage(StopWaiting.class, _ -> onStopWaiting())
                 .onSignal(ChildFailed.class, this::onChildFailed).onSignal(PostStop.class, _ -> onPostStop()).build();
     }
 
     private Behavior<Command> onHostRanks(HostRanks host) {
-        timers.cancelAll();
+        timers.cancel(WAITING);
         getContext().watchWith(host.coordinator(), new CoordinatorLost());
         NodeContext node = setup.context().apply(Path.of(host.directory()));
         Map<Integer, List<RankResources>> groups = new TreeMap<>();
@@ -147,6 +154,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private Behavior<Command> onCoordinatorLost() {
         return fail("the node of the coordinator ended before the run did; its log says why");
+    }
+
+    private Behavior<Command> onStopWaiting() {
+        return timers.isTimerActive(WAITING) ? fail("it was stopped while it waited for the other nodes") : this;
     }
 
     private Behavior<Command> onNotCalled() {

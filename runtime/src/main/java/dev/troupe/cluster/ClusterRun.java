@@ -169,11 +169,13 @@ public final class ClusterRun {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
-            context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
-            return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
-                coordinator.tell(command);
-                return Behaviors.same();
-            }).build();
+            var hosting = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
+            return Behaviors.receive(TrainingCoordinator.Command.class)
+                    .onMessage(TrainingCoordinator.Stop.class, stop -> {
+                        hosting.tell(new NodeActor.StopWaiting());
+                        coordinator.tell(stop);
+                        return Behaviors.same();
+                    }).build();
         });
     }
 
