@@ -44,6 +44,21 @@ final class ClusterChecks {
         }
     }
 
+    /** Nodes share a media driver where their hosts are the same word, so two words for one host would part them. */
+    void hosts() {
+        for (int i = 0; i < drafts.size(); i++) {
+            Draft draft = drafts.get(i);
+            String host = draft.node().host();
+            if (!draft.values().sound("host")) {
+                continue;
+            }
+            drafts.subList(0, i).stream().filter(first -> first.node().isOn(host)).findFirst()
+                    .filter(first -> !first.node().host().equals(host))
+                    .ifPresent(first -> draft.values().report("host", first.node().host() + ", as "
+                            + first.values().name("host") + " has it", "write one host one way"));
+        }
+    }
+
     /** A use of a port by a node. */
     private record PortUse(Draft draft, String key, int port) {
         boolean clashesWith(PortUse other) {
@@ -63,7 +78,7 @@ final class ClusterChecks {
             for (PortUse use : List.of(new PortUse(draft, "control-port", node.controlPort()),
                     new PortUse(draft, "data-port", node.dataPort()),
                     new PortUse(draft, "management-port", node.managementPort()))) {
-                if (use.port() == 0 || !draft.values().sound("host", use.key())) {
+                if (use.port() == 0 || node.host().isEmpty() || !draft.values().sound(use.key())) {
                     continue;
                 }
                 uses.stream().filter(use::clashesWith).findFirst()

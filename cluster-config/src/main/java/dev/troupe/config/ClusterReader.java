@@ -111,6 +111,7 @@ final class ClusterReader {
         }
         ClusterChecks checks = new ClusterChecks(values, drafts);
         checks.names();
+        checks.hosts();
         checks.ports();
         checks.engines(precision);
         boolean isWorldKnown = values.sound("parallel.pipeline", "parallel.data", "parallel.tensor");

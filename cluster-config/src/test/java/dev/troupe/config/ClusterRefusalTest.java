@@ -57,7 +57,9 @@ class ClusterRefusalTest {
             "rank = [3] ! nodes[1].rank: expected a key that exists, found an unknown one; did you mean ranks?",
             "device = 0 ! nodes[1].device: expected a key that exists, found an unknown one; the sections and keys are "
                     + "control-port, data-port, engine, host, management-port, name, ranks, standby, threads.",
-            "host = 127.0.0.1, control-port = 11 ! nodes[1].control-port: expected a port of its own on 127.0.0.1, found "
+            "host = 127.0.0.1 ! nodes[1].host: expected localhost, as cluster.nodes[0].host has it, found \"127.0.0.1\"; write "
+                    + "one host one way.",
+            "host = localhost, control-port = 11 ! nodes[1].control-port: expected a port of its own on localhost, found "
                     + "11, which cluster.nodes[0].control-port has too; choose another.",
             "host = localhost, data-port = 13 ! nodes[1].data-port: expected a port of its own on localhost, found 13, "
                     + "which cluster.nodes[0].management-port has too; choose another.",
@@ -173,6 +175,15 @@ class ClusterRefusalTest {
                 List.of("trainin", "cluster.tls.certificate", "cluster.tls.authority", "cluster.nodes[1].standbye",
                         "cluster.nodes[1].control-port", "cluster.nodes[1].name", "cluster.nodes[1].data-port",
                         "cluster.nodes[0].ranks", "cluster.nodes[1].ranks", "cluster.nodes"),
+                refusal.problems().stream().map(Problem::key).toList());
+    }
+
+    @Test
+    void shouldTakeTheNamesOfTheLoopbackForOneWhenItComparesPorts() throws IOException {
+        Path file = write(twoNodes("host = localhost", "host = \"127.0.0.1\""));
+        ConfigException refusal = assertThrows(ConfigException.class, () -> read(file));
+        assertEquals(
+                List.of("cluster.nodes[1].host", "cluster.nodes[1].control-port", "cluster.nodes[1].data-port"),
                 refusal.problems().stream().map(Problem::key).toList());
     }
 
