@@ -162,7 +162,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private Behavior<Command> onNotCalled() {
         return fail("node " + setup.name() + " found no cluster to join within " + setup.patience().toSeconds()
-                + " seconds: see that the other nodes run, and that their hosts and control ports can be reached");
+                + " seconds: see that the other nodes run, that their hosts and control ports can be reached, and that all"
+                + " certificates, where cluster.tls is set, come from one authority");
     }
 
     private Behavior<Command> fail(String why) {

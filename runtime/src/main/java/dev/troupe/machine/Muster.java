@@ -76,6 +76,7 @@ public final class Muster {
                 : Optional.of((missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing)
                         + " did not join within " + cast.joinTimeout().toSeconds()
                         + " seconds (cluster.join-timeout): see that " + (missing.size() == 1 ? "it runs" : "they run")
-                        + ", and that hosts and control ports can be reached");
+                        + ", that hosts and control ports can be reached, and"
+                        + " that all certificates, where cluster.tls is set, come from one authority");
     }
 }

@@ -1,5 +1,7 @@
 package dev.troupe.transport;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -33,8 +35,11 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of {@code /dev/shm} that containers have.
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
-    /** Bytes that may be under way to a receiver over UDP; what a socket's buffer holds where nobody raised the limit. */
-    public static final int UDP_WINDOW_LENGTH = 128 << 10;
+    /** Bytes that may be under way to a receiver over UDP on any Linux: what a socket's buffer holds by default. */
+    private static final int LEAST_UDP_WINDOW = 128 << 10;
+    /** What a receiver can be behind without waiting: some ten milliseconds of ten gigabits a second, or 1 ms of 100. */
+    private static final int GREATEST_UDP_WINDOW = 4 << 20;
+    private static final Path SOCKET_BUFFER_LIMIT = Path.of("/proc/sys/net/core/rmem_max");
     /** The longest sleep of the media driver's thread, in microseconds. */
     public static final int MAX_DRIVER_SLEEP_MICROS = 1000;
 
@@ -70,10 +75,23 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
 
     /**
      * A channel as a receiver opens it. Over UDP the sender may be a window ahead of it: a window that is small beside
-     * bandwidth times round trip leaves the wire idle, and one beyond the socket's buffer loses packets.
+     * bandwidth times round trip leaves the wire idle, and one beyond the socket's buffer loses packets. So it is what the
+     * system lets a socket buffer, and at most half a term, which is what Aeron lets be in flight.
      */
     public String receives(String channel) {
-        return channel.startsWith("aeron:ipc") ? channel : with(channel, "rcv-wnd=" + UDP_WINDOW_LENGTH);
+        if (channel.startsWith("aeron:ipc")) {
+            return channel;
+        }
+        long window = Math.clamp(socketBufferLimit(), LEAST_UDP_WINDOW, Math.min(termLength / 2, GREATEST_UDP_WINDOW));
+        return with(channel, "so-rcvbuf=" + window + "|rcv-wnd=" + window);
+    }
+
+    private static long socketBufferLimit() {
+        try {
+            return Long.parseLong(Files.readString(SOCKET_BUFFER_LIMIT).strip());
+        } catch (IOException | NumberFormatException unknown) {
+            return LEAST_UDP_WINDOW;
+        }
     }
 
     private static String with(String channel, String parameter) {
