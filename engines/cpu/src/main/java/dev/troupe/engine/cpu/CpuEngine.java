@@ -65,7 +65,7 @@ public final class CpuEngine extends FlatKernels {
         int m = w.size(1);
         long b = operands.reading().vector("bias", bias, m).address();
         CpuTensor out = operands.matrix("y", y, in.size(0), m);
-        linear(in, w, b, out, null);
+        products.multiply(in, false, w, false, out, in.size(1), false, b, null);
     }
 
     @Override
@@ -79,28 +79,12 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor pre = operands.matrix("preActivation", preActivation, n, m);
         CpuTensor out = operands.matrix("y", y, n, m);
         scratch.require(Gelu.SCRATCH_BYTES);
-        linear(in, w, b, pre, (firstRow, rows, firstColumn, columns, member) -> {
-            for (int row = firstRow; row < firstRow + rows; row++) {
-                Gelu.forward(pre, out, (long) row * m + firstColumn, columns, scratch.of(member));
-            }
-        });
-    }
-
-    /** y = x weight + bias, and then what is to be done with each rectangle of y; null for nothing. */
-    private void linear(CpuTensor x, CpuTensor weight, long bias, CpuTensor y, MatrixProduct.Finish finish) {
-        int k = x.size(1);
-        if (x.isNarrow()) {
-            products.multiply(x, false, weight, false, y, k, false, bias, finish);
-            return;
-        }
-        products.multiply(x, false, weight, false, y, k, false, 0, (firstRow, rows, firstColumn, columns, member) -> {
-            for (int row = firstRow; row < firstRow + rows; row++) {
-                Bias.add(bias + 4L * firstColumn, y.addressOf((long) row * y.size(1) + firstColumn), columns);
-            }
-            if (finish != null) {
-                finish.finish(firstRow, rows, firstColumn, columns, member);
-            }
-        });
+        products.multiply(in, false, w, false, pre, in.size(1), false, b,
+                (firstRow, rows, firstColumn, columns, member) -> {
+                    for (int row = firstRow; row < firstRow + rows; row++) {
+                        Gelu.forward(pre, out, (long) row * m + firstColumn, columns, scratch.of(member));
+                    }
+                });
     }
 
     @Override

@@ -23,6 +23,11 @@ final class Crew implements AutoCloseable {
     }
 
     private static final int MEMBER_BITS = 16;
+    /**
+     * How often a thread looks whether the others are so far before it parks: some tens of microseconds, in which the next
+     * kernel of a layer mostly comes. To be woken takes a thread as long.
+     */
+    private static final int LOOKS = 400;
 
     private final Thread[] helpers;
     private final AtomicInteger working = new AtomicInteger();
@@ -74,8 +79,8 @@ final class Crew implements AutoCloseable {
         } catch (RuntimeException | Error thrown) {
             own = thrown;
         }
-        while (working.get() > 0) {
-            LockSupport.park(this);
+        for (int look = 0; working.get() > 0; look++) {
+            waitAfter(look);
         }
         this.piece = null;
         Throwable theirs = failure;
@@ -88,16 +93,18 @@ final class Crew implements AutoCloseable {
 
     private void help(int member) {
         long done = 0;
+        int look = 0;
         while (true) {
             long now = call;
             if (now < 0) {
                 return;
             }
             if (now == done) {
-                LockSupport.park(this);
+                waitAfter(look++);
                 continue;
             }
             done = now;
+            look = 0;
             // The fields belong to this call only while the caller waits for this member.
             int members = (int) (now & (1 << MEMBER_BITS) - 1);
             if (member >= members) {
@@ -112,6 +119,14 @@ final class Crew implements AutoCloseable {
             if (working.decrementAndGet() == 0) {
                 LockSupport.unpark(waiting);
             }
+        }
+    }
+
+    private void waitAfter(int look) {
+        if (look < LOOKS) {
+            Thread.onSpinWait();
+        } else {
+            LockSupport.park(this);
         }
     }
 

@@ -42,6 +42,8 @@ final class Dnnl {
             ADDRESS, JAVA_INT, ADDRESS);
     private static final MethodHandle WITH_TAG = make("dnnl_memory_desc_create_with_tag", ADDRESS, JAVA_INT, ADDRESS,
             JAVA_INT, JAVA_INT);
+    private static final MethodHandle PART = make("dnnl_memory_desc_create_submemory", ADDRESS, JAVA_LONG, ADDRESS,
+            ADDRESS);
     private static final MethodHandle CLONE = make("dnnl_memory_desc_clone", ADDRESS, JAVA_LONG);
     private static final MethodHandle BYTES = OneDnn.function("dnnl_memory_desc_get_size",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
@@ -110,6 +112,16 @@ final class Dnnl {
             MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
             return created("dnnl_memory_desc_create_with_tag",
                     made -> (int) WITH_TAG.invokeExact(made, 2, sizes, codeOf(type), ANY_FORMAT));
+        }
+    }
+
+    /** Some rows of a matrix [.. x columns], in whatever order it lies. They begin and end where its blocks do. */
+    static long rowsOf(long matrix, long first, long rows, long columns) {
+        try (Arena local = Arena.ofConfined()) {
+            MemorySegment sizes = local.allocateFrom(JAVA_LONG, rows, columns);
+            MemorySegment offsets = local.allocateFrom(JAVA_LONG, first, 0);
+            return created("dnnl_memory_desc_create_submemory",
+                    made -> (int) PART.invokeExact(made, matrix, sizes, offsets));
         }
     }
 

@@ -82,8 +82,10 @@ abstract class FlatKernels implements Engine {
     @Override
     public void copy(Tensor source, Tensor target) {
         Operands operands = operands("copy");
-        CpuTensor from = operands.own("source", source);
-        operands.exactly("target", target, from.dataType(), from.shape()).elements().copyFrom(from.elements());
+        CpuTensor from = operands.reading().own("source", source);
+        CpuTensor to = operands.exactly("target", target, from.dataType(), from.shape());
+        crew.share(from.byteCount(), Elementwise.GRAIN * Float.BYTES,
+                (first, bytes, member) -> MemorySegment.copy(from.elements(), first, to.elements(), first, bytes));
     }
 
     @Override

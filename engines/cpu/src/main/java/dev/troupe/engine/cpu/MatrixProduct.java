@@ -36,7 +36,7 @@ final class MatrixProduct implements AutoCloseable {
      * bfloat16 and c is not, it is not rounded.
      *
      * @param bias
-     *            added to each row of a product of bfloat16 that is not accumulated; 0 for none
+     *            added to each row of a product that is not accumulated; 0 for none
      * @param finish
      *            null for nothing to be done
      */
@@ -63,6 +63,9 @@ final class MatrixProduct implements AutoCloseable {
             int columns = tall ? n : count;
             OneDnn.sgemm(transposeA, transposeB, rows, columns, k, 1, left + 4 * row * aStep, aStride,
                     right + 4 * column * bStep, bStride, accumulate ? 1 : 0, to + 4 * ((long) row * n + column), n);
+            for (int i = row; bias != 0 && i < row + rows; i++) {
+                Bias.add(bias + 4L * column, to + 4 * ((long) i * n + column), columns);
+            }
             if (finish != null) {
                 finish.finish(row, rows, column, columns, member);
             }

@@ -64,7 +64,7 @@ final class PackedProducts implements AutoCloseable {
                 return packings.get(i);
             }
         }
-        packings.add(new Packing(type, transposeB, k, n, ROWS));
+        packings.add(new Packing(crew, type, transposeB, k, n, ROWS));
         return packings.getLast();
     }
 
