@@ -15,9 +15,11 @@ import java.util.Objects;
  * @param schedule name of a schedule, as the schedules know it
  * @param layout how layers become stages: {@code uniform}, {@code parameters} or a layout string such as
  *            {@code Et|(tt|)*2tL}
+ * @param splitCoolDown whether a rank's backwards behind its last forward send their gradients before they compute those of
+ *            the weights
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-        String layout) {
+        String layout, boolean splitCoolDown) {
 
     /** Refuses a missing part. */
     public ParallelSpec {

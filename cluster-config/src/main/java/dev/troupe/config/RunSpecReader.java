@@ -199,7 +199,8 @@ public final class RunSpecReader {
                 values.integer("parallel.tensor", 1, MOST_RANKS), values.integer("parallel.data", 1, MOST_RANKS),
                 values.flag("parallel.sequence"), values.integer("parallel.virtual-stages", 1, MOST_RANKS),
                 values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b"),
-                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"));
+                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"),
+                values.flag("parallel.split-cool-down"));
     }
 
     private void checkWorld(ParallelSpec parallel) {

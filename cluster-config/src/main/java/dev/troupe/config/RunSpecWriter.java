@@ -108,6 +108,7 @@ final class RunSpecWriter {
         plain("virtual-stages", parallel.virtualStages());
         word("schedule", parallel.schedule());
         word("layout", parallel.layout());
+        plain("split-cool-down", parallel.splitCoolDown());
     }
 
     private void emulated(EmulatedSpec emulated) {

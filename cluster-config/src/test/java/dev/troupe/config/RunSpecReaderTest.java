@@ -32,6 +32,7 @@ class RunSpecReaderTest {
             "training.learning-rate.warmup-steps=1", "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
             "parallel.tensor=2", "parallel.data=4", "parallel.sequence=true", "training.zero=2",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
+            "parallel.split-cool-down=true",
             "engine.kind=reference", "engine.threads=2", "engine.emulated.forward=[1ms, 2500ns]",
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
@@ -50,7 +51,7 @@ class RunSpecReaderTest {
                         TrainingSpec.Recompute.NONE, 0,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
-                new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform"),
+                new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()), Optional.empty());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
@@ -68,7 +69,8 @@ class RunSpecReaderTest {
                         TrainingSpec.Recompute.FULL, 0.1,
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 6)),
-                new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL"), new EngineSpec("reference", 2,
+                new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true),
+                new EngineSpec("reference", 2,
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
@@ -177,7 +179,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldCountRanksAndStages() {
-        ParallelSpec parallel = new ParallelSpec(4, 2, 3, false, 2, "1f1b", "uniform");
+        ParallelSpec parallel = new ParallelSpec(4, 2, 3, false, 2, "1f1b", "uniform", false);
         assertEquals(24, parallel.worldSize());
         assertEquals(8, parallel.stageCount());
     }
@@ -185,7 +187,7 @@ class RunSpecReaderTest {
     @Test
     void shouldRefuseABatchThatIsBuiltWrong() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
-        ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform");
+        ParallelSpec parallel = new ParallelSpec(4, 1, 3, false, 1, "1f1b", "uniform", false);
         assertThrows(IllegalArgumentException.class, () -> new RunSpec(run.name(), run.model(), run.data(),
                 run.training(), parallel, run.engine(), run.transport(), run.cluster()));
     }

@@ -128,7 +128,7 @@ public final class Comparison {
                         training.learningRate()),
                 new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),
                         contestant.virtualStages(),
-                        contestant.schedule(), parallel.layout()),
+                        contestant.schedule(), parallel.layout(), parallel.splitCoolDown()),
                 base.engine(), base.transport(), base.cluster());
     }
 

@@ -5,6 +5,7 @@ import dev.troupe.config.DataSpec;
 import dev.troupe.config.LearningRateSpec;
 import dev.troupe.config.OptimizerSpec;
 import dev.troupe.config.LossScaleSpec;
+import dev.troupe.config.ParallelSpec;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.TrainingSpec;
 import dev.troupe.data.Batches;
@@ -26,7 +27,9 @@ import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import dev.troupe.model.TensorSharing;
 import dev.troupe.parallel.Zero;
+import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +94,7 @@ public final class PreparedRun implements AutoCloseable {
                             spec.parallel().data() * spec.microbatchCount(),
                             optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
                             dropout(spec.training(), choice)),
-                    spec.parallel().layout(), Schedules.named(spec.parallel().schedule()), spec.parallel().ranks(),
+                    spec.parallel().layout(), schedule(spec.parallel()), spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
@@ -118,6 +121,11 @@ public final class PreparedRun implements AutoCloseable {
                             + " steps already, but is to go on from the one after " + start.stepsDone()
                             + ": choose another directory with --out, or move the later checkpoints away");
         }
+    }
+
+    private static Schedule schedule(ParallelSpec parallel) {
+        Schedule named = Schedules.named(parallel.schedule());
+        return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
     }
 
     private Tokens openCorpus(DataSpec data) {

@@ -12,6 +12,9 @@ import java.util.Set;
  * <pre>
  * merge   0F0 0I0 0W0 0I1 0F1 0W1   =>   0F0 0B0 0I1 0F1 0W1
  * split   0F0 0B0 0F1               =>   0F0 0I0 0W0 0F1
+ * splitCoolDown
+ *         0F0 0F1 0B0 0B1                0F0 0F1 0B0 0B1
+ *             1F0 1B0 1F1 1B1       =>       1F0 1B0 1F1 1I1 1W1
  * </pre>
  *
  * <p>They are for plans that only compute: lower them afterwards.
@@ -34,10 +37,26 @@ public final class Backwards {
     public static Plan split(Plan plan) {
         return rewrite(plan, (row, position) -> {
             Action whole = row.get(position);
-            return new Step(1, whole.kind() == Kind.FULL_BACKWARD
-                    ? List.of(whole.as(Kind.BACKWARD_INPUT), whole.as(Kind.BACKWARD_WEIGHT))
-                    : List.of(whole));
+            return new Step(1, whole.kind() == Kind.FULL_BACKWARD ? halves(whole) : List.of(whole));
         });
+    }
+
+    /**
+     * The plan with each B split that sends a gradient to another rank and has no forward behind it on its own. In the
+     * cool-down the ranks before wait for that gradient and for nothing else, so that leaving before the W it makes a step of
+     * one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and B keeps less than I and W.
+     */
+    public static Plan splitCoolDown(Plan plan) {
+        return rewrite(plan, (row, position) -> {
+            Action whole = row.get(position);
+            boolean splits = whole.kind() == Kind.FULL_BACKWARD && plan.needsMessage(whole.as(Kind.SEND_B))
+                    && row.subList(position, row.size()).stream().noneMatch(later -> later.kind() == Kind.FORWARD);
+            return new Step(1, splits ? halves(whole) : List.of(whole));
+        });
+    }
+
+    private static List<Action> halves(Action whole) {
+        return List.of(whole.as(Kind.BACKWARD_INPUT), whole.as(Kind.BACKWARD_WEIGHT));
     }
 
     /** How many actions of the old row a pass has read, and what it writes for them. */

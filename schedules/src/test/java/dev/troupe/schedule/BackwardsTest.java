@@ -2,8 +2,13 @@ package dev.troupe.schedule;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class BackwardsTest {
@@ -18,6 +23,25 @@ class BackwardsTest {
         Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0B0,0F1,0I1,0W1\n");
         assertEquals("0F0,0I0,0W0,0F1,0I1,0W1\n", Backwards.split(plan).toCsv());
         assertEquals("0F0,0B0,0F1,0B1\n", Backwards.merge(Backwards.split(plan)).toCsv());
+    }
+
+    @Test
+    void shouldSplitWhatOtherRanksWaitForInTheCoolDown() {
+        Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+        assertEquals("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1I1,1W1\n", Backwards.splitCoolDown(plan).toCsv());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"gpipe, 4, 8, 33", "1f1b, 4, 8, 33", "1f1b, 8, 16, 69", "1f1b, 4, 3, 18"})
+    void shouldShortenAStepByAWeightGradientForEachRankBeforeTheLast(String name, int ranks, int microbatches,
+            long makespan) {
+        Plan plan = Schedules.named(name).plan(ranks, 1, microbatches);
+        assertEquals(makespan, makespan(plan));
+        assertEquals(makespan - (ranks - 1), makespan(Backwards.splitCoolDown(plan)));
+    }
+
+    private static long makespan(Plan plan) {
+        return Simulator.run(Lowering.lower(plan), Costs.units(plan.stageCount())).makespanNanos();
     }
 
     @Test
