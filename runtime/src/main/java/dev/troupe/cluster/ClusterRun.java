@@ -192,7 +192,7 @@ public final class ClusterRun {
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {
                     return new Resources(driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
-                            nodes::channel, directory, TrainingRun.groupDeadline(run)));
+                            directory, TrainingRun.groupDeadline(run)));
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;

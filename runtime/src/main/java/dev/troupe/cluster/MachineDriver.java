@@ -1,5 +1,6 @@
 package dev.troupe.cluster;
 
+import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -66,7 +67,8 @@ public final class MachineDriver {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         Path directory = directory(spec, cluster, host);
         List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
-        return SharedDriver.start(directory, there, settings(spec, directory));
+        long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
+        return SharedDriver.start(directory, there, groupBytes, settings(spec, directory));
     }
 
     /**

@@ -40,6 +40,11 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     /** What a receiver can be behind without waiting: some ten milliseconds of ten gigabits a second, or 1 ms of 100. */
     private static final int GREATEST_UDP_WINDOW = 4 << 20;
     private static final Path SOCKET_BUFFER_LIMIT = Path.of("/proc/sys/net/core/rmem_max");
+    /**
+     * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) after which a client and its media
+     * driver still know each other. Aeron's 10 seconds end runs that could have gone on.
+     */
+    public static final long LIVENESS_TIMEOUT_SECONDS = 60;
     /** The longest sleep of the media driver's thread, in microseconds. */
     public static final int MAX_DRIVER_SLEEP_MICROS = 1000;
 

@@ -3,10 +3,13 @@ package dev.troupe.collective.aeron;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
+import dev.troupe.transport.TransportSettings;
 import io.aeron.Aeron;
 import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.LogBufferDescriptor;
 import java.nio.file.Path;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,6 +22,9 @@ import org.slf4j.LoggerFactory;
 public final class AeronCollectives implements AutoCloseable {
     /** The most members of a group: one bit each of a word. */
     public static final int MOST_MEMBERS = 64;
+    /** Bytes that a stream takes in the directory of the media driver at each of its ends, once where both share it. */
+    public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Streams.TERM_LENGTH,
+            LogBufferDescriptor.PAGE_MIN_SIZE);
     private static final Logger LOG = LoggerFactory.getLogger(AeronCollectives.class);
 
     private final Aeron aeron;
@@ -35,6 +41,7 @@ public final class AeronCollectives implements AutoCloseable {
      */
     public static AeronCollectives connect(Path driverDirectory) {
         return new AeronCollectives(Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
+                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                 .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error))));
     }
 

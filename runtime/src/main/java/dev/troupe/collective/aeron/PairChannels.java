@@ -1,6 +1,6 @@
 package dev.troupe.collective.aeron;
 
-/** Names the Aeron channel on which one sends to another: one node of a run to another, or one member of a group. */
+/** Names the Aeron channel on which a member of a group sends to another. */
 @FunctionalInterface
 public interface PairChannels {
     /** All share one media driver. */

@@ -22,7 +22,7 @@ import org.agrona.MutableDirectBuffer;
  */
 final class Streams implements AutoCloseable {
     /** Three terms of a stream lie in the driver's directory; half of one may be in flight, some thirty frames. */
-    private static final int TERM_LENGTH = 1 << 20;
+    static final int TERM_LENGTH = 1 << 20;
     private static final int FIRST_STREAM_ID = 100_000;
     private static final int LINE_BYTES = 64;
     private static final int FRAMES_OF_EACH_IN_A_TERM = 8;

@@ -25,6 +25,7 @@ import java.util.Optional;
  */
 public final class NodeGroups implements RankGroups {
     private static final List<GroupKind> KINDS = List.of(GroupKind.TENSOR, GroupKind.DATA);
+    private static final String IPC = PairChannels.ONE_MACHINE.channel(0, 1);
 
     /** How members of a group join it. */
     private interface Door {
@@ -36,15 +37,12 @@ public final class NodeGroups implements RankGroups {
 
     private final Map<GroupKind, Map<Integer, Place>> places = new EnumMap<>(GroupKind.class);
     private final NodeMap nodes;
-    private final PairChannels channels;
     private final Path driverDirectory;
     /** Null where every group of this node is whole here. */
     private AeronCollectives collectives;
 
-    private NodeGroups(ParallelLayout ranks, NodeMap nodes, PairChannels channels, Path driverDirectory,
-            Duration deadline) {
+    private NodeGroups(ParallelLayout ranks, NodeMap nodes, Path driverDirectory, Duration deadline) {
         this.nodes = nodes;
-        this.channels = channels;
         this.driverDirectory = driverDirectory;
         int number = 0;
         for (GroupKind kind : KINDS) {
@@ -69,23 +67,41 @@ public final class NodeGroups implements RankGroups {
      *            how long a member may wait for the others
      */
     public static NodeGroups ofOneNode(ParallelLayout ranks, Duration deadline) {
-        return new NodeGroups(ranks, NodeMap.single(ranks.worldSize()), PairChannels.ONE_MACHINE, Path.of(""),
-                deadline);
+        return new NodeGroups(ranks, NodeMap.single(ranks.worldSize()), Path.of(""), deadline);
     }
 
     /**
      * Makes the groups of this node; it connects to the media driver if one of them has ranks elsewhere.
      *
-     * @param channels
-     *            between nodes
      * @param driverDirectory
      *            where the media driver of this node keeps its files
      * @param deadline
      *            how long a member may wait for the others
      */
-    public static NodeGroups connect(ParallelLayout ranks, NodeMap nodes, PairChannels channels, Path driverDirectory,
-            Duration deadline) {
-        return new NodeGroups(ranks, nodes, channels, driverDirectory, deadline);
+    public static NodeGroups connect(ParallelLayout ranks, NodeMap nodes, Path driverDirectory, Duration deadline) {
+        return new NodeGroups(ranks, nodes, driverDirectory, deadline);
+    }
+
+    /**
+     * Bytes that the groups of this node take in the directory of its media driver: the streams that its ranks write, and
+     * those that come from other machines.
+     */
+    public static long driverBytes(ParallelLayout ranks, NodeMap nodes) {
+        long streams = 0;
+        for (GroupKind kind : KINDS) {
+            for (List<Integer> members : ranks.groups(kind)) {
+                List<Integer> here = members.stream().filter(nodes::isLocal).toList();
+                if (!here.isEmpty() && here.size() < members.size()) {
+                    streams += members.stream()
+                            .filter(other -> !nodes.channel(nodes.nodeOf(other), nodes.self()).equals(IPC)).count();
+                    for (int member : here) {
+                        streams += members.stream().filter(other -> other != member)
+                                .map(other -> nodes.channel(nodes.self(), nodes.nodeOf(other))).distinct().count();
+                    }
+                }
+            }
+        }
+        return streams * AeronCollectives.STREAM_BYTES;
     }
 
     private Door door(Membership membership, int number) {
@@ -97,9 +113,8 @@ public final class NodeGroups implements RankGroups {
             collectives = AeronCollectives.connect(driverDirectory);
         }
         AeronCollectives between = collectives;
-        PairChannels ofMembers = (from, to) -> nodes.nodeOf(ranks.get(from)) == nodes.nodeOf(ranks.get(to))
-                ? PairChannels.ONE_MACHINE.channel(from, to)
-                : channels.channel(nodes.nodeOf(ranks.get(from)), nodes.nodeOf(ranks.get(to)));
+        PairChannels ofMembers = (from, to) -> nodes.channel(nodes.nodeOf(ranks.get(from)),
+                nodes.nodeOf(ranks.get(to)));
         return (member, epoch) -> between.join(membership, number, member, epoch, ofMembers);
     }
 

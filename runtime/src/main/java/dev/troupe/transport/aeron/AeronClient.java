@@ -74,7 +74,8 @@ final class AeronClient implements AutoCloseable {
         var lastError = new AtomicReference<Throwable>();
         Aeron.Context context = new Aeron.Context().aeronDirectoryName(driver.directory().toString())
                 .useConductorAgentInvoker(true)
-                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(Driver.LIVENESS_TIMEOUT_SECONDS)).errorHandler(error -> {
+                .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
+                .errorHandler(error -> {
                     lastError.set(error);
                     LOG.warn("the Aeron client reports an error", error);
                 });

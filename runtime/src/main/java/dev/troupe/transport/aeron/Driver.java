@@ -24,13 +24,8 @@ import io.aeron.logbuffer.LogBufferDescriptor;
  */
 final class Driver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
-    /**
-     * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) after which client and driver
-     * still know each other. Aeron's 10 seconds end runs that could have gone on.
-     */
-    static final long LIVENESS_TIMEOUT_SECONDS = 60;
     /** Aeron wants it beyond the liveness timeout. */
-    private static final long UNBLOCK_TIMEOUT_SECONDS = LIVENESS_TIMEOUT_SECONDS + 30;
+    private static final long UNBLOCK_TIMEOUT_SECONDS = TransportSettings.LIVENESS_TIMEOUT_SECONDS + 30;
     /** The largest frame over IPC: three times the throughput of Aeron's 1408 bytes, and it still fits a level 2 cache. */
     private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
     /** Enough for a few thousand counters; we use some twenty. */
@@ -107,7 +102,7 @@ final class Driver implements AutoCloseable {
                 // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a full one fails here.
                 .termBufferSparseFile(false).counterValuesBufferLength(COUNTER_VALUES_LENGTH)
                 .lossReportBufferLength(LOSS_REPORT_LENGTH)
-                .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(LIVENESS_TIMEOUT_SECONDS))
+                .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                 .publicationUnblockTimeoutNs(TimeUnit.SECONDS.toNanos(UNBLOCK_TIMEOUT_SECONDS))
                 .errorHandler(error -> LOG.warn("the media driver reports an error", error));
     }

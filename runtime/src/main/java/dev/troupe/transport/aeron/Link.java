@@ -6,6 +6,7 @@ import org.agrona.MutableDirectBuffer;
 
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportSettings;
 import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
 import io.aeron.logbuffer.BufferClaim;
@@ -109,7 +110,8 @@ final class Link {
                     + publication.termBufferLength() + " bytes; make transport.term-length larger and resume the run";
         } else if (result == Publication.CLOSED) {
             closed = "the stream to node " + node + " is closed: the Aeron client has lost its media driver, or was"
-                    + " stopped for more than " + Driver.LIVENESS_TIMEOUT_SECONDS + " seconds; resume the run";
+                    + " stopped for more than " + TransportSettings.LIVENESS_TIMEOUT_SECONDS
+                    + " seconds; resume the run";
         }
         // The last of the codes, ADMIN_ACTION, is a term being turned over: the next attempt succeeds.
         return false;

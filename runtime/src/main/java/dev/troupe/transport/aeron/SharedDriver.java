@@ -19,15 +19,18 @@ public final class SharedDriver implements AutoCloseable {
      *
      * @param nodes
      *            the nodes that will use it, each as it sees the others
+     * @param otherBytes
+     *            of what else the nodes will use it for
      * @param settings
      *            as the nodes have them
      * @throws dev.troupe.transport.TransportException
      *             if the directory is in use or has too little room, or the driver does not start; nothing is left behind
      */
-    public static SharedDriver start(Path directory, List<NodeMap> nodes, TransportSettings settings) {
+    public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
+            TransportSettings settings) {
         int streams = nodes.stream().mapToInt(Driver::streams).sum();
         return new SharedDriver(
-                Driver.start(Optional.of(directory), Driver.neededBytes(streams, settings), settings));
+                Driver.start(Optional.of(directory), Driver.neededBytes(streams, settings) + otherBytes, settings));
     }
 
     /** Whether a driver is at work in a directory. */

@@ -75,7 +75,7 @@ class AeronGroupTest extends GroupContract {
         int size = 3;
         CountDownLatch late = new CountDownLatch(1);
         // As many frames as fit a stream several times over, if those who wait repeated themselves every time they look.
-        CompletableFuture.delayedExecutor(6, TimeUnit.SECONDS).execute(late::countDown);
+        CompletableFuture.delayedExecutor(9, TimeUnit.SECONDS).execute(late::countDown);
         Crowd.play(List.of(0, 1, 2), member -> {
             if (member == 2) {
                 late.await();

@@ -72,10 +72,10 @@ public final class Host implements AutoCloseable {
         return spoiled.get();
     }
 
-    /** A channel to a port that nobody has, in frames of the usual size. */
-    public static String freeChannel() {
+    /** A UDP port that nobody has. */
+    public static int freePort() {
         try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
-            return "aeron:udp?endpoint=localhost:" + socket.getLocalPort();
+            return socket.getLocalPort();
         } catch (SocketException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -34,7 +34,7 @@ class UdpGroupTest extends GroupContract {
         for (int host = 0; host < 2; host++) {
             hosts.add(Host.good());
             collectives.add(AeronCollectives.connect(hosts.getLast().directory()));
-            channels.add(Host.freeChannel());
+            channels.add("aeron:udp?endpoint=localhost:" + Host.freePort());
         }
     }
 

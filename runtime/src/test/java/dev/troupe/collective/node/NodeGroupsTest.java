@@ -11,12 +11,14 @@ import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Crowd;
 import dev.troupe.collective.Reduction;
+import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.collective.aeron.Host;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -26,10 +28,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,6 +47,7 @@ class NodeGroupsTest {
 
     private final List<Host> hosts = new ArrayList<>();
     private final List<NodeGroups> nodes = new ArrayList<>();
+    private final List<NodeMap> maps = new ArrayList<>();
     private List<Integer> nodeOfRank;
 
     /** The nodes of a world: {@code nodeOfRank} has a digit for each rank, {@code hostOfNode} one for each node. */
@@ -51,15 +55,20 @@ class NodeGroupsTest {
             Duration deadline) {
         nodeOfRank = digits(nodeOfRanks);
         List<Integer> hostOfNode = digits(hostOfNodes);
-        List<String> channels = hostOfNode.stream().map(_ -> Host.freeChannel()).toList();
-        while (hosts.size() <= hostOfNode.stream().mapToInt(host -> host).max().orElseThrow()) {
+        while (hosts.size() <= Collections.max(hostOfNode)) {
             hosts.add(isNetworkBad ? Host.bad() : Host.good());
         }
+        List<Endpoint> endpoints = hostOfNode.stream().map(NodeGroupsTest::endpointOn).toList();
         for (int node = 0; node < hostOfNode.size(); node++) {
-            nodes.add(NodeGroups.connect(ranks, map(node, nodeOfRank, hostOfNode.size()),
-                    (from, to) -> hostOfNode.get(from).equals(hostOfNode.get(to)) ? "aeron:ipc" : channels.get(to),
+            maps.add(new NodeMap(node, nodeOfRank, endpoints, Set.of()));
+            nodes.add(NodeGroups.connect(ranks, maps.getLast(),
                     hosts.get(hostOfNode.get(node)).directory(), deadline));
         }
+    }
+
+    /** Every machine has an address of its own on the loopback device. */
+    private static Endpoint endpointOn(int host) {
+        return new Endpoint("127.0.0." + (1 + host), Host.freePort());
     }
 
     private static List<Integer> digits(String text) {
@@ -171,20 +180,34 @@ class NodeGroupsTest {
         Crowd.play(groups, NodeGroupsTest::play);
     }
 
-    /** Of nodes that are reached as a test's channels say. */
-    private static NodeMap map(int self, List<Integer> nodeOfRank, int nodeCount) {
-        return new NodeMap(self, nodeOfRank, Collections.nCopies(nodeCount, new Endpoint("localhost", 0)), Set.of());
-    }
-
     @Test
     void shouldNeedNoMediaDriverWhereEveryGroupIsWholeOnItsNode() {
-        try (NodeGroups groups = NodeGroups.connect(new ParallelLayout(2, 1, 2),
-                map(0, List.of(0, 0, 1, 1), 2), (_, _) -> "aeron:ipc",
-                Path.of("nowhere"), DEADLINE)) {
+        ParallelLayout ranks = new ParallelLayout(2, 1, 2);
+        NodeMap nodes = new NodeMap(0, List.of(0, 0, 1, 1), List.of(endpointOn(0), endpointOn(1)), Set.of(1));
+        assertEquals(0, NodeGroups.driverBytes(ranks, nodes));
+        try (NodeGroups groups = NodeGroups.connect(ranks, nodes, Path.of("nowhere"), DEADLINE)) {
             assertTrue(groups.join(GroupKind.TENSOR, 1, 0).isPresent());
             assertTrue(groups.join(GroupKind.DATA, 1, 0).isEmpty());
             assertThrows(IllegalArgumentException.class, () -> groups.join(GroupKind.TENSOR, 2, 0));
         }
+    }
+
+    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}: {2} streams")
+    @CsvSource({"01,00,2", "01,01,4", "0011,00,4", "0011,01,12", "0122,011,13", "0000,0,0"})
+    void shouldTakeTheRoomItAnnounces(String nodeOfRanks, String hostOfNodes, int streams) throws IOException {
+        ParallelLayout ranks = new ParallelLayout(1, nodeOfRanks.length(), 1);
+        start(ranks, nodeOfRanks, hostOfNodes, false, DEADLINE);
+        play(joinData());
+        long taken = 0;
+        for (Host host : hosts) {
+            for (String kind : List.of("publications", "images")) {
+                try (Stream<Path> logs = Files.list(host.directory().resolve(kind))) {
+                    taken += logs.mapToLong(log -> log.toFile().length()).sum();
+                }
+            }
+        }
+        assertEquals(streams * AeronCollectives.STREAM_BYTES, taken);
+        assertEquals(taken, maps.stream().mapToLong(node -> NodeGroups.driverBytes(ranks, node)).sum());
     }
 
     @ParameterizedTest
