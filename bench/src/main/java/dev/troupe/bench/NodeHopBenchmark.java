@@ -111,8 +111,8 @@ public final class NodeHopBenchmark implements TransportListener, AutoCloseable 
         Path here = base.resolveSibling(base.getFileName() + "-0");
         Path there = isOneMachine ? here : base.resolveSibling(base.getFileName() + "-1");
         List<NodeMap> both = List.of(nodes(0, otherHost, port), nodes(1, otherHost, port));
-        try (SharedDriver own = SharedDriver.start(here, both, settings(here))) {
-            SharedDriver other = isOneMachine ? own : SharedDriver.start(there, both, settings(there));
+        try (SharedDriver own = SharedDriver.start(here, both, 0, settings(here))) {
+            SharedDriver other = isOneMachine ? own : SharedDriver.start(there, both, 0, settings(there));
             Process child = child(there, otherHost, port, bytes);
             try (NodeHopBenchmark hop = new NodeHopBenchmark(0, here, otherHost, port, bytes)) {
                 if (child.getInputStream().read() < 0) {
