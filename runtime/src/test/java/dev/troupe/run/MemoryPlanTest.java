@@ -58,9 +58,7 @@ class MemoryPlanTest {
         ModelConfig model = new ModelConfig(3, 64, 2, 16, 100, false, ModelConfig.NORM_EPSILON);
         long table = padded(100 * 64, data);
         long block = padded(12 * 64 * 64 + 13 * 64, data);
-        long psi = zero < 2
-                ? padded(2 * 100 * 64 + 16 * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64, data)
-                : 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
+        long psi = 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
         StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
         List<RankMemory> ranks = MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
                 new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false).ranks();
