@@ -152,6 +152,7 @@ class ClusterTest {
     }
 
     @Test
+    @Tag("long")
     void shouldNameTheDifferenceToANodeThatHasOne() throws IOException, InterruptedException {
         write(HERE);
         List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=40s");
@@ -169,6 +170,7 @@ class ClusterTest {
     }
 
     @Test
+    @Tag("long")
     void shouldEndTheOthersWhenANodeIsKilled() throws IOException, InterruptedException {
         write(HERE);
         List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "training.steps=100000",

@@ -35,6 +35,7 @@ class DropoutTest {
     }
 
     /** Sums go in another order where ranks share a stage or a batch, so the losses differ in their last digits. */
+    @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, sequence {3}, {4}")
     @CsvSource({"1, 2, 1, false, gpipe, 1", "1, 4, 1, true, 1f1b, 1", "1, 1, 4, false, gpipe, 1",
             "2, 1, 2, false, zb-h1, 1", "2, 2, 1, true, interleaved-1f1b, 2", "2, 2, 2, false, 1f1b, 1",

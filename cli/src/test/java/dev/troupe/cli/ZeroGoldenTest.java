@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code training.zero}: ranks with the same weights that share out what belongs to them, against PyTorch. */
 @Tag("real")
+@Tag("long")
 @Timeout(120)
 class ZeroGoldenTest {
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "interleaved-1f1b");
