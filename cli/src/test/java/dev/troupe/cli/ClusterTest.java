@@ -105,17 +105,17 @@ class ClusterTest {
         return arguments;
     }
 
-    /** A pipeline over UDP, and one over shared memory beside data groups within the nodes. */
+    /** A pipeline over UDP. */
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
-    @CsvSource({"2, 1, 1, 127.0.0.2", "2, 1, 2, 127.0.0.1"})
+    @CsvSource({"2, 1, 1, 127.0.0.2"})
     void shouldTrainToTheBitsOfOneProcess(int pipeline, int tensor, int data, String hostOfB) throws IOException {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
 
-    /** A data group over UDP, and a tensor group over shared memory. */
+    /** A pipeline and a tensor group over shared memory, a data group over UDP. */
     @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
-    @CsvSource({"1, 1, 2, 127.0.0.2", "1, 2, 1, 127.0.0.1"})
+    @CsvSource({"2, 1, 2, 127.0.0.1", "1, 1, 2, 127.0.0.2", "1, 2, 1, 127.0.0.1"})
     void shouldReduceToTheBitsOfOneProcess(int pipeline, int tensor, int data, String hostOfB) throws IOException {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
@@ -133,6 +133,7 @@ class ClusterTest {
     }
 
     @Test
+    @Tag("long")
     void shouldRefuseATakenPort() throws IOException {
         write(HERE);
         try (ServerSocket taken = new ServerSocket(ports.get(2), 1, InetAddress.getByName(HERE))) {
@@ -155,6 +156,7 @@ class ClusterTest {
     }
 
     @Test
+    @Tag("long")
     void shouldSayThatThereIsNoClusterToJoin() throws IOException {
         write("127.0.0.2");
         Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "out",

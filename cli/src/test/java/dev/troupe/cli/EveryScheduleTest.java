@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every schedule trains on real stages to PyTorch's losses, and to GPipe's bits where gradients are added in its order. */
 @Tag("real")
+@Tag("long")
 @Timeout(60)
 class EveryScheduleTest {
     private static final double TOLERANCE = 1e-9;
