@@ -179,7 +179,7 @@ public final class NodeHopBenchmark implements TransportListener, AutoCloseable 
         }
         transport.grant(0, THERE, engine, tensor);
         landed++;
-        if (landed == id.step()) {
+        if (landed == id.pass()) {
             landed = 0;
             transport.send(new MessageId(0, 0, BACK, 0), engine, answer);
         }

@@ -16,13 +16,31 @@ public final class FaultyEngineProvider extends TestEngineProvider {
         super(KIND);
     }
 
-    private record Fault(int rank, String kernel, int call) {
-        static final Fault NONE = new Fault(-1, "", 0);
+    private static volatile boolean hasBroken;
+
+    /** @param again whether it also breaks where the rank was started again */
+    private record Fault(int rank, String kernel, int call, boolean again) {
+        static final Fault NONE = new Fault(-1, "", 0, false);
     }
 
     static void breakCall(int rank, String kernel, int call) {
+        plan(new Fault(rank, kernel, call, false));
+    }
+
+    /** Of the rank and of all that are opened after it. */
+    static void breakCallOfEvery(int rank, String kernel, int call) {
+        plan(new Fault(rank, kernel, call, true));
+    }
+
+    private static void plan(Fault planned) {
         OPENED.set(0);
-        fault = new Fault(rank, kernel, call);
+        hasBroken = false;
+        fault = planned;
+    }
+
+    /** Whether the planned call came. */
+    static boolean hasBroken() {
+        return hasBroken;
     }
 
     static void breakNothing() {
@@ -32,12 +50,14 @@ public final class FaultyEngineProvider extends TestEngineProvider {
     @Override
     Around around(Engine engine) {
         Fault planned = fault;
-        if (OPENED.getAndIncrement() != planned.rank() + 1) {
+        int number = OPENED.getAndIncrement() - 1;
+        if (planned.again() ? number < planned.rank() : number != planned.rank()) {
             return (method, arguments) -> invoke(engine, method, arguments);
         }
         AtomicInteger calls = new AtomicInteger();
         return (method, arguments) -> {
             if (method.getName().equals(planned.kernel()) && calls.incrementAndGet() == planned.call()) {
+                hasBroken = true;
                 throw new IllegalStateException("the wire came loose");
             }
             return invoke(engine, method, arguments);

@@ -14,10 +14,11 @@ import java.util.Optional;
  * @param parallel how the work is shared out
  * @param engine what it is computed on
  * @param transport how activations and gradients travel
+ * @param recovery what is done when a rank fails
  * @param cluster where each rank lives; empty: all in one JVM
  */
 public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
-        EngineSpec engine, TransportSpec transport, Optional<ClusterSpec> cluster) {
+        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster) {
 
     /**
      * Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide, a cluster for
@@ -31,6 +32,7 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
         Objects.requireNonNull(parallel, "parallel");
         Objects.requireNonNull(engine, "engine");
         Objects.requireNonNull(transport, "transport");
+        Objects.requireNonNull(recovery, "recovery");
         long sequencesPerMicrobatch = (long) parallel.data() * training.microbatchSize();
         if (training.globalBatchSize() % sequencesPerMicrobatch != 0) {
             throw new IllegalArgumentException("a global batch of " + training.globalBatchSize()
@@ -41,7 +43,7 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
 
     /** Returns the same run, as a node computes it that has an engine of its own. */
     public RunSpec on(EngineSpec other) {
-        return new RunSpec(name, model, data, training, parallel, other, transport, cluster);
+        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, cluster);
     }
 
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */

@@ -17,6 +17,7 @@ public final class RunSpecReader {
     private static final int MAX = Integer.MAX_VALUE;
     // Far beyond what there is, and small enough for every product of two of them.
     private static final int MOST_RANKS = 4096;
+    private static final int MOST_RECOVERIES = 1000;
     // What the transport numbers.
     static final int MOST_RANKS_IN_ALL = 65536;
     private static final int MOST_ZERO = 3;
@@ -58,6 +59,7 @@ public final class RunSpecReader {
         TrainingSpec training = reader.training(engine);
         ParallelSpec parallel = reader.parallel();
         TransportSpec transport = reader.transport();
+        RecoverySpec recovery = reader.recovery();
         reader.checkBatch(training, parallel);
         reader.checkWorld(parallel);
         reader.checkTensor(model, parallel);
@@ -66,7 +68,7 @@ public final class RunSpecReader {
         if (!problems.isEmpty()) {
             throw new ConfigException(problems);
         }
-        return new RunSpec(name, model, data, training, parallel, engine, transport,
+        return new RunSpec(name, model, data, training, parallel, engine, transport, recovery,
                 cluster.spec(name, parallel));
     }
 
@@ -239,6 +241,12 @@ public final class RunSpecReader {
         if (values.sound(key) && values.integer(key, 1, MAX) % tensor != 0) {
             values.report(key, "a multiple of parallel.tensor = " + tensor, "change one of them");
         }
+    }
+
+    private RecoverySpec recovery() {
+        return new RecoverySpec(values.flag("recovery.enabled"),
+                values.integer("recovery.most-per-step", 1, MOST_RECOVERIES),
+                values.duration("recovery.hang-timeout", Duration.ofMillis(100), Duration.ofHours(24)));
     }
 
     private TransportSpec transport() {

@@ -33,6 +33,7 @@ final class RunSpecWriter {
                 writer.section("emulated", () -> writer.emulated(run.engine().emulated()));
             });
             writer.section("transport", () -> writer.transport(run.transport()));
+            writer.section("recovery", () -> writer.recovery(run.recovery()));
             run.cluster().ifPresent(cluster -> writer.section("cluster",
                     () -> writer.cluster(cluster, run.parallel().ranks())));
         });
@@ -128,6 +129,12 @@ final class RunSpecWriter {
         plain("term-length", transport.termLengthBytes());
         plain("timeout", duration(transport.timeout()));
         word("directory", transport.directory().map(Path::toString).orElse(""));
+    }
+
+    private void recovery(RecoverySpec recovery) {
+        plain("enabled", recovery.enabled());
+        plain("most-per-step", recovery.mostPerStep());
+        plain("hang-timeout", duration(recovery.hangTimeout()));
     }
 
     private void cluster(ClusterSpec cluster, ParallelLayout layout) {

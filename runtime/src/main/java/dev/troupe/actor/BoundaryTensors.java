@@ -15,8 +15,13 @@ import java.util.concurrent.ConcurrentHashMap;
 final class BoundaryTensors {
     private final Map<Action, Tensor> tensors = new ConcurrentHashMap<>();
 
+    /** Takes in a tensor that has landed; false where the same message stands here already. */
+    boolean land(Action message, Tensor tensor) {
+        return tensors.putIfAbsent(message, tensor) == null;
+    }
+
     void put(Action message, Tensor tensor) {
-        if (tensors.putIfAbsent(message, tensor) != null) {
+        if (!land(message, tensor)) {
             throw new IllegalStateException("the tensor of " + message + " stands here already");
         }
     }

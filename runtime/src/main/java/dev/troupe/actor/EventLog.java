@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.machine.Incarnation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,12 +15,12 @@ final class EventLog {
     }
 
     /** Something happened to the run, after so many steps. */
-    static void ofRun(long stepsDone, String event) {
-        LOG.info("epoch={} step={} {}", NodeContext.EPOCH, stepsDone, event);
+    static void ofRun(int epoch, long stepsDone, String event) {
+        LOG.info("epoch={} step={} {}", epoch, stepsDone, event);
     }
 
     /** Something happened to a rank. */
-    static void ofRank(int rank, String event) {
-        LOG.info("epoch={} rank={} {}", NodeContext.EPOCH, rank, event);
+    static void ofRank(Incarnation rank, String event) {
+        LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event);
     }
 }

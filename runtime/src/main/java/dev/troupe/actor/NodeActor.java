@@ -1,17 +1,21 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.Incarnation;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -40,6 +44,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         }
     }
 
+    /** Begin an epoch, and start these ranks again with the weights after so many steps, where they live here. */
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone) implements Command {
+        EnterEpoch {
+            restarted = List.copyOf(restarted);
+        }
+    }
+
     /** The run is over, for this reason if it failed. */
     record RunEnded(long stepsDone, Optional<String> failure) implements Command {
     }
@@ -56,6 +67,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private record NotCalled() implements Command {
+    }
+
+    private record FreeRetired() implements Command {
     }
 
     /**
@@ -90,10 +104,19 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** The timer that runs until the node is told what to host. */
     private static final String WAITING = "waiting";
 
+    private static final Duration LOOK_FOR_RETIRED = Duration.ofMillis(200);
+    private static final int STACK_SHOWN = 12;
+
     private final Setup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
-    private final List<RankResources> hosted = new ArrayList<>();
+    // By rank.
+    private final Map<Integer, RankResources> hosted = new TreeMap<>();
+    private final List<RankResources> retired = new ArrayList<>();
+    // By the first rank of the group.
+    private final Map<Integer, ActorRef<TensorParallelGroup.Command>> groups = new HashMap<>();
+    private NodeContext node;
+    private int epoch;
 
     private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup,
             ActorRef<TrainingCoordinator.Command> coordinator) {
@@ -114,6 +137,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
+                .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, _ -> onCoordinatorLost())
                 .onMessage(NotCalled.class, _ -> onNotCalled()).onMessage(StopWaiting.class, _ -> onStopWaiting())
@@ -123,23 +147,76 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private Behavior<Command> onHostRanks(HostRanks host) {
         timers.cancel(WAITING);
         getContext().watchWith(host.coordinator(), new CoordinatorLost());
-        NodeContext node = setup.context().apply(Path.of(host.directory()));
-        Map<Integer, List<RankResources>> groups = new TreeMap<>();
-        for (int rank : host.ranks()) {
+        node = setup.context().apply(Path.of(host.directory()));
+        start(host.ranks(), node.firstStep());
+        return this;
+    }
+
+    /**
+     * What a retired incarnation hands over from now on goes nowhere; then the transport lets go of what it has of it; only then
+     * does the next one say that it is there.
+     */
+    private Behavior<Command> onEnterEpoch(EnterEpoch enter) {
+        if (node == null || enter.epoch() <= epoch) {
+            return this;
+        }
+        epoch = enter.epoch();
+        List<Integer> here = enter.restarted().stream().filter(hosted::containsKey).toList();
+        here.forEach(this::retire);
+        setup.transport().epoch(epoch);
+        start(here, enter.stepsDone());
+        return this;
+    }
+
+    private void retire(int rank) {
+        RankResources resources = hosted.remove(rank);
+        List<StackTraceElement> stack = resources.stack();
+        EventLog.ofRank(resources.incarnation(), "is given up; its thread stood at "
+                + stack.stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < ")));
+        ActorRef<TensorParallelGroup.Command> group = groups.remove(rank);
+        if (group != null) {
+            getContext().unwatch(group);
+            getContext().stop(group);
+        }
+        resources.retire();
+        retired.add(resources);
+        timers.startTimerWithFixedDelay(new FreeRetired(), LOOK_FOR_RETIRED);
+    }
+
+    private Behavior<Command> onFreeRetired() {
+        retired.removeIf(RankResources::closeIfEnded);
+        if (retired.isEmpty()) {
+            timers.cancel(new FreeRetired());
+        }
+        return this;
+    }
+
+    private void start(List<Integer> ranks, long stepsDone) {
+        Map<Integer, List<RankResources>> members = new TreeMap<>();
+        for (int rank : ranks) {
             RankResources resources;
             try {
-                resources = new RankResources(rank, node);
+                resources = new RankResources(new Incarnation(rank, epoch), stepsDone, node);
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
-                coordinator.tell(new TrainingCoordinator.RankFailed(rank, Reason.of(failure)));
-                return this;
+                tellFailed(new Incarnation(rank, epoch), Reason.of(failure));
+                return;
             }
-            hosted.add(resources);
-            groups.computeIfAbsent(node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst(), _ -> new ArrayList<>())
-                    .add(resources);
+            hosted.put(rank, resources);
+            members.computeIfAbsent(node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst(),
+                    _ -> new ArrayList<>()).add(resources);
         }
-        groups.forEach((first, members) -> getContext().watch(
-                getContext().spawn(TensorParallelGroup.create(members, coordinator), GROUP + first)));
-        return this;
+        members.values().forEach(group -> {
+            int first = group.getFirst().rank();
+            ActorRef<TensorParallelGroup.Command> actor = getContext()
+                    .spawn(TensorParallelGroup.create(group, coordinator), GROUP + first + "-of-epoch-" + epoch);
+            getContext().watch(actor);
+            groups.put(first, actor);
+        });
+    }
+
+    private void tellFailed(Incarnation rank, String reason) {
+        coordinator.tell(new TrainingCoordinator.Happened(
+                new CoordinatorEvent.RankFailed(rank, "rank " + rank.rank() + ": " + reason)));
     }
 
     private Behavior<Command> onRunEnded(RunEnded end) {
@@ -172,19 +249,24 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        coordinator.tell(new TrainingCoordinator.RankFailed(
-                Integer.parseInt(failed.getRef().path().name().substring(GROUP.length())),
-                Reason.of(failed.getCause())));
+        groups.forEach((first, group) -> {
+            if (group.equals(failed.getRef())) {
+                tellFailed(hosted.get(first).incarnation(), Reason.of(failed.getCause()));
+            }
+        });
         return this;
     }
 
     private Behavior<Command> onPostStop() {
+        List<RankResources> all = new ArrayList<>(hosted.values());
+        all.addAll(retired);
+        hosted.values().forEach(rank -> rank.outbox().retire()); // what the transport gives back stays here
         try {
             setup.transport().close();
         } finally {
-            hosted.forEach(RankResources::shutDown);
+            all.forEach(RankResources::shutDown);
             long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();
-            hosted.forEach(rank -> rank.close(deadlineNanos));
+            all.forEach(rank -> rank.close(deadlineNanos));
             setup.release().run();
         }
         return this;

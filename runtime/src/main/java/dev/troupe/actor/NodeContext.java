@@ -8,6 +8,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.run.ActionTrace;
 import dev.troupe.run.GradientDump;
 import dev.troupe.run.TrainingPlan;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
 import java.util.Optional;
@@ -28,6 +29,10 @@ import java.util.function.Supplier;
  *            the weights the run starts from
  * @param resumes
  *            whether they come with optimizer state
+ * @param firstStep
+ *            steps that lie behind with these weights
+ * @param snapshots
+ *            what ranks start again from after a failure; empty where a failure ends the run
  * @param batches
  *            what is trained on
  * @param heldOut
@@ -41,8 +46,7 @@ import java.util.function.Supplier;
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
         WeightSource weights,
-        boolean resumes, Batches batches, Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
+        boolean resumes, long firstStep, Optional<Snapshots> snapshots, Batches batches,
+        Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, Optional<ActionTrace> trace) {
-    /** The epoch of a run in which nothing is restarted. */
-    public static final int EPOCH = 0;
 }

@@ -6,6 +6,8 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.Incarnation;
+import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
@@ -17,16 +19,15 @@ import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.MessageKind;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.weights.TensorPart;
+import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +42,13 @@ import org.slf4j.LoggerFactory;
 final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
 
+    /** A source for what is overwritten at once. */
+    private static final WeightSource NOTHING = (_, _, _, _) -> {
+    };
+
     private final int rank;
+    private final Incarnation incarnation;
+    private final long stepsDone;
     private final NodeContext node;
     private final TrainingPlan plan;
     private final Engine engine;
@@ -49,21 +56,31 @@ final class RankResources {
     private final Optional<CollectiveGroup> tensorGroup;
     private final Optional<CollectiveGroup> dataGroup;
     private final MicrobatchReader data;
-    private final AtomicLong bytesSent = new AtomicLong();
+    private final Outbox outbox;
     private final RankThread thread;
     /** Exchanges with other ranks while {@link #thread} computes. */
     private final RankThread exchanging;
     private Traffic toldTraffic = Traffic.NONE;
+    /** Whether the transport has nothing of a retired incarnation any more. */
+    private volatile boolean isLetGo;
     // Filled on the rank's thread, read by the transport's.
     private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
 
-    RankResources(int rank, NodeContext node) {
-        this.rank = rank;
+    /**
+     * @param stepsDone
+     *            steps that lie behind when it starts: the weights are those after them
+     */
+    RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
+        this.rank = incarnation.rank();
+        this.incarnation = incarnation;
+        this.stepsDone = stepsDone;
         this.node = node;
         this.plan = node.plan();
         this.engine = node.engines().get();
-        this.tensorGroup = node.groups().join(GroupKind.TENSOR, rank, NodeContext.EPOCH);
-        this.dataGroup = node.groups().join(GroupKind.DATA, rank, NodeContext.EPOCH);
+        this.tensorGroup = node.groups().join(GroupKind.TENSOR, rank, incarnation.epoch());
+        this.dataGroup = node.groups().join(GroupKind.DATA, rank, incarnation.epoch());
+        this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
+                (edge, tensor) -> worker(plan.senderOf(edge)).release(tensor));
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.thread = new RankThread("rank-" + rank);
         this.exchanging = new RankThread("rank-" + rank + "-exchanges");
@@ -71,6 +88,14 @@ final class RankResources {
 
     int rank() {
         return rank;
+    }
+
+    Incarnation incarnation() {
+        return incarnation;
+    }
+
+    Outbox outbox() {
+        return outbox;
     }
 
     List<Integer> stages() {
@@ -90,16 +115,25 @@ final class RankResources {
                 stages().stream().filter(plan::exchangesTiedGradient).toList());
     }
 
-    /** Builds a stage, with the weights the run starts from, and grants its first credits. */
+    /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
     void open(int index) {
+        boolean isNew = stepsDone == node.firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
-                node.weights());
+                isNew ? node.weights() : NOTHING);
         StageWorker worker = new StageWorker(stage, engine, this, node);
         workers.put(index, worker);
-        if (node.resumes()) {
+        if (!isNew) {
+            stage.loadOwn(snapshot(index));
+        } else if (node.resumes()) {
             stage.load(node.weights());
         }
         worker.grantFirstCredits();
+    }
+
+    private WeightSource snapshot(int stage) {
+        return node.snapshots().flatMap(kept -> kept.find(rank, stage, stepsDone))
+                .orElseThrow(() -> new IllegalStateException(
+                        "there is no snapshot of stage " + stage + " after " + stepsDone + " steps"));
     }
 
     private TensorShare share() {
@@ -132,57 +166,80 @@ final class RankResources {
         node.transport().register(rank, new TransportListener() {
             @Override
             public void onLanded(MessageId id, Tensor tensor) {
-                int stage = id.edge().stage();
                 switch (id.edge().kind()) {
-                    case ACTIVATION, GRADIENT -> {
-                        Action receive = Edges.receive(id);
-                        node.trace().ifPresent(trace -> trace.addLanded(id.step(), receive, System.nanoTime()));
-                        tensors.put(receive, tensor);
-                        schedule.tell(new ScheduleActor.Moved(new RankEvent.Landed(receive)));
-                    }
-                    case TIED_GRADIENT -> {
-                        worker(stage).keepTiedGradient(tensor);
-                        schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
-                    }
+                    case ACTIVATION, GRADIENT -> landed(id, tensor, schedule);
+                    case TIED_GRADIENT -> tiedLanded(id, tensor, schedule);
                 }
             }
 
             @Override
             public void onSent(MessageId id, Tensor tensor) {
-                int stage = plan.senderOf(id.edge());
-                if (id.edge().kind() == MessageKind.TIED_GRADIENT) {
-                    schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientSent(stage)));
-                } else {
-                    worker(stage).release(tensor);
-                }
+                outbox.sent(id.edge(), tensor);
             }
 
             @Override
             public void onReturned(Edge edge, Tensor tensor) {
-                // Only a transport that closes gives tensors back; the stages that own them close after it.
+                outbox.returned(edge, tensor);
+            }
+
+            @Override
+            public void onEpoch(int epoch) {
+                outbox.enter(epoch);
+                isLetGo = outbox.isRetired();
+                schedule.tell(new ScheduleActor.EpochBegun(epoch));
             }
 
             @Override
             public void onFault(TransportFault fault) {
+                if (fault instanceof TransportFault.TransportEnded) {
+                    outbox.retire(); // it gives everything back now, and takes no more
+                }
                 schedule.tell(new ScheduleActor.TransportFailed(fault));
             }
         });
     }
 
-    /** Hands the tensor of a send to the transport. */
-    void send(long step, Action send) {
-        send(new MessageId(NodeContext.EPOCH, step, plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
+    private void landed(MessageId id, Tensor tensor, ActorRef<ScheduleActor.Command> schedule) {
+        Action receive = Edges.receive(id);
+        if (tensors.land(receive, tensor)) {
+            node.trace().ifPresent(trace -> trace.addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime()));
+            schedule.tell(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
+        } else { // it came twice
+            outbox.grant(id.edge(), tensor);
+        }
     }
 
-    /** Hands a tensor to the transport. */
-    void send(MessageId id, Tensor tensor) {
-        bytesSent.addAndGet(tensor.byteCount());
-        node.transport().send(id, engine, tensor);
+    private void tiedLanded(MessageId id, Tensor tensor, ActorRef<ScheduleActor.Command> schedule) {
+        int stage = id.edge().stage();
+        if (outbox.isOfThisPass(id)) {
+            worker(stage).keepTiedGradient(tensor);
+            schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
+        } else { // a second one of an earlier step
+            outbox.grant(id.edge(), tensor);
+        }
+    }
+
+    /** Gives the buffer of a message that is not wanted back to the transport. */
+    void discard(Action receive) {
+        outbox.grant(plan.edgeOf(rank, receive), tensors.take(receive));
+    }
+
+    /** Hands the tensor of a send to the transport. */
+    void send(Action send) {
+        outbox.send(new Parcel(plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
+    }
+
+    /** The messages that these receives, and the exchanges of these stages, have fulfilled. */
+    List<Parcel> parcels(List<Action> received, List<Integer> tied) {
+        List<Parcel> parcels = new ArrayList<>();
+        received.forEach(receive -> parcels.add(new Parcel(plan.edgeOf(rank, receive), receive.microbatch())));
+        tied.forEach(stage -> parcels.add(new Parcel(plan.tiedEdge(rank, plan.otherTiedStage(stage), stage), 0)));
+        return parcels;
     }
 
     /** What this rank has sent since this was last asked. One caller. */
     Traffic newTraffic() {
-        Traffic all = new Traffic(bytesSent.get(), tensorGroup.map(CollectiveGroup::bytesSent).orElse(0L),
+        Traffic all = new Traffic(outbox.bytesSent(), tensorGroup.map(CollectiveGroup::bytesSent).orElse(0L),
                 dataGroup.map(CollectiveGroup::bytesSent).orElse(0L));
         Traffic fresh = all.since(toldTraffic);
         toldTraffic = all;
@@ -204,8 +261,31 @@ final class RankResources {
         dataGroup.ifPresent(CollectiveGroup::close);
     }
 
+    /** Ends this incarnation: whatever it still does has no effect. Its memory is freed by {@link #closeIfEnded}. */
+    void retire() {
+        outbox.retire();
+        leaveGroups();
+        thread.abandon();
+        exchanging.shutDown(); // what it still has fails at once, and whoever waits for that hears so
+    }
+
+    /** Where its thread stands, innermost call first. */
+    List<StackTraceElement> stack() {
+        return thread.stack();
+    }
+
+    /** After {@link #retire}: frees all memory, unless a thread or the transport may still use it. */
+    boolean closeIfEnded() {
+        boolean hasEnded = isLetGo && thread.hasEnded() && exchanging.hasEnded();
+        if (hasEnded) {
+            free();
+        }
+        return hasEnded;
+    }
+
     /** The stages take no more work, and wait for no other rank. */
     void shutDown() {
+        outbox.retire();
         leaveGroups();
         thread.shutDown();
     }
@@ -215,12 +295,16 @@ final class RankResources {
         boolean hasEnded = thread.awaitEnd(deadlineNanos);
         exchanging.shutDown();
         if (hasEnded && exchanging.awaitEnd(deadlineNanos)) {
-            workers.values().forEach(StageWorker::close);
-            engine.close();
-            data.close();
+            free();
         } else {
             // Memory a thread still computes on must not be freed under it; it goes with the process.
             LOG.warn("rank {} still computes long after it was told to stop", rank);
         }
+    }
+
+    private void free() {
+        workers.values().forEach(StageWorker::close);
+        engine.close();
+        data.close();
     }
 }

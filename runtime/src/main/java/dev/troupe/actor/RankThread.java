@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
@@ -16,11 +17,13 @@ final class RankThread {
     private final ExecutorService executor;
     // Of the thread itself.
     private boolean hasFailed;
+    private volatile Thread current;
 
     RankThread(String name) {
         executor = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, name);
             thread.setDaemon(true);
+            current = thread;
             return thread;
         });
     }
@@ -45,6 +48,22 @@ final class RankThread {
     /** Takes no more work; what is running or waiting still runs. */
     void shutDown() {
         executor.shutdown();
+    }
+
+    /** As {@link #shutDown}, but what is running is interrupted, and what waits does not run. */
+    void abandon() {
+        executor.shutdownNow();
+    }
+
+    /** Whether the thread has ended after {@link #shutDown} or {@link #abandon}. */
+    boolean hasEnded() {
+        return executor.isTerminated();
+    }
+
+    /** Where it stands now, innermost call first; empty where it never ran. */
+    List<StackTraceElement> stack() {
+        Thread thread = current;
+        return thread == null ? List.of() : List.of(thread.getStackTrace());
     }
 
     /** Waits until the thread has ended after {@link #shutDown}; false where it still computes at that time. */

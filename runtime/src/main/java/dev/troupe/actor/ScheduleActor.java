@@ -3,6 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
@@ -73,6 +74,17 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record Moved(RankEvent event) implements Command {
     }
 
+    /** The transport has begun an epoch. */
+    record EpochBegun(int epoch) implements Command {
+    }
+
+    /** All ranks stand in the epoch: send again what of this pass is not among what others have received from this rank. */
+    record Resume(int epoch, List<Parcel> received) implements Command {
+        Resume {
+            received = List.copyOf(received);
+        }
+    }
+
     /** The transport says that a message may never come. */
     record TransportFailed(TransportFault fault) implements Command {
     }
@@ -90,6 +102,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private WeightUpdate update;
     private boolean isWritingCheckpoint;
     private long moves;
+    private int epoch;
 
     private ScheduleActor(ActorContext<Command> context, RankResources rank,
             ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<TensorParallelGroup.Command> group) {
@@ -98,6 +111,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.machine = rank.machine();
         this.coordinator = coordinator;
         this.group = group;
+        this.epoch = rank.incarnation().epoch();
         // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
         coordinator.tell(new TrainingCoordinator.RankHosted(rank.rank(), context.getSelf()));
         rank.listen(context.getSelf());
@@ -125,6 +139,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(TaskEnded.class, this::onTaskEnded)
                 .onMessage(CheckpointPartWritten.class, this::onCheckpointPartWritten)
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
+                .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
                 .onMessage(TransportFailed.class, this::onTransportFailed)
                 .onSignal(ChildFailed.class, this::onChildFailed).build();
     }
@@ -133,14 +148,26 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         loading.remove(ready.stage());
         moves++;
         if (loading.isEmpty()) {
-            EventLog.ofRank(rank.rank(), "is ready with stages " + rank.stages());
-            tellCoordinator(new CoordinatorEvent.RankReady(rank.rank()));
+            EventLog.ofRank(rank.incarnation(), "is ready with stages " + rank.stages());
+            return take(new RankEvent.EpochEntered(epoch));
         }
+        return this;
+    }
+
+    /** A rank stands in an epoch when it also has its weights. */
+    private Behavior<Command> onEpochBegun(EpochBegun begun) {
+        epoch = begun.epoch();
+        return loading.isEmpty() ? take(new RankEvent.EpochEntered(epoch)) : this;
+    }
+
+    private Behavior<Command> onResume(Resume resume) {
+        rank.outbox().resume(resume.epoch(), resume.received());
         return this;
     }
 
     private Behavior<Command> onStartPass(StartPass start) {
         pass = start.pass();
+        rank.outbox().begin(pass.number());
         return take(new RankEvent.PassStarted(pass));
     }
 
@@ -174,14 +201,18 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         switch (command) {
             case RankCommand.Run(StageTask task, var sends) ->
                 run(new TaskOrder(task, sends, pass, Optional.ofNullable(update)));
-            case RankCommand.Send(var send) -> rank.send(pass.step(), send);
+            case RankCommand.Send(var send) -> rank.send(send);
+            case RankCommand.Discard(var receive) -> rank.discard(receive);
+            case RankCommand.ReportStanding(int stood, long number, var received, var tied) ->
+                tellCoordinator(new CoordinatorEvent.Standing(rank.incarnation(), stood, number,
+                        rank.parcels(received, tied)));
             case RankCommand.ReportPassDone(Pass done) -> {
-                tellCoordinator(new CoordinatorEvent.PassDone(rank.rank(), done, losses, squaredSums));
+                tellCoordinator(new CoordinatorEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
                 losses.clear();
                 squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) ->
-                tellCoordinator(new CoordinatorEvent.Updated(rank.rank(), step, rank.newTraffic()));
+                tellCoordinator(new CoordinatorEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
         }
     }
 
@@ -203,7 +234,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Behavior<Command> onCheckpointPartWritten(CheckpointPartWritten written) {
         moves++;
         isWritingCheckpoint = false;
-        tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(rank.rank(), written.part()));
+        tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(rank.incarnation(), written.part()));
         return this;
     }
 
@@ -231,11 +262,16 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onTransportFailed(TransportFailed failed) {
+        if (failed.fault() instanceof TransportFault.MessageFault lost) {
+            EventLog.ofRank(rank.incarnation(), "lost a message: " + lost.sentence());
+            tellCoordinator(new CoordinatorEvent.MessageLost(lost.sentence()));
+            return this;
+        }
         return fail(failed.fault().sentence());
     }
 
     private Behavior<Command> fail(String reason) {
-        EventLog.ofRank(rank.rank(), "cannot go on: " + reason);
+        EventLog.ofRank(rank.incarnation(), "cannot go on: " + reason);
         group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason));
         return this;
     }

@@ -5,6 +5,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
 import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
 import dev.troupe.machine.WeightUpdate;
@@ -16,7 +17,6 @@ import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;
-import dev.troupe.transport.MessageId;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;
@@ -53,14 +53,14 @@ final class StageWorker implements AutoCloseable {
     /** Does a task and hands its sends to the transport. */
     TaskResult run(TaskOrder order) {
         TaskResult result = work(order);
-        order.sends().forEach(send -> rank.send(order.pass().step(), send));
+        order.sends().forEach(rank::send);
         return result;
     }
 
     private TaskResult work(TaskOrder order) {
         return switch (order.task()) {
             case StageTask.Compute(Action action) -> traced(action, order.pass());
-            case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient(order.pass());
+            case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient();
             case StageTask.AddTiedGradient _ -> addTiedGradient();
             case StageTask.MeasureGradients _ -> measureGradients(order.pass());
             case StageTask.Update _ -> update(order.update().orElseThrow());
@@ -80,7 +80,7 @@ final class StageWorker implements AutoCloseable {
     }
 
     private void grant(Edge edge) {
-        node.transport().grant(NodeContext.EPOCH, edge, engine, stage.takeBoundary());
+        rank.outbox().grant(edge, stage.takeBoundary());
     }
 
     private TaskResult traced(Action action, Pass pass) {
@@ -189,12 +189,13 @@ final class StageWorker implements AutoCloseable {
         rank.tensors().put(plan.needsMessage(send) ? send : send.peer(), tensor);
     }
 
-    private TaskResult exchangeTiedGradient(Pass pass) {
+    /** A copy goes, since the gradient itself becomes the sum, and a message may have to be sent again. */
+    private TaskResult exchangeTiedGradient() {
         int other = plan.otherTiedStage(stage.index());
-        node.transport().grant(NodeContext.EPOCH, plan.tiedEdge(rank.rank(), other, stage.index()), engine,
-                stage.takeTiedGradient());
-        rank.send(new MessageId(NodeContext.EPOCH, pass.step(), plan.tiedEdge(rank.rank(), stage.index(), other), 0),
-                stage.tiedGradient());
+        rank.outbox().grant(plan.tiedEdge(rank.rank(), other, stage.index()), stage.takeTiedGradient());
+        Tensor copy = stage.takeTiedGradient();
+        engine.copy(stage.tiedGradient(), copy);
+        rank.outbox().send(new Parcel(plan.tiedEdge(rank.rank(), stage.index(), other), 0), copy);
         return TaskResult.NOTHING;
     }
 
@@ -229,6 +230,10 @@ final class StageWorker implements AutoCloseable {
             stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         }
         engine.workEnds();
+        if (!rank.outbox().isRetired()) {
+            node.snapshots().ifPresent(kept -> kept.keep(rank.rank(), stage.index(), update.step() + 1, engine,
+                    stage.state()));
+        }
         return TaskResult.NOTHING;
     }
 

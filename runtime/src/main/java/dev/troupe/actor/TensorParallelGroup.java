@@ -1,10 +1,13 @@
 package dev.troupe.actor;
 
+import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.Incarnation;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.DispatcherSelector;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -27,6 +30,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
 
     private final List<RankResources> members;
+    private final int epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private boolean hasFailed;
 
@@ -34,6 +38,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
             ActorRef<TrainingCoordinator.Command> coordinator) {
         super(context);
         this.members = members;
+        this.epoch = members.getFirst().incarnation().epoch();
         this.coordinator = coordinator;
         for (RankResources member : members) {
             context.watch(context.spawn(ScheduleActor.create(member, coordinator, context.getSelf()),
@@ -54,7 +59,8 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(MemberFailed.class, this::onMemberFailed)
-                .onSignal(ChildFailed.class, this::onChildFailed).build();
+                .onSignal(ChildFailed.class, this::onChildFailed).onSignal(Terminated.class, this::onTerminated)
+                .build();
     }
 
     private Behavior<Command> onMemberFailed(MemberFailed failed) {
@@ -62,15 +68,23 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        String name = failed.getRef().path().name();
-        return fail(Integer.parseInt(name.substring("rank-".length())), Reason.of(failed.getCause()));
+        return fail(rankOf(failed), Reason.of(failed.getCause()));
+    }
+
+    private Behavior<Command> onTerminated(Terminated ended) {
+        return fail(rankOf(ended), "its schedule actor ended");
+    }
+
+    private static int rankOf(Terminated ended) {
+        return Integer.parseInt(ended.getRef().path().name().substring("rank-".length()));
     }
 
     /** Only the first counts: that the others cannot go on without it follows. */
     private Behavior<Command> fail(int rank, String reason) {
         if (!hasFailed) {
             hasFailed = true;
-            coordinator.tell(new TrainingCoordinator.RankFailed(rank, reason));
+            coordinator.tell(new TrainingCoordinator.Happened(
+                    new CoordinatorEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason)));
             members.forEach(RankResources::leaveGroups);
         }
         return this;

@@ -9,6 +9,7 @@ import dev.troupe.machine.CoordinatorMachine;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
+import dev.troupe.machine.Recovery;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.machine.StallWatch;
@@ -53,10 +54,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record Happened(CoordinatorEvent event) implements Command {
     }
 
-    /** A rank cannot go on, for the reason in this sentence. */
-    record RankFailed(int rank, String reason) implements Command {
-    }
-
     /** What a rank says of itself. */
     record StatusTold(RankStatus status) implements Command {
     }
@@ -84,6 +81,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      *            where checkpoints go
      * @param timeout
      *            how long nothing may move
+     * @param hangTimeout
+     *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
      * @param clock
      *            nanoseconds of a monotonic clock
      * @param listener
@@ -92,7 +91,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      *            completed when the run is over
      */
     public record Setup(RunOrder order, Cast cast, Path directory, CheckpointStore checkpoints, Duration timeout,
-            LongSupplier clock,
+            Duration hangTimeout, LongSupplier clock,
             RunListener listener, CompletableFuture<RunOutcome> outcome) {
     }
 
@@ -102,6 +101,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private final TimerScheduler<Command> timers;
     private final CoordinatorMachine machine;
     private final Muster muster;
+    private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
     /** There once all nodes have joined: nothing can stand still before. */
     private Optional<StallWatch> stallWatch = Optional.empty();
     private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
@@ -128,7 +128,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
-                .onMessage(RankFailed.class, this::onRankFailed).onMessage(StatusTold.class, this::onStatusTold)
+                .onMessage(StatusTold.class, this::onStatusTold)
                 .onMessage(Stop.class, _ -> onStop())
                 .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(Tick.class, _ -> onTick()).build();
     }
@@ -141,20 +141,19 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
         if (refusal.isPresent()) {
-            EventLog.ofRun(machine.stepsDone(), refusal.get());
+            EventLog.ofRun(machine.epoch(), machine.stepsDone(), refusal.get());
             joined.node().tell(new NodeActor.Refused(refusal.get()));
             return this;
         }
         nodes.put(joined.name(), joined.node());
-        EventLog.ofRun(machine.stepsDone(), "node " + joined.name() + " has joined");
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
         getContext().watchWith(joined.node(), new NodeEnded(joined.name()));
         if (!muster.isComplete()) {
             setup.listener().onWaiting(muster.missing());
         } else if (stallWatch.isPresent()) {
             host(joined.name()); // a standby, later than the others
         } else {
-            stallWatch = Optional.of(new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
-                    setup.clock().getAsLong()));
+            stallWatch = Optional.of(newStallWatch());
             muster.joined().forEach(this::host);
         }
         return this;
@@ -205,17 +204,21 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> carryOut(CoordinatorCommand command) {
         switch (command) {
-            case CoordinatorCommand.StartPass(Pass pass) -> startPass(pass);
-            case CoordinatorCommand.Update(var update) -> tellRanks(new ScheduleActor.ApplyUpdate(update));
+            case CoordinatorCommand.StartPass(Pass pass, var told) -> startPass(pass, told);
+            case CoordinatorCommand.Update(var update, var told) ->
+                tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case CoordinatorCommand.CommitStep(StepResult result) ->
                 setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
             case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) ->
                 setup.listener().onHeldOut(stepsDone, loss);
-            case CoordinatorCommand.WriteCheckpoint(long stepsDone) ->
-                tellRanks(new ScheduleActor.WriteCheckpoint(stepsDone));
+            case CoordinatorCommand.WriteCheckpoint(long stepsDone, var told) ->
+                tellRanks(told, new ScheduleActor.WriteCheckpoint(stepsDone));
+            case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
+            case CoordinatorCommand.Resume resume -> resume(resume);
+            case CoordinatorCommand.ReportCaughtUp _ -> reportCaughtUp();
             case CoordinatorCommand.CommitCheckpoint(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) -> {
                 setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, lossScale, parts));
-                EventLog.ofRun(stepsDone, "a checkpoint stands");
+                EventLog.ofRun(machine.epoch(), stepsDone, "a checkpoint stands");
             }
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
@@ -227,24 +230,52 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    private void startPass(Pass pass) {
+    private void startPass(Pass pass, List<Integer> told) {
         if (!started) {
             started = true;
-            EventLog.ofRun(machine.stepsDone(), "all ranks are ready, the first step begins");
+            EventLog.ofRun(machine.epoch(), machine.stepsDone(), "all ranks are ready, the first step begins");
             setup.listener().onStarted();
         }
-        if (pass.kind() == Pass.Kind.TRAINING) {
+        if (pass.kind() == Pass.Kind.TRAINING && told.size() == setup.order().rankCount()) {
             stepStartNanos = setup.clock().getAsLong();
         }
-        tellRanks(new ScheduleActor.StartPass(pass));
+        tellRanks(told, new ScheduleActor.StartPass(pass));
     }
 
-    private void tellRanks(ScheduleActor.Command command) {
-        ranks.values().forEach(rank -> rank.tell(command));
+    private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
+        EventLog.ofRun(enter.epoch(), enter.stepsDone(),
+                "begins an epoch, in which " + (enter.restarted().isEmpty()
+                        ? "messages are sent again"
+                        : "ranks "
+                                + enter.restarted() + " start again")
+                        + ": " + enter.reason());
+        recoveries.begin(enter);
+        stallWatch = Optional.of(newStallWatch());
+        nodes.values().forEach(node -> node
+                .tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone())));
     }
 
-    private Behavior<Command> onRankFailed(RankFailed failed) {
-        return end(Optional.of("rank " + failed.rank() + ": " + failed.reason()));
+    private void resume(CoordinatorCommand.Resume resume) {
+        EventLog.ofRun(resume.epoch(), machine.stepsDone(), "all ranks stand and go on");
+        recoveries.resume();
+        ranks.forEach((rank, schedule) -> schedule
+                .tell(new ScheduleActor.Resume(resume.epoch(), resume.from(rank))));
+    }
+
+    private void reportCaughtUp() {
+        for (Recovery recovery : recoveries.end()) {
+            EventLog.ofRun(recovery.epoch(), machine.stepsDone(), "ranks " + recovery.ranks() + " have caught up");
+            setup.listener().onRecovery(recovery);
+        }
+    }
+
+    private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
+        told.forEach(rank -> ranks.get(rank).tell(command));
+    }
+
+    private StallWatch newStallWatch() {
+        return new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
+                setup.clock().getAsLong());
     }
 
     private Behavior<Command> onStatusTold(StatusTold told) {
@@ -254,17 +285,34 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> onTick() {
         long now = setup.clock().getAsLong();
-        Optional<String> standstill = stallWatch.isPresent() ? stallWatch.get().stall(now) : muster.overdue(now);
-        if (standstill.isPresent()) {
-            return end(standstill);
+        if (stallWatch.isEmpty()) {
+            Optional<String> overdue = muster.overdue(now);
+            if (overdue.isPresent()) {
+                return end(overdue);
+            }
+        } else {
+            Optional<StallWatch.Stall> stall = stallWatch.get().stall(now);
+            if (stall.isPresent()) {
+                Behavior<Command> next = take(eventOf(stall.get()));
+                if (next != this) {
+                    return next;
+                }
+            }
         }
         startNextTick();
-        tellRanks(new ScheduleActor.TellStatus(getContext().getSelf()));
+        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(getContext().getSelf())));
         return this;
     }
 
+    private CoordinatorEvent eventOf(StallWatch.Stall stall) {
+        return stall.rank().isPresent()
+                ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), stall.sentence())
+                : new CoordinatorEvent.MessageLost(stall.sentence());
+    }
+
     private Behavior<Command> end(Optional<String> failure) {
-        EventLog.ofRun(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(),
+                "the run ends" + failure.map(why -> ": " + why).orElse(""));
         nodes.values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();

@@ -1,7 +1,6 @@
 package dev.troupe.cluster;
 
 import dev.troupe.actor.NodeActor;
-import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.node.NodeGroups;
@@ -9,12 +8,14 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.machine.Cast;
+import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingRun;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
@@ -72,13 +73,13 @@ public final class ClusterRun {
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
                     directory -> TrainingRun.context(run, requireVisible(directory, self), resources.transport(),
-                            resources.groups(), Optional.empty()),
+                            resources.groups(), resources.snapshots(), Optional.empty()),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
                     guardian(node, lost, coordinator(run, cluster, traits, leader, outcome)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self));
             StatusBoard.of(system.classicSystem())
-                    .set(new NodeStatus(self.name(), self.ranks(), NodeContext.EPOCH, Optional.empty()));
+                    .set(new NodeStatus(self.name(), self.ranks(), 0, Optional.empty()));
             if (self.managementPort() > 0) {
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {
@@ -126,7 +127,8 @@ public final class ClusterRun {
             }
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
                     new Cast(ranks, traits, cluster.joinTimeout()), directory,
-                    new CheckpointStore(directory, run.model()), run.spec().transport().timeout(), System::nanoTime,
+                    new CheckpointStore(directory, run.model()), run.spec().transport().timeout(),
+                    TrainingRun.hangTimeout(run), System::nanoTime,
                     new Watched(listener, StatusBoard.of(context.getSystem().classicSystem()), tokensPerStep),
                     outcome));
         });
@@ -149,6 +151,12 @@ public final class ClusterRun {
             listener.onStep(result, seconds);
             board.set(board.status()
                     .at(new NodeStatus.Progress(result.step(), result.loss(), tokensPerStep / seconds)));
+        }
+
+        @Override
+        public void onRecovery(Recovery recovery) {
+            listener.onRecovery(recovery);
+            board.set(board.status().in(recovery.epoch()));
         }
 
         @Override
@@ -180,7 +188,8 @@ public final class ClusterRun {
     }
 
     /** What carries the tensors of a node. */
-    private record Resources(Optional<SharedDriver> driver, Transport transport, NodeGroups groups) {
+    private record Resources(Optional<SharedDriver> driver, Transport transport, NodeGroups groups,
+            Optional<Snapshots> snapshots) {
         static Resources open(PreparedRun run, NodeSpec self) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
@@ -192,7 +201,7 @@ public final class ClusterRun {
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {
                     return new Resources(driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
-                            directory, TrainingRun.groupDeadline(run)));
+                            directory, TrainingRun.groupDeadline(run)), TrainingRun.snapshots(run));
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;
@@ -206,6 +215,7 @@ public final class ClusterRun {
         /** Once the transport is closed. */
         void release() {
             groups.close();
+            snapshots.ifPresent(Snapshots::close);
             driver.ifPresent(SharedDriver::close);
         }
 

@@ -32,4 +32,8 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
     NodeStatus at(Progress now) {
         return new NodeStatus(node, ranks, epoch, Optional.of(now));
     }
+
+    NodeStatus in(int newEpoch) {
+        return new NodeStatus(node, ranks, newEpoch, progress);
+    }
 }

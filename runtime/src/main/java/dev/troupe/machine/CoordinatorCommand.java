@@ -1,15 +1,22 @@
 package dev.troupe.machine;
 
 import java.util.List;
+import java.util.Map;
 
 /** What the coordinator wants done. */
 public sealed interface CoordinatorCommand {
-    /** Every rank is to walk its row. */
-    record StartPass(Pass pass) implements CoordinatorCommand {
+    /** These ranks are to walk their rows. */
+    record StartPass(Pass pass, List<Integer> ranks) implements CoordinatorCommand {
+        public StartPass {
+            ranks = List.copyOf(ranks);
+        }
     }
 
-    /** Every rank is to step its optimizer. */
-    record Update(WeightUpdate update) implements CoordinatorCommand {
+    /** These ranks are to step their optimizers. */
+    record Update(WeightUpdate update, List<Integer> ranks) implements CoordinatorCommand {
+        public Update {
+            ranks = List.copyOf(ranks);
+        }
     }
 
     /** A step's new weights stand everywhere. */
@@ -20,8 +27,11 @@ public sealed interface CoordinatorCommand {
     record ReportHeldOut(long stepsDone, double loss) implements CoordinatorCommand {
     }
 
-    /** Every rank is to write its part of a checkpoint. */
-    record WriteCheckpoint(long stepsDone) implements CoordinatorCommand {
+    /** These ranks are to write their parts of a checkpoint. */
+    record WriteCheckpoint(long stepsDone, List<Integer> ranks) implements CoordinatorCommand {
+        public WriteCheckpoint {
+            ranks = List.copyOf(ranks);
+        }
     }
 
     /** All parts are written: make the checkpoint one, with the scale that the next step has. */
@@ -30,6 +40,32 @@ public sealed interface CoordinatorCommand {
         public CommitCheckpoint {
             parts = List.copyOf(parts);
         }
+    }
+
+    /**
+     * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the weights after
+     * so many steps; each rank answers {@link CoordinatorEvent.Standing}.
+     */
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason) implements CoordinatorCommand {
+        public EnterEpoch {
+            restarted = List.copyOf(restarted);
+        }
+    }
+
+    /** All ranks stand in the epoch: each is to send again what of the pass is not in the list of its messages. */
+    record Resume(int epoch, Map<Integer, List<Parcel>> received) implements CoordinatorCommand {
+        public Resume {
+            received = Map.copyOf(received);
+        }
+
+        /** What the others have received from a rank. */
+        public List<Parcel> from(int rank) {
+            return received.getOrDefault(rank, List.of());
+        }
+    }
+
+    /** The ranks that were restarted have done again what they had to. */
+    record ReportCaughtUp() implements CoordinatorCommand {
     }
 
     /** The run is over. */

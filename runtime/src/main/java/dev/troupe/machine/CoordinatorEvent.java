@@ -5,12 +5,22 @@ import java.util.List;
 
 /** What happens to a run. */
 public sealed interface CoordinatorEvent {
-    /** A rank has loaded its weights. */
-    record RankReady(int rank) implements CoordinatorEvent {
+    /**
+     * A rank has its weights and stands in an epoch.
+     *
+     * @param pass
+     *            the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
+     * @param received
+     *            the messages of that pass that it has used or is about to
+     */
+    record Standing(Incarnation from, int epoch, long pass, List<Parcel> received) implements CoordinatorEvent {
+        public Standing {
+            received = List.copyOf(received);
+        }
     }
 
     /** A rank has done its row; losses from the rank of the last stage, squared sums after a training pass. */
-    record PassDone(int rank, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
+    record PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
             implements
                 CoordinatorEvent {
         public PassDone {
@@ -20,11 +30,19 @@ public sealed interface CoordinatorEvent {
     }
 
     /** The new weights of a rank stand; with what it sent since the update before. */
-    record Updated(int rank, long step, Traffic traffic) implements CoordinatorEvent {
+    record Updated(Incarnation from, long step, Traffic traffic) implements CoordinatorEvent {
     }
 
     /** A rank has written its part of a checkpoint. */
-    record CheckpointPartWritten(int rank, CheckpointPart part) implements CoordinatorEvent {
+    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements CoordinatorEvent {
+    }
+
+    /** A rank cannot go on, for the reason in this sentence. */
+    record RankFailed(Incarnation from, String reason) implements CoordinatorEvent {
+    }
+
+    /** A message that ranks wait for will not come by itself, for the reason in this sentence. */
+    record MessageLost(String reason) implements CoordinatorEvent {
     }
 
     /** The user wants the run to end after this step. */

@@ -6,6 +6,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * The logic of a run: which pass comes next, when a step is committed, when to look at held-out data, when to write a
@@ -16,6 +19,10 @@ import java.util.List;
  * </pre>
  *
  * <p>Where the loss is scaled and gradients overflow, the update is one that changes nothing; see {@link LossScale}.
+ *
+ * <p>Where ranks fail, an epoch begins: they start again with the weights of the last commit, and when every rank stands, they
+ * do again what the phase had asked of them, while the others go on from where they are. What a rank says that was restarted
+ * meanwhile is not heard.
  *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.
@@ -28,42 +35,63 @@ public final class CoordinatorMachine {
     }
 
     private final RunOrder order;
+    private final List<Integer> allRanks;
     private final BitSet answered = new BitSet();
-    private final List<MicrobatchLoss> losses = new ArrayList<>();
-    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+    // What each rank measured in this pass, in the order of ranks.
+    private final Map<Integer, CoordinatorEvent.PassDone> measured = new TreeMap<>();
     private final List<CheckpointPart> parts = new ArrayList<>();
+    private final Standings standings = new Standings();
+    // The epoch in which each rank was started last.
+    private final int[] startedIn;
+    // Those that are not told yet what to do again.
+    private final BitSet restarted = new BitSet();
+    // Those that were, and have not come to the end of the pass.
+    private final BitSet repeating = new BitSet();
 
     private LossScale lossScale;
     private Phase phase = Phase.STARTING;
+    private Pass pass;
+    private WeightUpdate update;
     private long stepsDone;
     private StepResult result;
     private Traffic traffic = Traffic.NONE;
     private boolean stopRequested;
     private long lastCheckpoint;
+    private int epoch;
+    private int recoveries;
 
     public CoordinatorMachine(RunOrder order) {
         this.order = order;
+        this.allRanks = IntStream.range(0, order.rankCount()).boxed().toList();
+        this.startedIn = new int[order.rankCount()];
         this.lossScale = order.lossScale();
         this.stepsDone = order.firstStep();
         this.lastCheckpoint = order.savedStep();
+        standings.begin(order.rankCount());
     }
 
     /** Takes in one event and returns what is to be done, in order. */
     public List<CoordinatorCommand> on(CoordinatorEvent event) {
         List<CoordinatorCommand> commands = new ArrayList<>();
         switch (event) {
-            case CoordinatorEvent.RankReady(int rank) -> answer(rank, Phase.STARTING, event);
-            case CoordinatorEvent.PassDone done -> passDone(done);
-            case CoordinatorEvent.Updated(int rank, long step, Traffic sent) -> {
+            case CoordinatorEvent.Standing standing when isCurrent(standing.from()) -> stand(standing, commands);
+            case CoordinatorEvent.PassDone done when isCurrent(done.from()) -> passDone(done, commands);
+            case CoordinatorEvent.Updated(var from, long step, Traffic sent) when isCurrent(from) -> {
                 requireThisStep(step, event);
-                answer(rank, Phase.UPDATING, event);
+                answer(from.rank(), Phase.UPDATING, event);
                 traffic = traffic.plus(sent);
             }
-            case CoordinatorEvent.CheckpointPartWritten(int rank, CheckpointPart part) -> {
-                answer(rank, Phase.CHECKPOINT, event);
+            case CoordinatorEvent.CheckpointPartWritten(var from, CheckpointPart part) when isCurrent(from) -> {
+                answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.add(part);
             }
+            case CoordinatorEvent.RankFailed(var from, String reason) when isCurrent(from) ->
+                recover(order.placeOf(from.rank()), reason, commands);
+            case CoordinatorEvent.MessageLost(String reason) -> recover(List.of(), reason, commands);
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
+            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.RankFailed _ ->
+                {
+                } // of a rank that was restarted since
         }
         if (answered.cardinality() == order.rankCount()) {
             answered.clear();
@@ -77,27 +105,112 @@ public final class CoordinatorMachine {
         return stepsDone;
     }
 
-    /** The ranks that have not answered in this phase. */
-    public List<Integer> missing() {
-        List<Integer> missing = new ArrayList<>();
-        for (int rank = 0; rank < order.rankCount(); rank++) {
-            if (!answered.get(rank)) {
-                missing.add(rank);
-            }
-        }
-        return missing;
+    /** The present epoch; it began with the last failure. */
+    public int epoch() {
+        return epoch;
     }
 
-    private void passDone(CoordinatorEvent.PassDone done) {
+    /** A rank as it was started last. */
+    public Incarnation incarnation(int rank) {
+        return new Incarnation(rank, startedIn[rank]);
+    }
+
+    /** The ranks that do not stand in the present epoch; where all do, those that have not answered in this phase. */
+    public List<Integer> missing() {
+        return allRanks.stream()
+                .filter(rank -> standings.isComplete() ? !answered.get(rank) : standings.awaits(rank)).toList();
+    }
+
+    private boolean isCurrent(Incarnation from) {
+        return from.epoch() == startedIn[from.rank()];
+    }
+
+    private void recover(List<Integer> ranks, String reason, List<CoordinatorCommand> commands) {
+        if (phase == Phase.OVER) {
+            return;
+        }
+        boolean mayRecover = phase != Phase.STARTING && recoveries < order.mostRecoveries();
+        if (!mayRecover) {
+            fail(recoveries == 0
+                    ? reason
+                    : reason + " (after " + recoveries + " recoveries since step " + stepsDone
+                            + " began; recovery.most-per-step says how many may be)",
+                    commands);
+            return;
+        }
+        recoveries++;
+        epoch++;
+        standings.begin(order.rankCount());
+        for (int rank : ranks) {
+            startedIn[rank] = epoch;
+            restarted.set(rank);
+            repeating.clear(rank);
+            measured.remove(rank);
+            if (phase != Phase.CHECKPOINT) {
+                answered.clear(rank); // a part of a checkpoint stays written
+            }
+        }
+        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason));
+    }
+
+    private void stand(CoordinatorEvent.Standing standing, List<CoordinatorCommand> commands) {
+        if (standing.epoch() != epoch) {
+            return; // another has begun since
+        }
+        boolean isOfThisPass = pass != null && standing.pass() == pass.number();
+        if (!standings.stand(standing.from().rank(), isOfThisPass ? standing.received() : List.of())) {
+            return;
+        }
+        if (phase == Phase.STARTING) {
+            nextStep(commands);
+        } else {
+            resume(commands);
+        }
+    }
+
+    /** The ranks that were restarted are told of the pass first: what they are told to send again is of that pass. */
+    private void resume(List<CoordinatorCommand> commands) {
+        List<Integer> again = restarted.stream().boxed().toList();
+        restarted.clear();
+        if (!again.isEmpty()) {
+            switch (phase) {
+                case TRAINING, UPDATING, HELD_OUT -> {
+                    again.forEach(repeating::set);
+                    commands.add(new CoordinatorCommand.StartPass(pass, again));
+                }
+                case CHECKPOINT -> {
+                    List<Integer> unwritten = again.stream().filter(rank -> !answered.get(rank)).toList();
+                    commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone, unwritten));
+                }
+                case STARTING, OVER -> throw new IllegalStateException("nothing is recovered while " + phase);
+            }
+        }
+        commands.add(new CoordinatorCommand.Resume(epoch, standings.received()));
+        if (repeating.isEmpty()) {
+            commands.add(new CoordinatorCommand.ReportCaughtUp());
+        }
+    }
+
+    private void passDone(CoordinatorEvent.PassDone done, List<CoordinatorCommand> commands) {
+        int rank = done.from().rank();
+        boolean isRepeated = repeating.get(rank);
+        repeating.clear(rank);
+        if (isRepeated && repeating.isEmpty()) {
+            commands.add(new CoordinatorCommand.ReportCaughtUp());
+        }
+        if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
+            requireThisStep(done.pass().step(), done);
+            commands.add(new CoordinatorCommand.Update(update, List.of(rank)));
+            return;
+        }
         switch (done.pass().kind()) {
             case TRAINING -> {
                 requireThisStep(done.pass().step(), done);
-                answer(done.rank(), Phase.TRAINING, done);
+                answer(rank, Phase.TRAINING, done);
             }
-            case HELD_OUT -> answer(done.rank(), Phase.HELD_OUT, done);
+            case HELD_OUT -> answer(rank, Phase.HELD_OUT, done);
         }
-        losses.addAll(done.losses());
-        squaredSums.addAll(done.squaredSums());
+        measured.put(rank, done);
     }
 
     private void answer(int rank, Phase expected, CoordinatorEvent event) {
@@ -115,10 +228,10 @@ public final class CoordinatorMachine {
 
     private void phaseDone(List<CoordinatorCommand> commands) {
         switch (phase) {
-            case STARTING -> nextStep(commands);
             case TRAINING -> gradientsDone(commands);
             case UPDATING -> {
                 stepsDone++;
+                recoveries = 0;
                 commands.add(new CoordinatorCommand.CommitStep(result.withTraffic(traffic)));
                 traffic = Traffic.NONE;
                 if (isDue(order.heldOutEvery())) {
@@ -138,15 +251,16 @@ public final class CoordinatorMachine {
                 parts.clear();
                 nextStep(commands);
             }
-            case OVER -> throw new IllegalStateException("the run is over");
+            case STARTING, OVER -> throw new IllegalStateException("nothing is answered while " + phase);
         }
     }
 
     private void gradientsDone(List<CoordinatorCommand> commands) {
+        List<LayerSquaredSum> squaredSums = measured.values().stream().flatMap(done -> done.squaredSums().stream())
+                .toList();
         double loss = meanLoss();
         double factor = lossScale.factor();
         double norm = GlobalNorm.of(squaredSums) / factor;
-        squaredSums.clear();
         boolean overflowed = !Double.isFinite(norm);
         if (!Double.isFinite(loss) || overflowed && !lossScale.maySkip()) {
             fail("step " + stepsDone + " has a loss of " + loss + " and a gradient norm of " + norm
@@ -166,8 +280,8 @@ public final class CoordinatorMachine {
         double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, order.gradientClip()) / factor;
         result = new StepResult(stepsDone, loss, norm, learningRate, factor, overflowed, Traffic.NONE);
         phase = Phase.UPDATING;
-        commands.add(new CoordinatorCommand.Update(
-                new WeightUpdate(stepsDone, learningRate, scale, lossScale.updates(), overflowed)));
+        update = new WeightUpdate(stepsDone, learningRate, scale, lossScale.updates(), overflowed);
+        commands.add(new CoordinatorCommand.Update(update, allRanks));
     }
 
     private void fail(String reason, List<CoordinatorCommand> commands) {
@@ -176,14 +290,14 @@ public final class CoordinatorMachine {
     }
 
     private double meanLoss() {
-        losses.sort(Comparator.comparingInt(MicrobatchLoss::microbatch));
+        List<MicrobatchLoss> losses = measured.values().stream().flatMap(done -> done.losses().stream())
+                .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();
+        measured.clear();
         double sum = 0;
         for (MicrobatchLoss loss : losses) {
             sum += loss.loss();
         }
-        double mean = sum / losses.size();
-        losses.clear();
-        return mean;
+        return sum / losses.size();
     }
 
     private boolean isDue(long every) {
@@ -204,7 +318,7 @@ public final class CoordinatorMachine {
 
     private void writeCheckpoint(List<CoordinatorCommand> commands) {
         phase = Phase.CHECKPOINT;
-        commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone));
+        commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone, allRanks));
     }
 
     /** A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. */
@@ -219,8 +333,9 @@ public final class CoordinatorMachine {
         }
     }
 
-    private void startPass(Phase next, Pass pass, List<CoordinatorCommand> commands) {
+    private void startPass(Phase next, Pass started, List<CoordinatorCommand> commands) {
         phase = next;
-        commands.add(new CoordinatorCommand.StartPass(pass));
+        pass = started;
+        commands.add(new CoordinatorCommand.StartPass(pass, allRanks));
     }
 }

@@ -11,12 +11,24 @@ package dev.troupe.machine;
  *            what the loss is multiplied by before the backward
  */
 public record Pass(long step, Kind kind, double lossScale) {
+    private static final int KINDS = Kind.values().length;
+
     /** A pass whose loss stays as it is. */
     public Pass(long step, Kind kind) {
         this(step, kind, 1);
     }
 
-    /** What a pass is for. */
+    /** Its place among all passes of a run: held-out data of a step come after its training. Messages carry it. */
+    public long number() {
+        return step * KINDS + kind.ordinal();
+    }
+
+    /** The step of the pass with a number. */
+    public static long stepOf(long number) {
+        return number / KINDS; // rounded down
+    }
+
+    /** What a pass is for, in their order within a step. */
     public enum Kind {
         /** Forwards and backwards; a weight update follows. */
         TRAINING,

@@ -19,6 +19,28 @@ public sealed interface RankCommand {
     record Send(Action send) implements RankCommand {
     }
 
+    /** Give the tensor of a receive that landed back to the transport, for another message of its edge. */
+    record Discard(Action receive) implements RankCommand {
+    }
+
+    /**
+     * Tell the coordinator that the rank stands in an epoch, and what it has of a pass.
+     *
+     * @param pass
+     *            the number of the pass under way, or of the last one; -1 for none
+     * @param received
+     *            its receives that are behind
+     * @param tiedReceived
+     *            the stages whose other end's gradient has landed
+     */
+    record ReportStanding(int epoch, long pass, List<Action> received,
+            List<Integer> tiedReceived) implements RankCommand {
+        public ReportStanding {
+            received = List.copyOf(received);
+            tiedReceived = List.copyOf(tiedReceived);
+        }
+    }
+
     /** Tell the coordinator that the row is done, with what the stages have measured. */
     record ReportPassDone(Pass pass) implements RankCommand {
     }

@@ -8,8 +8,8 @@ public sealed interface RankEvent {
     record PassStarted(Pass pass) implements RankEvent {
     }
 
-    /** The tensor of a receive (RECV_F or RECV_B) stands in this rank's memory. */
-    record Landed(Action receive) implements RankEvent {
+    /** The tensor of a receive (RECV_F or RECV_B) of the pass with this number stands in this rank's memory. */
+    record Landed(Action receive, long pass) implements RankEvent {
     }
 
     /** A stage has done its task. */
@@ -20,11 +20,11 @@ public sealed interface RankEvent {
     record TiedGradientLanded(int stage) implements RankEvent {
     }
 
-    /** The transport has read this end's gradient of the tied table. */
-    record TiedGradientSent(int stage) implements RankEvent {
-    }
-
     /** The coordinator knows the global norm: the optimizer may step. */
     record UpdateRequested() implements RankEvent {
+    }
+
+    /** The transport has begun an epoch: what was on its way to this rank does not come any more. */
+    record EpochEntered(int epoch) implements RankEvent {
     }
 }

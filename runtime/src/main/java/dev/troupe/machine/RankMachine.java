@@ -7,9 +7,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The logic of one rank: it walks the rank's row of the plan, then exchanges tied gradients, measures the gradients,
@@ -50,10 +52,10 @@ public final class RankMachine {
     // In the order they are done in; the first is the one that is being done.
     private final Deque<StageTask> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new HashSet<>();
-    // The receives of this pass that are behind: a message that comes again is not taken for one of the next pass.
-    private final Set<Action> received = new HashSet<>();
-    private final Set<Integer> tiedLanded = new HashSet<>();
-    private final Set<Integer> tiedSent = new HashSet<>();
+    // The receives of this pass that are behind, in order: the same message is not used twice.
+    private final Set<Action> received = new LinkedHashSet<>();
+    // Of this pass, also when they are added.
+    private final Set<Integer> tiedLanded = new TreeSet<>();
     private int stagesDone;
 
     /**
@@ -81,11 +83,11 @@ public final class RankMachine {
         List<RankCommand> commands = new ArrayList<>();
         switch (event) {
             case RankEvent.PassStarted(Pass started) -> start(started);
-            case RankEvent.Landed(Action receive) -> land(receive);
+            case RankEvent.Landed(Action receive, long number) -> land(receive, number, commands);
             case RankEvent.TaskDone(StageTask task) -> taskDone(task);
-            case RankEvent.TiedGradientLanded(int stage) -> tied(tiedLanded, stage, "landed");
-            case RankEvent.TiedGradientSent(int stage) -> tied(tiedSent, stage, "was sent");
+            case RankEvent.TiedGradientLanded(int stage) -> landTied(stage);
             case RankEvent.UpdateRequested() -> requestUpdate();
+            case RankEvent.EpochEntered(int epoch) -> enterEpoch(epoch, commands);
         }
         advance(commands);
         return commands;
@@ -98,21 +100,43 @@ public final class RankMachine {
         position = 0;
         liveActivations = 0;
         received.clear();
+        tiedLanded.clear();
         enter(Phase.WALKING);
     }
 
-    /** A message may come before the pass it belongs to is started here, since its sender may have heard first. */
-    private void land(Action receive) {
-        if (phase != Phase.IDLE && received.contains(receive) || !landed.add(receive)) {
-            throw new IllegalStateException("rank " + rank + " received " + receive + " twice");
+    /**
+     * A message may come before the pass it belongs to is started here, since its sender may have heard first. One that comes
+     * again, or too late, is of no use.
+     */
+    private void land(Action receive, long number, List<RankCommand> commands) {
+        boolean isLate = number < passNumber() || number == passNumber()
+                && (phase != Phase.WALKING || received.contains(receive));
+        if (isLate || !landed.add(receive)) {
+            commands.add(new RankCommand.Discard(receive));
         }
     }
 
-    private void tied(Set<Integer> seen, int stage, String what) {
-        if (!tiedStages.contains(stage) || !seen.add(stage)) {
+    private void landTied(int stage) {
+        if (!tiedStages.contains(stage) || !tiedLanded.add(stage)) {
             throw new IllegalStateException("rank " + rank + " expected no tied gradient of stage " + stage
-                    + ", but one " + what + " while it is " + situation());
+                    + ", but one landed while it is " + situation());
         }
+    }
+
+    /**
+     * What has landed and is not used yet goes back: it is sent again, in order, so that a message that was lost before it finds a
+     * buffer.
+     */
+    private void enterEpoch(int epoch, List<RankCommand> commands) {
+        landed.forEach(receive -> commands.add(new RankCommand.Discard(receive)));
+        landed.clear();
+        commands.add(
+                new RankCommand.ReportStanding(epoch, passNumber(), List.copyOf(received), List.copyOf(tiedLanded)));
+    }
+
+    /** Of the pass under way, or the last one; -1 for none. */
+    private long passNumber() {
+        return pass == null ? -1 : pass.number();
     }
 
     private void taskDone(StageTask task) {
@@ -214,7 +238,7 @@ public final class RankMachine {
         }
     }
 
-    /** First every tied stage sends, then each adds what it got, once its own has been read by the transport. */
+    /** First every tied stage sends a copy, then each adds what it got. */
     private boolean reduce(List<RankCommand> commands) {
         if (stagesDone < tiedStages.size()) {
             run(new StageTask.ExchangeTiedGradient(tiedStages.get(stagesDone)), List.of(), commands);
@@ -226,11 +250,9 @@ public final class RankMachine {
             return true;
         }
         int stage = tiedStages.get(added);
-        if (!tiedLanded.contains(stage) || !tiedSent.contains(stage)) {
+        if (!tiedLanded.contains(stage)) {
             return false;
         }
-        tiedLanded.remove(stage);
-        tiedSent.remove(stage);
         run(new StageTask.AddTiedGradient(stage), List.of(), commands);
         return true;
     }

@@ -1,5 +1,6 @@
 package dev.troupe.machine;
 
+import java.util.List;
 import java.util.function.LongToDoubleFunction;
 
 /**
@@ -25,8 +26,16 @@ import java.util.function.LongToDoubleFunction;
  *            the steps of the checkpoint that stands in the run's directory already, or -1 for none
  * @param endsWithCheckpoint
  *            whether the state at the end is worth keeping
+ * @param places
+ *            the ranks that are restarted together, since a collective that one of them left is whole for none
+ * @param mostRecoveries
+ *            failures of one step that the run goes on from; what fails more often would for ever. 0 where a failure ends it
  */
 public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long heldOutEvery, long checkpointEvery, long savedStep,
-        boolean endsWithCheckpoint) {
+        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
+    /** The ranks that are restarted where one fails. */
+    List<Integer> placeOf(int rank) {
+        return places.stream().filter(place -> place.contains(rank)).findFirst().orElseThrow();
+    }
 }

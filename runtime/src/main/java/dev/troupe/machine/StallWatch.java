@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -19,19 +20,46 @@ import java.util.stream.Collectors;
  */
 public final class StallWatch {
     private static final int LOOKS_PER_TIMEOUT = 4;
+    /** A rank hangs that is at one thing for so many times as long as the longest it was at any. */
+    private static final int TIMES_THE_LONGEST = 10;
+
+    /**
+     * What stands still.
+     *
+     * @param rank
+     *            the rank whose fault it is; empty where all wait
+     * @param sentence
+     *            what is known of it
+     */
+    public record Stall(OptionalInt rank, String sentence) {
+    }
+
+    /** What a rank has been at, and since when. */
+    private static final class Work {
+        private long moves = -1;
+        private long sinceNanos;
+    }
 
     private final int rankCount;
     private final long timeoutNanos;
+    private final long hangNanos;
     private final Map<Integer, RankStatus> statuses = new TreeMap<>();
     private final Map<Integer, Long> answeredNanos = new TreeMap<>();
+    private final Map<Integer, Work> works = new TreeMap<>();
+    private long longestNanos;
     private long lookedNanos;
     // These two, and answeredNanos, are on the clock of the time watched.
     private long watchedNanos;
     private long movedNanos;
 
-    public StallWatch(int rankCount, long timeoutNanos, long nowNanos) {
+    /**
+     * @param hangNanos
+     *            how long a rank may be at one thing in any case; 0 for ever
+     */
+    public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long nowNanos) {
         this.rankCount = rankCount;
         this.timeoutNanos = timeoutNanos;
+        this.hangNanos = hangNanos;
         this.lookedNanos = nowNanos;
         for (int rank = 0; rank < rankCount; rank++) {
             answeredNanos.put(rank, 0L);
@@ -46,24 +74,43 @@ public final class StallWatch {
         if (status.isWorking() || before == null || before.moves() != status.moves()) {
             movedNanos = watchedNanos;
         }
+        Work work = works.computeIfAbsent(status.rank(), _ -> new Work());
+        if (!status.isWorking() || work.moves != status.moves()) {
+            longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : watchedNanos - work.sinceNanos);
+            work.moves = status.moves();
+            work.sinceNanos = watchedNanos;
+        }
     }
 
-    /** What stands still, in one sentence; empty while the run moves. */
-    public Optional<String> stall(long nowNanos) {
+    /** What stands still; empty while the run moves. */
+    public Optional<Stall> stall(long nowNanos) {
         look(nowNanos);
         Optional<Integer> silent = answeredNanos.entrySet().stream()
                 .filter(entry -> watchedNanos - entry.getValue() > timeoutNanos).map(Map.Entry::getKey)
                 .min(Comparator.naturalOrder());
         if (silent.isPresent()) {
-            return Optional.of("rank " + silent.get() + " has not answered the coordinator for "
+            return stalled(silent.get(), "rank " + silent.get() + " has not answered the coordinator for "
                     + seconds(watchedNanos - answeredNanos.get(silent.get())) + " seconds");
+        }
+        for (RankStatus status : statuses.values()) {
+            long nanos = watchedNanos - works.get(status.rank()).sinceNanos;
+            if (hangNanos > 0 && status.isWorking() && nanos > Math.max(hangNanos, TIMES_THE_LONGEST * longestNanos)) {
+                return stalled(status.rank(),
+                        "rank " + status.rank() + " hangs: it has been " + status.situation() + " for "
+                                + seconds(nanos) + " seconds, and no rank was at anything for more than "
+                                + seconds(longestNanos) + " s");
+            }
         }
         if (statuses.size() < rankCount || watchedNanos - movedNanos <= timeoutNanos) {
             return Optional.empty();
         }
-        return Optional.of("no rank has moved for " + seconds(watchedNanos - movedNanos)
+        return Optional.of(new Stall(OptionalInt.empty(), "no rank has moved for " + seconds(watchedNanos - movedNanos)
                 + " seconds (transport.timeout is " + seconds(timeoutNanos) + "): "
-                + describe(List.copyOf(statuses.values())));
+                + describe(List.copyOf(statuses.values()))));
+    }
+
+    private static Optional<Stall> stalled(int rank, String sentence) {
+        return Optional.of(new Stall(OptionalInt.of(rank), sentence));
     }
 
     private void look(long nowNanos) {

@@ -13,6 +13,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.Edge;
 import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.snapshot.Snapshots;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -55,6 +56,7 @@ final class MemoryWalk implements AutoCloseable {
     private final Map<Integer, Stage> stages = new TreeMap<>();
     private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
+    private final boolean recovers;
     private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
     private final Map<Action, Queue<Tensor>> granted = new HashMap<>();
@@ -63,8 +65,9 @@ final class MemoryWalk implements AutoCloseable {
     private Map<Edge, Integer> unreceived = Map.of();
     private long mostSentBytes;
 
-    MemoryWalk(TrainingPlan plan, int rank, Engine engine) {
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, boolean recovers) {
         this.plan = plan;
+        this.recovers = recovers;
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
         this.ids = new int[plan.stageSettings().rows()];
@@ -84,7 +87,9 @@ final class MemoryWalk implements AutoCloseable {
             grantCredits(stage, Kind.RECV_F);
             grantCredits(stage, Kind.RECV_B);
             if (plan.exchangesTiedGradient(stage.index())) {
+                Tensor other = stage.takeTiedGradient();
                 stage.release(stage.takeTiedGradient());
+                stage.release(other);
             }
         }
     }
@@ -161,9 +166,9 @@ final class MemoryWalk implements AutoCloseable {
         }
     }
 
-    /** Before a stage makes one more: at most so many as can be unreceived are at the transport then. */
+    /** Before a stage makes one more: at most so many as can be unreceived are at the transport then, or all in the log. */
     private void makeRoom(Action send, boolean isEnd) {
-        if (!isEnd && plan.needsMessage(send)) {
+        if (!isEnd && !recovers && plan.needsMessage(send)) {
             Edge edge = Edge.of(plan.training().plan(), send);
             Queue<Tensor> tensors = sent.get(edge);
             while (tensors != null && tensors.size() >= unreceived.get(edge)) {
@@ -183,7 +188,12 @@ final class MemoryWalk implements AutoCloseable {
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
-                engine.allocatedBytes() - stateBytes - boundary, boundary);
+                engine.allocatedBytes() - stateBytes - boundary, boundary,
+                recovers ? Snapshots.COPIES * stages.values().stream().mapToLong(MemoryWalk::stateBytes).sum() : 0);
+    }
+
+    private static long stateBytes(Stage stage) {
+        return stage.state().stream().mapToLong(named -> named.tensor().byteCount()).sum();
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {

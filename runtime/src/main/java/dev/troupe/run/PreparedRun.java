@@ -101,7 +101,7 @@ public final class PreparedRun implements AutoCloseable {
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
             try (Engine sizes = engine.open()) {
-                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent());
+                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), recovers());
             }
             if (engine.provider().computes()) {
                 memory.of(request.ranksOfMachine()).requireRoom(MachineMemory.availableBytes());
@@ -260,7 +260,13 @@ public final class PreparedRun implements AutoCloseable {
                 learningRate(training.learningRate())::at, training.gradientClip(),
                 lossScale(training.lossScale(), start.lossScale()),
                 heldOut.isPresent() ? training.validateEvery() : 0, leavesWeights() ? training.checkpointEvery() : 0,
-                request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights());
+                request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
+                recovers() ? spec().recovery().mostPerStep() : 0);
+    }
+
+    /** Whether a rank that fails is started again; an experiment measures the run without what that takes. */
+    public boolean recovers() {
+        return leavesWeights() && spec().recovery().enabled();
     }
 
     /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */

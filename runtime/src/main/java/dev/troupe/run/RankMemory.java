@@ -15,11 +15,14 @@ package dev.troupe.run;
  *            what is kept from forwards for backwards at the worst place of the plan, and what is passing
  * @param boundary
  *            activations and gradients that come in, as many as there are credits, and that wait to go out, as many as can
- *            be unreceived at one time
+ *            be unreceived at one time, or where the run recovers from failures, as many as a pass sends
+ * @param snapshots
+ *            in host memory, what a rank starts again from
  */
-public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary) {
+public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
+        long snapshots) {
     /** All of it. */
     public long total() {
-        return weights + gradients + optimizer + activations + boundary;
+        return weights + gradients + optimizer + activations + boundary + snapshots;
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,4 +25,8 @@ public interface RunListener {
 
     /** A checkpoint stands in a directory. */
     void onCheckpoint(long stepsDone, Path directory);
+
+    /** A failure is behind: what failed has been started again and has caught up. */
+    default void onRecovery(Recovery recovery) {
+    }
 }

@@ -19,6 +19,7 @@ import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * When, what and where as one: the certified plan of a training step, that of a pass over held-out data, and the layers
@@ -79,6 +80,14 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     /** Ranks of the run: those of every pipeline and of every group that shares a stage. */
     public int rankCount() {
         return ranks.worldSize();
+    }
+
+    /** The ranks of each place in the pipeline: they share its weights or its stages, over all pipelines. */
+    public List<List<Integer>> places() {
+        return IntStream.range(0, ranks.pipeline())
+                .mapToObj(place -> IntStream.range(0, rankCount())
+                        .filter(rank -> ranks.coordinates(rank).pipeline() == place).boxed().toList())
+                .toList();
     }
 
     /** The stages that a rank holds, ascending. */

@@ -8,6 +8,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.machine.Cast;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,12 +78,18 @@ public final class TrainingRun {
                 : Optional.empty();
         Duration timeout = run.spec().transport().timeout();
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
+        Optional<Snapshots> snapshots = snapshots(run);
         NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout,
-                path -> context(run, path, transport, groups, gradients), transport, groups::close, outcome::complete);
+                path -> context(run, path, transport, groups, snapshots, gradients), transport, () -> {
+                    groups.close();
+                    snapshots.ifPresent(Snapshots::close);
+                }, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
-                new CheckpointStore(directory.path(), run.model()), timeout, System::nanoTime, listener, outcome);
+                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run), System::nanoTime,
+                listener,
+                outcome);
         return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
                 outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
     }
@@ -92,10 +99,21 @@ public final class TrainingRun {
         return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
     }
 
+    /** How long a rank may be at one thing; zero where nobody would start it again. */
+    public static Duration hangTimeout(PreparedRun run) {
+        return run.recovers() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
+    }
+
+    /** Where the ranks of a node keep what they start again from; empty where a failure ends the run. */
+    public static Optional<Snapshots> snapshots(PreparedRun run) {
+        return run.recovers() ? Optional.of(new Snapshots()) : Optional.empty();
+    }
+
     /** What the ranks of a node share in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
-            Optional<GradientDump> gradients) {
+            Optional<Snapshots> snapshots, Optional<GradientDump> gradients) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
+                run.stepsDone(), snapshots,
                 run.batches(), run.heldOut(), new CheckpointStore(directory, run.model()), gradients,
                 run.request().trace());
     }

@@ -20,6 +20,13 @@ public interface TransportListener {
      */
     void onReturned(Edge edge, Tensor tensor);
 
+    /**
+     * An epoch has begun: what lands from now on is of it, and every buffer and tensor that the transport still held for this rank
+     * comes back right after this call.
+     */
+    default void onEpoch(int epoch) {
+    }
+
     /** See {@link TransportFault}. */
     void onFault(TransportFault fault);
 }

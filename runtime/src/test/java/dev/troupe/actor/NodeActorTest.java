@@ -16,6 +16,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.ModelConfig;
@@ -108,8 +109,8 @@ class NodeActorTest {
                 () -> with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
-        assertEquals(new TrainingCoordinator.RankFailed(1,
-                "stage 1 failed in 1F0 in step 6: IllegalStateException: device lost"), failure());
+        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(1, 0),
+                "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost"), failure());
     }
 
     @Test
@@ -119,7 +120,7 @@ class NodeActorTest {
                     new InitialWeights(MODEL, 1));
             ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
             assertTrue(failure().reason().startsWith(
-                    "stage 1 failed in 1F0 in step 0: " + error.getClass().getSimpleName()));
+                    "rank 1: stage 1 failed in 1F0 in step 0: " + error.getClass().getSimpleName()));
             kit.stop(node, PATIENCE);
         }
     }
@@ -131,7 +132,8 @@ class NodeActorTest {
         };
         spawn(NodeActorTest::reference, broken);
         String reason = failure().reason();
-        assertTrue(reason.matches("stage \\d failed loading its weights: model.safetensors has no tensor .*"), reason);
+        assertTrue(reason.matches("rank \\d: stage \\d failed loading its weights: model.safetensors has no tensor .*"),
+                reason);
     }
 
     @Test
@@ -139,8 +141,8 @@ class NodeActorTest {
         spawn(() -> {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
         }, new InitialWeights(MODEL, 1));
-        assertEquals(new TrainingCoordinator.RankFailed(0,
-                "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"), failure());
+        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
+                "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path"), failure());
     }
 
     @Test
@@ -171,8 +173,10 @@ class NodeActorTest {
     void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
         ActorRef<ScheduleActor.Command> rank = host(NodeActorTest::reference, new InitialWeights(MODEL, 1)).getFirst();
         rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
-        assertEquals(new TrainingCoordinator.RankFailed(0, "IllegalStateException: rank 0 cannot take a weight update"
-                + " while it is waiting for the coordinator to start a step"), failure());
+        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
+                "rank 0: IllegalStateException: rank 0 cannot take a weight update"
+                        + " while it is waiting for the coordinator to start a step"),
+                failure());
     }
 
     /** Spawns a node with two ranks and waits until both have their weights; each announces itself before that. */
@@ -183,7 +187,7 @@ class NodeActorTest {
         while (ready < 2) {
             switch (coordinator.receiveMessage(PATIENCE)) {
                 case TrainingCoordinator.RankHosted(int rank, var schedule) -> hosted.put(rank, schedule);
-                case TrainingCoordinator.Happened(CoordinatorEvent.RankReady(int rank)) -> {
+                case TrainingCoordinator.Happened(CoordinatorEvent.Standing(Incarnation(int rank, int _), int _, long _, var _)) -> {
                     assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
                     ready++;
                 }
@@ -202,7 +206,8 @@ class NodeActorTest {
                     Engine engine = open.get();
                     engines.add(engine);
                     return engine;
-                }, weights, false, new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2), Optional.empty(),
+                }, weights, false, 0, Optional.empty(), new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
+                Optional.empty(),
                 new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty());
         NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), _ -> context,
                 transport, context.groups()::close, _ -> {
@@ -216,9 +221,10 @@ class NodeActorTest {
         return kind.cast(coordinator.expectMessageClass(TrainingCoordinator.Happened.class, PATIENCE).event());
     }
 
-    private TrainingCoordinator.RankFailed failure() {
+    private CoordinatorEvent.RankFailed failure() {
         while (true) {
-            if (coordinator.receiveMessage(PATIENCE) instanceof TrainingCoordinator.RankFailed failed) {
+            if (coordinator.receiveMessage(
+                    PATIENCE) instanceof TrainingCoordinator.Happened(CoordinatorEvent.RankFailed failed)) {
                 return failed;
             }
         }

@@ -9,6 +9,7 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
@@ -66,14 +67,16 @@ class TrainingCoordinatorTest {
     void placeRanks() {
         checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true),
-                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT), home, checkpoints, TIMEOUT, nanos::get,
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)),
+                        0),
+                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT), home, checkpoints, TIMEOUT, Duration.ZERO,
+                nanos::get,
                 diary, outcome)));
         coordinator.tell(join());
         node.expectMessage(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(rank, ranks.get(rank).ref()));
-            happens(new CoordinatorEvent.RankReady(rank));
+            happens(new CoordinatorEvent.Standing(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(FIRST));
     }
@@ -101,7 +104,7 @@ class TrainingCoordinatorTest {
         updated(0);
         expectAll(new ScheduleActor.WriteCheckpoint(1));
         for (int rank = 0; rank < 2; rank++) {
-            happens(new CoordinatorEvent.CheckpointPartWritten(rank, checkpoints.writePart(1, rank, List.of())));
+            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank), checkpoints.writePart(1, rank, List.of())));
         }
         assertEquals(new RunOutcome(1, Optional.empty()), ended());
         assertEquals("checkpoint after 1 steps in step-000001", diary.lines.getLast());
@@ -109,7 +112,7 @@ class TrainingCoordinatorTest {
 
     @Test
     void shouldEndTheRunWhenARankFails() throws Exception {
-        coordinator.tell(new TrainingCoordinator.RankFailed(1, "stage 1 failed in 1F0 in step 0: no room"));
+        happens(new CoordinatorEvent.RankFailed(from(1), "rank 1: stage 1 failed in 1F0 in step 0: no room"));
         assertEquals(new RunOutcome(0, Optional.of("rank 1: stage 1 failed in 1F0 in step 0: no room")), ended());
     }
 
@@ -135,7 +138,8 @@ class TrainingCoordinatorTest {
         trainPass(0);
         updated(0);
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
-            happens(new CoordinatorEvent.CheckpointPartWritten(rank, new CheckpointPart("rank-00" + rank, 1, "00")));
+            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank),
+                    new CheckpointPart("rank-00" + rank, 1, "00")));
         }
         assertTrue(failure().startsWith("cannot write the checkpoint " + home), failure());
     }
@@ -175,6 +179,10 @@ class TrainingCoordinatorTest {
         return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of());
     }
 
+    private static Incarnation from(int rank) {
+        return new Incarnation(rank, 0);
+    }
+
     private void pass(Duration duration) {
         nanos.addAndGet(duration.toNanos());
         time.timePasses(duration);
@@ -182,14 +190,14 @@ class TrainingCoordinatorTest {
 
     private void trainPass(long step) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING);
-        happens(new CoordinatorEvent.PassDone(0, pass, List.of(), List.of(new LayerSquaredSum(0, 9))));
-        happens(new CoordinatorEvent.PassDone(1, pass, List.of(new MicrobatchLoss(0, 2)),
+        happens(new CoordinatorEvent.PassDone(from(0), pass, List.of(), List.of(new LayerSquaredSum(0, 9))));
+        happens(new CoordinatorEvent.PassDone(from(1), pass, List.of(new MicrobatchLoss(0, 2)),
                 List.of(new LayerSquaredSum(1, 16))));
     }
 
     private void updated(long step) {
-        happens(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
-        happens(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
+        happens(new CoordinatorEvent.Updated(from(0), step, Traffic.NONE));
+        happens(new CoordinatorEvent.Updated(from(1), step, Traffic.NONE));
     }
 
     private void happens(CoordinatorEvent event) {

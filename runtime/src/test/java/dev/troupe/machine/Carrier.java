@@ -20,7 +20,7 @@ final class Carrier {
     private static final Comparator<Edge> ORDER = Comparator.comparingInt(Edge::stage).thenComparing(Edge::kind);
 
     /** A message under way. */
-    record Message(Edge edge, int microbatch) {
+    record Message(Edge edge, int microbatch, long pass) {
     }
 
     private static final class Road {

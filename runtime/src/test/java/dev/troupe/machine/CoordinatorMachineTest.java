@@ -10,24 +10,26 @@ import org.junit.jupiter.api.Test;
 
 /** Two ranks; the head, and so the losses, on rank 1; layer 0 on rank 0, layer 1 on rank 1. */
 class CoordinatorMachineTest {
+    private static final List<Integer> ALL = List.of(0, 1);
+    private static final List<List<Integer>> PLACES = List.of(List.of(0), List.of(1));
     private static final CoordinatorEvent STOP = new CoordinatorEvent.StopRequested();
 
     @Test
     void shouldLeadAStepFromItsStartToItsCommit() {
         CoordinatorMachine machine = machine(0, 2, 0, 0, -1);
 
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.RankReady(1)));
+        assertEquals(List.of(), machine.on(stands(1)));
         assertEquals(List.of(0), machine.missing());
-        assertEquals(List.of(start(0)), machine.on(new CoordinatorEvent.RankReady(0)));
+        assertEquals(List.of(start(0)), machine.on(stands(0)));
         assertEquals(List.of(), trained(machine, 1, 0, 2));
-        assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1, 1, false))),
+        assertEquals(List.of(new CoordinatorCommand.Update(new WeightUpdate(0, 0.5, 1, 1, false), ALL)),
                 trained(machine, 0, 0, 2));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE)));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(from(0), 0, Traffic.NONE)));
         assertEquals(0, machine.stepsDone());
         assertEquals(
                 List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, 1, false, Traffic.NONE)),
                         start(1)),
-                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)));
+                machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)));
         assertEquals(1, machine.stepsDone());
     }
 
@@ -38,19 +40,19 @@ class CoordinatorMachineTest {
         CoordinatorMachine machine = ready(0, 1, 0, 0, -1);
         machine.on(passDone(1, 0, losses.reversed(), 1));
         machine.on(passDone(0, 0, List.of(), 0));
-        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
+        machine.on(new CoordinatorEvent.Updated(from(0), 0, Traffic.NONE));
 
-        var commit = (CoordinatorCommand.CommitStep) machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE))
+        var commit = (CoordinatorCommand.CommitStep) machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE))
                 .getFirst();
         assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.result().loss());
     }
 
     @Test
     void shouldClipByTheGlobalNorm() {
-        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true);
+        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
         CoordinatorMachine machine = new CoordinatorMachine(order);
-        machine.on(new CoordinatorEvent.RankReady(0));
-        machine.on(new CoordinatorEvent.RankReady(1));
+        machine.on(stands(0));
+        machine.on(stands(1));
         trained(machine, 0, 0, 2);
         var update = (CoordinatorCommand.Update) trained(machine, 1, 0, 2).getFirst();
         assertEquals(2 / (5 + 1e-6), update.update().gradientScale(), 0, "as torch.nn.utils.clip_grad_norm_");
@@ -76,10 +78,10 @@ class CoordinatorMachineTest {
         assertEquals(List.of(
                 new CoordinatorCommand.CommitStep(
                         new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE)),
-                new CoordinatorCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768))), updated(machine, 0));
+                new CoordinatorCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), ALL)), updated(machine, 0));
         // A norm of 5 once the scale is undone.
         assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false), update(machine, 1, 25 * 0x1p30));
-        assertEquals(new CoordinatorCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768)),
+        assertEquals(new CoordinatorCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768), ALL),
                 updated(machine, 1).getLast());
     }
 
@@ -115,9 +117,9 @@ class CoordinatorMachineTest {
 
     private static CoordinatorMachine scaled(LossScale scale, long steps) {
         CoordinatorMachine machine = new CoordinatorMachine(
-                new RunOrder(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true));
-        machine.on(new CoordinatorEvent.RankReady(0));
-        machine.on(new CoordinatorEvent.RankReady(1));
+                new RunOrder(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
+        machine.on(stands(0));
+        machine.on(stands(1));
         return machine;
     }
 
@@ -131,8 +133,8 @@ class CoordinatorMachineTest {
     }
 
     private static List<CoordinatorCommand> updated(CoordinatorMachine machine, long step) {
-        machine.on(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
-        return machine.on(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
+        machine.on(new CoordinatorEvent.Updated(from(0), step, Traffic.NONE));
+        return machine.on(new CoordinatorEvent.Updated(from(1), step, Traffic.NONE));
     }
 
     private static Pass pass(List<CoordinatorCommand> commands) {
@@ -144,22 +146,23 @@ class CoordinatorMachineTest {
         CoordinatorMachine machine = ready(0, 4, 2, 2, -1);
         assertEquals(start(1), step(machine, 0).getLast());
         Pass heldOut = new Pass(1, Pass.Kind.HELD_OUT);
-        assertEquals(new CoordinatorCommand.StartPass(heldOut), step(machine, 1).getLast());
-        machine.on(new CoordinatorEvent.PassDone(0, heldOut, List.of(), List.of()));
-        assertEquals(List.of(new CoordinatorCommand.ReportHeldOut(2, 3), new CoordinatorCommand.WriteCheckpoint(2)),
-                machine.on(new CoordinatorEvent.PassDone(1, heldOut,
+        assertEquals(new CoordinatorCommand.StartPass(heldOut, ALL), step(machine, 1).getLast());
+        machine.on(new CoordinatorEvent.PassDone(from(0), heldOut, List.of(), List.of()));
+        assertEquals(
+                List.of(new CoordinatorCommand.ReportHeldOut(2, 3), new CoordinatorCommand.WriteCheckpoint(2, ALL)),
+                machine.on(new CoordinatorEvent.PassDone(from(1), heldOut,
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(1, part(1))));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1))));
         assertEquals(
                 List.of(new CoordinatorCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1))),
                         start(2)),
-                machine.on(new CoordinatorEvent.CheckpointPartWritten(0, part(0))));
+                machine.on(new CoordinatorEvent.CheckpointPartWritten(from(0), part(0))));
     }
 
     @Test
     void shouldEndWithACheckpointAlsoWhereNoneIsDue() {
         CoordinatorMachine machine = ready(0, 1, 0, 0, -1);
-        assertEquals(new CoordinatorCommand.WriteCheckpoint(1), step(machine, 0).getLast());
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(1, ALL), step(machine, 0).getLast());
         assertEquals(new CoordinatorCommand.Finish(1), checkpoint(machine).getLast());
     }
 
@@ -167,30 +170,30 @@ class CoordinatorMachineTest {
     void shouldWriteTheCheckpointOfTheLastStepOnce() {
         CoordinatorMachine machine = ready(0, 2, 0, 2, -1);
         step(machine, 0);
-        assertEquals(new CoordinatorCommand.WriteCheckpoint(2), step(machine, 1).getLast());
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(2, ALL), step(machine, 1).getLast());
         assertEquals(new CoordinatorCommand.Finish(2), checkpoint(machine).getLast());
     }
 
     @Test
     void shouldNotWriteTheCheckpointAgainThatItResumedFrom() {
         CoordinatorMachine machine = machine(5, 5, 0, 0, 5);
-        machine.on(new CoordinatorEvent.RankReady(0));
-        assertEquals(List.of(new CoordinatorCommand.Finish(5)), machine.on(new CoordinatorEvent.RankReady(1)));
+        machine.on(stands(0));
+        assertEquals(List.of(new CoordinatorCommand.Finish(5)), machine.on(stands(1)));
     }
 
     @Test
     void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
         CoordinatorMachine machine = machine(5, 5, 0, 0, -1);
-        machine.on(new CoordinatorEvent.RankReady(0));
-        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(5)), machine.on(new CoordinatorEvent.RankReady(1)));
+        machine.on(stands(0));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(5, ALL)), machine.on(stands(1)));
     }
 
     @Test
     void shouldStopBeforeItsFirstStepWithACheckpoint() {
         CoordinatorMachine machine = machine(0, 9, 0, 0, -1);
-        machine.on(new CoordinatorEvent.RankReady(0));
+        machine.on(stands(0));
         assertEquals(List.of(), machine.on(STOP));
-        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(0)), machine.on(new CoordinatorEvent.RankReady(1)));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(0, ALL)), machine.on(stands(1)));
         assertEquals(new CoordinatorCommand.Finish(0), checkpoint(machine).getLast());
     }
 
@@ -201,9 +204,9 @@ class CoordinatorMachineTest {
         assertEquals(List.of(), machine.on(STOP));
         assertEquals(List.of(), machine.on(STOP), "asking twice changes nothing");
         trained(machine, 1, 0, 2);
-        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
-        assertEquals(new CoordinatorCommand.WriteCheckpoint(1),
-                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)).getLast());
+        machine.on(new CoordinatorEvent.Updated(from(0), 0, Traffic.NONE));
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(1, ALL),
+                machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
     }
 
     @Test
@@ -212,22 +215,25 @@ class CoordinatorMachineTest {
         step(machine, 0);
         machine.on(STOP);
         Pass heldOut = new Pass(0, Pass.Kind.HELD_OUT);
-        machine.on(new CoordinatorEvent.PassDone(0, heldOut, List.of(), List.of()));
-        assertEquals(List.of(new CoordinatorCommand.ReportHeldOut(1, 2), new CoordinatorCommand.WriteCheckpoint(1)),
-                machine.on(new CoordinatorEvent.PassDone(1, heldOut, List.of(new MicrobatchLoss(0, 2)), List.of())));
+        machine.on(new CoordinatorEvent.PassDone(from(0), heldOut, List.of(), List.of()));
+        assertEquals(
+                List.of(new CoordinatorCommand.ReportHeldOut(1, 2), new CoordinatorCommand.WriteCheckpoint(1, ALL)),
+                machine.on(
+                        new CoordinatorEvent.PassDone(from(1), heldOut, List.of(new MicrobatchLoss(0, 2)), List.of())));
     }
 
     @Test
     void shouldRefuseARankThatAnswersTwiceOrInAnotherPhase() {
         CoordinatorMachine machine = machine(0, 1, 0, 0, -1);
-        machine.on(new CoordinatorEvent.RankReady(0));
-        assertEquals("the coordinator cannot take RankReady[rank=0] in phase STARTING",
-                assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.RankReady(0)))
+        machine.on(stands(0));
+        assertEquals("rank 0 stands in this epoch already",
+                assertThrows(IllegalStateException.class, () -> machine.on(stands(0)))
                         .getMessage());
         assertEquals(
-                "the coordinator cannot take Updated[rank=1, step=0, traffic=" + Traffic.NONE + "] in phase STARTING",
+                "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0], step=0, traffic=" + Traffic.NONE
+                        + "] in phase STARTING",
                 assertThrows(IllegalStateException.class,
-                        () -> machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)))
+                        () -> machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)))
                         .getMessage());
     }
 
@@ -237,42 +243,51 @@ class CoordinatorMachineTest {
         assertThrows(IllegalStateException.class, () -> trained(machine, 0, 2, 2));
         trained(machine, 0, 3, 2);
         trained(machine, 1, 3, 2);
-        assertThrows(IllegalStateException.class, () -> machine.on(new CoordinatorEvent.Updated(0, 2, Traffic.NONE)));
+        assertThrows(IllegalStateException.class,
+                () -> machine.on(new CoordinatorEvent.Updated(from(0), 2, Traffic.NONE)));
     }
 
     @Test
     void shouldEndWithoutACheckpointWhereNoneIsWanted() {
         CoordinatorMachine machine = new CoordinatorMachine(
-                new RunOrder(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false));
-        machine.on(new CoordinatorEvent.RankReady(0));
-        machine.on(new CoordinatorEvent.RankReady(1));
+                new RunOrder(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
+        machine.on(stands(0));
+        machine.on(stands(1));
         trained(machine, 0, 0, 2);
         trained(machine, 1, 0, 2);
-        machine.on(new CoordinatorEvent.Updated(0, 0, Traffic.NONE));
+        machine.on(new CoordinatorEvent.Updated(from(0), 0, Traffic.NONE));
         assertEquals(new CoordinatorCommand.Finish(1),
-                machine.on(new CoordinatorEvent.Updated(1, 0, Traffic.NONE)).getLast());
+                machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
+    }
+
+    private static Incarnation from(int rank) {
+        return new Incarnation(rank, 0);
+    }
+
+    private static CoordinatorEvent stands(int rank) {
+        return new CoordinatorEvent.Standing(from(rank), 0, -1, List.of());
     }
 
     private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
             long savedStep) {
         return new CoordinatorMachine(
                 new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0,
-                        LossScale.none(firstStep), heldOutEvery, checkpointEvery, savedStep, true));
+                        LossScale.none(firstStep), heldOutEvery, checkpointEvery, savedStep, true, PLACES, 0));
     }
 
     private static CoordinatorMachine ready(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
             long savedStep) {
         CoordinatorMachine machine = machine(firstStep, stepCount, heldOutEvery, checkpointEvery, savedStep);
-        machine.on(new CoordinatorEvent.RankReady(0));
-        machine.on(new CoordinatorEvent.RankReady(1));
+        machine.on(stands(0));
+        machine.on(stands(1));
         return machine;
     }
 
     private static List<CoordinatorCommand> step(CoordinatorMachine machine, long step) {
         trained(machine, 0, step, 2);
         trained(machine, 1, step, 2);
-        machine.on(new CoordinatorEvent.Updated(0, step, Traffic.NONE));
-        return machine.on(new CoordinatorEvent.Updated(1, step, Traffic.NONE));
+        machine.on(new CoordinatorEvent.Updated(from(0), step, Traffic.NONE));
+        return machine.on(new CoordinatorEvent.Updated(from(1), step, Traffic.NONE));
     }
 
     /** Squared sums 9 and 16, so a norm of 5; one microbatch with this loss. */
@@ -287,13 +302,13 @@ class CoordinatorMachineTest {
 
     private static CoordinatorEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer,
             double squaredSum) {
-        return new CoordinatorEvent.PassDone(rank, new Pass(step, Pass.Kind.TRAINING), losses,
+        return new CoordinatorEvent.PassDone(from(rank), new Pass(step, Pass.Kind.TRAINING), losses,
                 List.of(new LayerSquaredSum(layer, squaredSum)));
     }
 
     private static List<CoordinatorCommand> checkpoint(CoordinatorMachine machine) {
-        machine.on(new CoordinatorEvent.CheckpointPartWritten(0, part(0)));
-        return machine.on(new CoordinatorEvent.CheckpointPartWritten(1, part(1)));
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(from(0), part(0)));
+        return machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1)));
     }
 
     private static CheckpointPart part(int rank) {
@@ -301,6 +316,6 @@ class CoordinatorMachineTest {
     }
 
     private static CoordinatorCommand start(long step) {
-        return new CoordinatorCommand.StartPass(new Pass(step, Pass.Kind.TRAINING));
+        return new CoordinatorCommand.StartPass(new Pass(step, Pass.Kind.TRAINING), ALL);
     }
 }

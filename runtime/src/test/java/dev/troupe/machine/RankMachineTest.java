@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class RankMachineTest {
     private static final Pass TRAINING = new Pass(7, Pass.Kind.TRAINING);
+    private static final Pass NEXT = new Pass(8, Pass.Kind.TRAINING);
     private static final Pass HELD_OUT = new Pass(7, Pass.Kind.HELD_OUT);
 
     @Test
@@ -71,23 +72,18 @@ class RankMachineTest {
     void shouldGoFromTheRowStraightToTheReportWhereNothingIsTrained() {
         RankMachine rank = middle();
         rank.on(new RankEvent.PassStarted(HELD_OUT));
-        rank.on(landed("1RECV_F0"));
+        rank.on(landed("1RECV_F0", HELD_OUT));
 
         assertEquals(List.of(new RankCommand.ReportPassDone(HELD_OUT)), rank.on(done("1F0")));
-        assertEquals(List.of(), rank.on(new RankEvent.PassStarted(TRAINING)), "and be ready for the next pass");
+        assertEquals(List.of(), rank.on(new RankEvent.PassStarted(NEXT)), "and be ready for the next pass");
     }
 
     @Test
-    void shouldAddATiedGradientOnlyOnceItHasLandedAndItsOwnWasSent() {
-        RankMachine landsFirst = tied();
-        assertEquals(List.of(), landsFirst.on(new RankEvent.TiedGradientLanded(0)));
-        assertEquals(List.of(add()), landsFirst.on(new RankEvent.TiedGradientSent(0)));
-
-        RankMachine sentFirst = tied();
-        assertEquals(List.of(), sentFirst.on(new RankEvent.TiedGradientSent(0)));
-        assertEquals(List.of(add()), sentFirst.on(new RankEvent.TiedGradientLanded(0)));
+    void shouldAddATiedGradientOnceItHasLanded() {
+        RankMachine rank = tied();
+        assertEquals(List.of(add()), rank.on(new RankEvent.TiedGradientLanded(0)));
         assertEquals(List.of(run(new StageTask.MeasureGradients(0))),
-                sentFirst.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0))));
+                rank.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0))));
     }
 
     @Test
@@ -104,33 +100,63 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldRefuseAMessageThatComesTwice() {
+    void shouldGiveBackAMessageThatComesTwiceOrTooLate() {
         RankMachine waiting = middle();
         waiting.on(landed("1RECV_B0"));
-        assertRefused("rank 1 received 1RECV_B0 twice", waiting, landed("1RECV_B0"));
+        assertEquals(List.of(discard("1RECV_B0")), waiting.on(landed("1RECV_B0")));
 
         RankMachine behind = middle();
         behind.on(new RankEvent.PassStarted(TRAINING));
         behind.on(landed("1RECV_F0"));
-        assertRefused("rank 1 received 1RECV_F0 twice", behind, landed("1RECV_F0"));
+        assertEquals(List.of(discard("1RECV_F0")), behind.on(landed("1RECV_F0")));
+
+        RankMachine over = middle();
+        over.on(new RankEvent.PassStarted(HELD_OUT));
+        over.on(landed("1RECV_F0", HELD_OUT));
+        over.on(done("1F0"));
+        assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", HELD_OUT)));
+        assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", TRAINING)));
+    }
+
+    @Test
+    void shouldSayWhatItHasUsedAndGiveBackTheRestWhenAnEpochBegins() {
+        RankMachine rank = middle();
+        assertEquals(List.of(new RankCommand.ReportStanding(1, -1, List.of(), List.of())),
+                rank.on(new RankEvent.EpochEntered(1)));
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        rank.on(landed("1RECV_F0"));
+        rank.on(landed("1RECV_F1"));
+        assertEquals(List.of(discard("1RECV_F1"),
+                new RankCommand.ReportStanding(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")), List.of())),
+                rank.on(new RankEvent.EpochEntered(2)));
+        assertEquals(List.of(), rank.on(done("1F0")), "what is computed goes on");
+    }
+
+    @Test
+    void shouldSayThatATiedGradientHasLandedAlsoOnceItIsAdded() {
+        RankMachine rank = tied();
+        rank.on(new RankEvent.TiedGradientLanded(0));
+        rank.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0)));
+        assertEquals(List.of(new RankCommand.ReportStanding(1, TRAINING.number(), List.of(), List.of(0))),
+                rank.on(new RankEvent.EpochEntered(1)));
     }
 
     @Test
     void shouldRefuseATiedGradientThatComesTwiceOrToAStageWithoutOne() {
         RankMachine rank = tied();
         rank.on(new RankEvent.TiedGradientLanded(0));
-        assertRefused("rank 0 expected no tied gradient of stage 0, but one landed while it is waiting for the other"
-                + " end's gradient of the tied embeddings in step 7", rank, new RankEvent.TiedGradientLanded(0));
-        assertRefused("rank 1 expected no tied gradient of stage 1, but one was sent while it is waiting for the"
-                + " coordinator to start a step", middle(), new RankEvent.TiedGradientSent(1));
+        assertRefused("rank 0 expected no tied gradient of stage 0, but one landed while it is computing the sum of"
+                + " the tied gradients of stage 0 in step 7", rank, new RankEvent.TiedGradientLanded(0));
+        assertRefused("rank 1 expected no tied gradient of stage 1, but one landed while it is waiting for the"
+                + " coordinator to start a step", middle(), new RankEvent.TiedGradientLanded(1));
     }
 
     @Test
     void shouldRefuseToEndARowWithAMessageItHasNoUseFor() {
         RankMachine rank = middle();
-        rank.on(landed("1RECV_F3"));
+        rank.on(landed("1RECV_F3", HELD_OUT));
         rank.on(new RankEvent.PassStarted(HELD_OUT));
-        rank.on(landed("1RECV_F0"));
+        rank.on(landed("1RECV_F0", HELD_OUT));
         assertRefused("rank 1 is at the end of its row in step 7 (held-out data) and has no use for [1RECV_F3]", rank,
                 done("1F0"));
     }
@@ -178,7 +204,15 @@ class RankMachineTest {
     }
 
     private static RankEvent landed(String receive) {
-        return new RankEvent.Landed(Action.parse(receive));
+        return landed(receive, TRAINING);
+    }
+
+    private static RankEvent landed(String receive, Pass pass) {
+        return new RankEvent.Landed(Action.parse(receive), pass.number());
+    }
+
+    private static RankCommand discard(String receive) {
+        return new RankCommand.Discard(Action.parse(receive));
     }
 
     private static RankEvent done(String action) {

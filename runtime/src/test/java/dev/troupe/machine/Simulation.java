@@ -9,7 +9,6 @@ import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;
-import dev.troupe.transport.MessageKind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -82,7 +81,7 @@ final class Simulation {
             state.machine = new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank),
                     plan.row(Pass.Kind.HELD_OUT, rank),
                     stages, stages.stream().filter(plan::exchangesTiedGradient).toList());
-            state.outbox.add(new CoordinatorEvent.RankReady(rank));
+            state.outbox.add(new CoordinatorEvent.Standing(new Incarnation(rank, 0), 0, -1, List.of()));
             ranks.add(state);
             stages.forEach(stage -> grantFirstCredits(stage, shape.credits()));
         }
@@ -160,11 +159,6 @@ final class Simulation {
             case Move.Land(Edge edge) -> land(carrier.land(edge));
             case Move.Hear(Edge edge) -> {
                 carrier.hear(edge);
-                if (edge.kind() == MessageKind.TIED_GRADIENT) {
-                    int sender = plan.senderOf(edge);
-                    truth.tiedIsSent(sender);
-                    tell(edge.fromRank(), new RankEvent.TiedGradientSent(sender));
-                }
             }
             case Move.TellRank(int rank) -> hearCoordinator(rank, ranks.get(rank).inbox.remove());
             case Move.TellCoordinator(int rank) -> ask(ranks.get(rank).outbox.remove());
@@ -175,9 +169,9 @@ final class Simulation {
         Edge edge = message.edge();
         switch (edge.kind()) {
             case ACTIVATION -> tell(edge.toRank(),
-                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_F, message.microbatch())));
+                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_F, message.microbatch()), message.pass()));
             case GRADIENT -> tell(edge.toRank(),
-                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_B, message.microbatch())));
+                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_B, message.microbatch()), message.pass()));
             case TIED_GRADIENT -> {
                 truth.tiedLands(edge.stage());
                 tell(edge.toRank(), new RankEvent.TiedGradientLanded(edge.stage()));
@@ -200,14 +194,16 @@ final class Simulation {
                     beginTask(index, run.task());
                 }
             }
-            case RankCommand.Send(Action send) -> send(send);
+            case RankCommand.Send(Action send) -> send(index, send);
+            case RankCommand.Discard _,RankCommand.ReportStanding _ -> fail("nothing fails, but " + command);
             case RankCommand.ReportPassDone(Pass pass) -> {
-                rank.outbox.add(new CoordinatorEvent.PassDone(index, pass, rank.losses, rank.squaredSums));
+                rank.outbox.add(
+                        new CoordinatorEvent.PassDone(new Incarnation(index, 0), pass, rank.losses, rank.squaredSums));
                 rank.losses.clear();
                 rank.squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) ->
-                rank.outbox.add(new CoordinatorEvent.Updated(index, step, Traffic.NONE));
+                rank.outbox.add(new CoordinatorEvent.Updated(new Incarnation(index, 0), step, Traffic.NONE));
         }
     }
 
@@ -219,9 +215,9 @@ final class Simulation {
         return plan.tiedEdge(0, fromStage, toStage);
     }
 
-    private void send(Action send) {
+    private void send(int rank, Action send) {
         truth.sends(send);
-        carrier.send(new Carrier.Message(edgeOf(send), send.microbatch()));
+        carrier.send(new Carrier.Message(edgeOf(send), send.microbatch(), ranks.get(rank).pass.number()));
     }
 
     private void beginTask(int rank, StageTask task) {
@@ -238,7 +234,7 @@ final class Simulation {
                 truth.exchange(rank, stage);
                 int other = plan.otherTiedStage(stage);
                 carrier.grant(tiedEdge(other, stage));
-                carrier.send(new Carrier.Message(tiedEdge(stage, other), 0));
+                carrier.send(new Carrier.Message(tiedEdge(stage, other), 0, ranks.get(rank).pass.number()));
             }
             case StageTask.AddTiedGradient(int stage) -> {
                 truth.add(stage);
@@ -263,7 +259,7 @@ final class Simulation {
         if (run.task() instanceof StageTask.Compute(Action action)) {
             truth.computeEnds(index, action);
         }
-        run.sends().forEach(this::send);
+        run.sends().forEach(send -> send(index, send));
         rank.ended.add(run.task());
         if (!rank.ordered.isEmpty()) {
             beginTask(index, rank.ordered.peek().task());
@@ -294,14 +290,15 @@ final class Simulation {
 
     private void hearCoordinator(int index, CoordinatorCommand command) {
         switch (command) {
-            case CoordinatorCommand.StartPass(Pass pass) -> {
+            case CoordinatorCommand.StartPass(Pass pass, var _) -> {
                 ranks.get(index).pass = pass;
                 tell(index, new RankEvent.PassStarted(pass));
             }
             case CoordinatorCommand.Update _ -> tell(index, new RankEvent.UpdateRequested());
             case CoordinatorCommand.WriteCheckpoint _ -> ranks.get(index).outbox.add(
-                    new CoordinatorEvent.CheckpointPartWritten(index, new CheckpointPart("rank-" + index, 1, "00")));
-            case CoordinatorCommand.CommitStep _,CoordinatorCommand.ReportHeldOut _,CoordinatorCommand.CommitCheckpoint _,CoordinatorCommand.Finish _,CoordinatorCommand.Fail _ ->
+                    new CoordinatorEvent.CheckpointPartWritten(new Incarnation(index, 0),
+                            new CheckpointPart("rank-" + index, 1, "00")));
+            case CoordinatorCommand.CommitStep _,CoordinatorCommand.ReportHeldOut _,CoordinatorCommand.CommitCheckpoint _,CoordinatorCommand.Finish _,CoordinatorCommand.Fail _,CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
                 fail(command + " is not for a rank");
         }
     }
@@ -309,7 +306,7 @@ final class Simulation {
     private void ask(CoordinatorEvent event) {
         for (CoordinatorCommand command : coordinator.on(event)) {
             switch (command) {
-                case CoordinatorCommand.StartPass(Pass pass) -> {
+                case CoordinatorCommand.StartPass(Pass pass, var _) -> {
                     truth.passStarts(pass);
                     tellAll(command);
                 }
@@ -337,6 +334,8 @@ final class Simulation {
                     assertEquals(committed, stepsDone, "steps at the end");
                     over = true;
                 }
+                case CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
+                    fail("nothing failed, but " + command);
                 case CoordinatorCommand.Fail(String reason) -> fail("the run failed: " + reason);
             }
         }

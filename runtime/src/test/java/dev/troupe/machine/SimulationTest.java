@@ -119,6 +119,6 @@ class SimulationTest {
             long checkpointEvery) {
         return new RunOrder(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
                 LossScale.none(firstStep), heldOutEvery,
-                checkpointEvery, -1, true);
+                checkpointEvery, -1, true, shape.plan().places(), 0);
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +13,7 @@ class StallWatchTest {
     private static final long SECOND = 1_000_000_000L;
     private static final long STARTED = -5 * SECOND; // a monotonic clock may be negative
 
-    private final StallWatch watch = new StallWatch(2, 20 * SECOND, STARTED);
+    private final StallWatch watch = new StallWatch(2, 20 * SECOND, 0, STARTED);
 
     @Test
     void shouldNameEveryRankAndWhatItWaitsForOnceNothingHasMovedForTheTimeout() {
@@ -26,8 +27,10 @@ class StallWatchTest {
         assertEquals(Optional.empty(), watch.stall(at(21)), "first seen at 1, so 20 seconds, not more");
         tell(0, 4, false, 22);
         tell(1, 9, false, 22);
-        assertEquals(Optional.of("no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for"
-                + " rain; rank 1 is waiting for rain"), watch.stall(at(22)));
+        assertEquals(stall(OptionalInt.empty(),
+                "no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for"
+                        + " rain; rank 1 is waiting for rain"),
+                watch.stall(at(22)));
     }
 
     @Test
@@ -55,7 +58,8 @@ class StallWatchTest {
             assertEquals(Optional.empty(), watch.stall(at(now)));
         });
         tell(0, 21, false, 21);
-        assertEquals(Optional.of("rank 1 has not answered the coordinator for 21.0 seconds"), watch.stall(at(21)));
+        assertEquals(stall(OptionalInt.of(1), "rank 1 has not answered the coordinator for 21.0 seconds"),
+                watch.stall(at(21)));
     }
 
     @Test
@@ -73,6 +77,25 @@ class StallWatchTest {
         tell(0, 4, false, 3608);
         tell(1, 9, false, 3608);
         assertTrue(watch.stall(at(3608)).isPresent(), "but it goes on counting");
+    }
+
+    @Test
+    void shouldNameARankThatIsAtOneThingMuchLongerThanAnyWasAtAnything() {
+        StallWatch hanging = new StallWatch(1, 20 * SECOND, 30 * SECOND, STARTED);
+        everySecond(1, 9, now -> hanging.onStatus(new RankStatus(0, now / 4, true, "computing 0F0"), at(now)));
+        everySecond(10, 48, now -> {
+            hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1"), at(now));
+            assertEquals(Optional.empty(), hanging.stall(at(now)), "not yet after " + now + " seconds");
+        });
+        hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1"), at(49));
+        assertEquals(
+                stall(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds, and no rank was"
+                        + " at anything for more than 4.0 s"),
+                hanging.stall(at(49)));
+    }
+
+    private static Optional<StallWatch.Stall> stall(OptionalInt rank, String sentence) {
+        return Optional.of(new StallWatch.Stall(rank, sentence));
     }
 
     private static void everySecond(long first, long last, LongConsumer look) {

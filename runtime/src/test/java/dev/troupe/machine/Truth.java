@@ -22,7 +22,6 @@ final class Truth {
     private final Set<Action> ended = new HashSet<>();
     private final Set<Integer> exchanged = new HashSet<>();
     private final Set<Integer> tiedLanded = new HashSet<>();
-    private final Set<Integer> tiedSent = new HashSet<>();
     private final Set<Integer> added = new HashSet<>();
     private final Set<Integer> measured = new HashSet<>();
     private final Set<Integer> updated = new HashSet<>();
@@ -58,7 +57,7 @@ final class Truth {
         assertTrue(pass == null || isWholePass(), () -> next + " starts before " + pass + " is whole");
         pass = next;
         ended.clear();
-        List.of(exchanged, tiedLanded, tiedSent, added, measured, updated).forEach(Set::clear);
+        List.of(exchanged, tiedLanded, added, measured, updated).forEach(Set::clear);
         updateAllowed = false;
         for (int rank = 0; rank < begun.length; rank++) {
             begun[rank] = 0;
@@ -120,13 +119,8 @@ final class Truth {
         tiedLanded.add(stage);
     }
 
-    void tiedIsSent(int stage) {
-        tiedSent.add(stage);
-    }
-
     void add(int stage) {
         assertTrue(tiedLanded.contains(stage), () -> "stage " + stage + " adds what has not landed");
-        assertTrue(tiedSent.contains(stage), () -> "stage " + stage + " adds to what is still being read");
         assertTrue(added.add(stage), () -> "stage " + stage + " adds twice");
     }
 

@@ -8,7 +8,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.agrona.concurrent.NanoClock;
@@ -39,7 +38,6 @@ public final class AeronTransport implements Transport {
     private final Agent agent;
     private final Tally tally;
     private final NanoClock clock;
-    private final AtomicInteger epoch = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicReferenceArray<TransportListener> registered;
 
@@ -128,22 +126,22 @@ public final class AeronTransport implements Transport {
             throw new IllegalArgumentException("a tensor on the wire must have at most " + FrameWriter.MAX_TENSOR_RANK
                     + " dimensions, but found " + tensor.shape() + ": " + edge);
         }
-        if (itsEpoch > epoch.get()) {
+        if (itsEpoch > agent.announcedEpoch()) {
             throw new IllegalArgumentException(
-                    "epoch " + itsEpoch + " has not begun, the present one is " + epoch.get() + ": " + edge);
+                    "epoch " + itsEpoch + " has not begun, the present one is " + agent.announcedEpoch() + ": " + edge);
         }
     }
 
     @Override
     public void epoch(int newEpoch) {
-        int present = epoch.get();
+        int present = agent.announcedEpoch();
         if (newEpoch < present) {
             throw new IllegalArgumentException(
                     "the epoch only grows: it is " + present + ", but found " + newEpoch);
         }
         // Into the queue first: whoever may use the new epoch is behind it in the queue.
         agent.submit(new Command.Epoch(newEpoch));
-        epoch.accumulateAndGet(newEpoch, Math::max);
+        agent.announce(newEpoch);
     }
 
     @Override

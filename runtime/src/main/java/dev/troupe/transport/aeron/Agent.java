@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.agrona.DirectBuffer;
@@ -55,6 +56,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
             message.id.edge(), message.tensor);
     private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
+    /** The latest that any thread may use: a listener that hears of an epoch may, before the caller has returned. */
+    private final AtomicInteger announcedEpoch = new AtomicInteger();
     private int epoch;
     private int idleRounds;
     private long parkNanos;
@@ -87,6 +90,16 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         if (ended) {
             giveBackCommands();
         }
+    }
+
+    /** The latest epoch that may be used. */
+    int announcedEpoch() {
+        return announcedEpoch.get();
+    }
+
+    /** An epoch may be used from now on: its command is in the queue. */
+    void announce(int begun) {
+        announcedEpoch.accumulateAndGet(begun, Math::max);
     }
 
     /** Whether the thread takes no commands any more; what is handed in then comes back at once. */
@@ -179,6 +192,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                     // Two callers may announce out of order; the later epoch stands.
                     if (begun.epoch() > epoch) {
                         epoch = begun.epoch();
+                        announce(epoch);
+                        tellAll(listener -> listener.onEpoch(epoch));
                         sends.epoch(epoch, giveBack);
                         receives.epoch(epoch);
                     }
@@ -300,8 +315,11 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     }
 
     private void tellAll(TransportFault fault) {
-        Arrays.stream(listeners).filter(Objects::nonNull)
-                .forEach(listener -> guarded(listener, heard -> heard.onFault(fault)));
+        tellAll(listener -> listener.onFault(fault));
+    }
+
+    private void tellAll(Consumer<TransportListener> news) {
+        Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> guarded(listener, news));
     }
 
     private void tell(int rank, Consumer<TransportListener> news) {

@@ -40,7 +40,7 @@ final class Diagnosis {
                 pending.add(new PendingTransfer(edge.edge, begun ? State.LANDING : State.BUFFER_NOT_FILLED,
                         edge.buffers.size(),
                         begun
-                                ? oldest + ", step " + edge.step + ", microbatch " + edge.microbatch + ", "
+                                ? oldest + ", pass " + edge.pass + ", microbatch " + edge.microbatch + ", "
                                         + edge.filled
                                         + " of " + head.tensor().byteCount() + " bytes landed"
                                 : oldest,

@@ -40,7 +40,7 @@ final class Frame {
     private int stage;
     private MessageKind kind;
     private int count;
-    private long step;
+    private long pass;
     private int microbatch;
     private DataType dataType;
     private int tensorRank;
@@ -126,14 +126,14 @@ final class Frame {
         if (fragmentLength != length - FrameWriter.FRAGMENT_HEADER_BYTES) {
             return DropReason.BAD_LENGTH;
         }
-        step = fragment.step();
+        pass = fragment.pass();
         microbatch = fragment.microbatch();
         byteCount = fragment.byteCount();
         fragmentOffset = fragment.fragmentOffset();
         dataType = DATA_TYPES[fragment.dataType()];
         tensorRank = fragment.tensorRank();
         boolean good = readEdge(fragment.epoch(), fragment.fromRank(), fragment.toRank(), fragment.stage(),
-                fragment.kind()) && step >= 0 && microbatch >= 0 && dataType != null && readSizes() && isInMessage();
+                fragment.kind()) && pass >= 0 && microbatch >= 0 && dataType != null && readSizes() && isInMessage();
         return good ? null : DropReason.BAD_FIELD;
     }
 
@@ -199,8 +199,8 @@ final class Frame {
         return count;
     }
 
-    long step() {
-        return step;
+    long pass() {
+        return pass;
     }
 
     int microbatch() {
@@ -228,7 +228,7 @@ final class Frame {
     }
 
     MessageId id() {
-        return new MessageId(epoch, step, edge(), microbatch);
+        return new MessageId(epoch, pass, edge(), microbatch);
     }
 
     /** The payload of a fragment, read-only by custom. */

@@ -62,7 +62,7 @@ final class FrameWriter {
         buffer.setMemory(offset, FRAGMENT_HEADER_BYTES, (byte) 0);
         Edge edge = id.edge();
         Shape shape = tensor.shape();
-        fragment.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).step(id.step()).byteCount(tensor.byteCount())
+        fragment.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).pass(id.pass()).byteCount(tensor.byteCount())
                 .fragmentOffset(tensorOffset).fragmentLength(length).epoch(id.epoch()).fromRank(edge.fromRank())
                 .toRank(edge.toRank()).stage(edge.stage()).microbatch(id.microbatch())
                 .kind((short) edge.kind().code()).dataType((short) tensor.dataType().code())

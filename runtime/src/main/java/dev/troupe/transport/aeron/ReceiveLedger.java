@@ -46,11 +46,11 @@ final class ReceiveLedger {
         int creditsDue;
         /** Bytes that stand in the first buffer; 0 when no message is begun. */
         long filled;
-        long step;
+        long pass;
         int microbatch;
         /** The message of which the rank was last told that it is lost: one fault a message is enough. */
         boolean lossKnown;
-        long lostStep;
+        long lostPass;
         int lostMicrobatch;
 
         IncomingEdge(Edge edge) {
@@ -58,7 +58,7 @@ final class ReceiveLedger {
         }
 
         boolean isContinuedBy(Frame frame) {
-            return filled > 0 && step == frame.step() && microbatch == frame.microbatch();
+            return filled > 0 && pass == frame.pass() && microbatch == frame.microbatch();
         }
     }
 
@@ -128,21 +128,21 @@ final class ReceiveLedger {
         if (edge.filled == frame.byteCount()) {
             edge.filled = 0;
             edge.buffers.pollFirst();
-            events.landed(new MessageId(epoch, frame.step(), edge.edge, frame.microbatch()), buffer.tensor());
+            events.landed(new MessageId(epoch, frame.pass(), edge.edge, frame.microbatch()), buffer.tensor());
         }
         return null;
     }
 
     private DropReason begin(IncomingEdge edge, Frame frame) {
         if (edge.filled > 0) {
-            tell(edge, edge.step, edge.microbatch, DropReason.OUT_OF_ORDER,
+            tell(edge, edge.pass, edge.microbatch, DropReason.OUT_OF_ORDER,
                     "only " + edge.filled + " of its bytes came before the next message began");
             edge.filled = 0;
         }
         if (edge.buffers.isEmpty()) {
             return lose(edge, frame, DropReason.NO_BUFFER, "no buffer is granted for it");
         }
-        edge.step = frame.step();
+        edge.pass = frame.pass();
         edge.microbatch = frame.microbatch();
         return null;
     }
@@ -159,19 +159,19 @@ final class ReceiveLedger {
     }
 
     private DropReason lose(IncomingEdge edge, Frame frame, DropReason reason, String why) {
-        tell(edge, frame.step(), frame.microbatch(), reason, why);
+        tell(edge, frame.pass(), frame.microbatch(), reason, why);
         return reason;
     }
 
-    private void tell(IncomingEdge edge, long step, int microbatch, DropReason reason, String why) {
-        if (edge.lossKnown && edge.lostStep == step && edge.lostMicrobatch == microbatch) {
+    private void tell(IncomingEdge edge, long pass, int microbatch, DropReason reason, String why) {
+        if (edge.lossKnown && edge.lostPass == pass && edge.lostMicrobatch == microbatch) {
             return;
         }
         edge.lossKnown = true;
-        edge.lostStep = step;
+        edge.lostPass = pass;
         edge.lostMicrobatch = microbatch;
         events.lost(edge.edge, reason,
-                "the message of " + new MessageId(epoch, step, edge.edge, microbatch) + " was dropped: " + why);
+                "the message of " + new MessageId(epoch, pass, edge.edge, microbatch) + " was dropped: " + why);
     }
 
     /** Begins an epoch: every buffer goes back. */

@@ -1,0 +1,96 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A rank that fails inside a step starts again, and the run ends with the bits of one in which nothing failed. */
+@Tag("real")
+@Timeout(120)
+class RecoveryTest {
+    @TempDir
+    private Path directory;
+
+    private int runs;
+
+    @AfterEach
+    void leaveNothing() throws InterruptedException {
+        FaultyEngineProvider.breakNothing();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("rank-") || thread.getName().startsWith("troupe-")) {
+                assertTrue(thread.join(Duration.ofSeconds(20)), thread + " outlives its run");
+            }
+        }
+    }
+
+    /** Golden.TIED has 4 blocks; of two ranks each calls a kernel of a block twice a microbatch, 4 microbatches a step. */
+    @ParameterizedTest
+    @CsvSource({
+            "gpipe, 0, causalAttention, 1", "gpipe, 1, causalAttention, 19", "gpipe, 1, causalAttentionBackward, 6",
+            "gpipe, 0, causalAttentionBackward, 10", "gpipe, 0, adamW, 1", "gpipe, 1, adamW, 2",
+            "1f1b, 0, causalAttention, 3", "1f1b, 1, causalAttention, 21", "1f1b, 0, causalAttentionBackward, 7",
+            "1f1b, 1, squaredSum, 4", "1f1b, 0, squaredSum, 40", "1f1b, 1, crossEntropy, 7",
+            "interleaved-1f1b, 0, causalAttention, 11", "interleaved-1f1b, 1, causalAttentionBackward, 13",
+            "zb-h1, 0, causalAttention, 18", "zb-h1, 1, causalAttentionBackward, 5", "zbv, 0, causalAttention, 12",
+            "zbv, 1, causalAttentionBackward, 15", "dualpipev, 0, causalAttentionBackward, 9"})
+    void shouldGoOnInsideTheStep(String schedule, int rank, String kernel, int call) {
+        assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule, "parallel.virtual-stages="
+                + (List.of("interleaved-1f1b", "zbv", "dualpipev").contains(schedule) ? 2 : 1));
+    }
+
+    /** The ranks of a place start again together, since a collective that one of them left is whole for none. */
+    @ParameterizedTest
+    @CsvSource({"3, causalAttention, 3, 0", "6, causalAttentionBackward, 3, 0", "5, adamW, 1, 0", "4, squaredSum, 3, 0",
+            "2, causalAttentionBackward, 4, 1", "7, adamW, 1, 1", "1, squaredSum, 5, 3", "6, causalAttention, 5, 3"})
+    void shouldRestartAWholePlaceOfAGrid(int rank, String kernel, int call, int zero) {
+        assertRecovers(rank, kernel, call, "parallel.tensor=2", "parallel.data=2", "training.zero=" + zero);
+    }
+
+    @Test
+    void shouldRecoverWhereHeldOutDataIsLookedAtAndCheckpointsAreWritten() {
+        for (int call = 5; call < 40; call += 7) {
+            assertRecovers(1, "causalAttention", call, "data.validation-fraction=0.3", "training.validate-every=1",
+                    "training.checkpoint-every=1");
+        }
+    }
+
+    @Test
+    void shouldFailAfterTooManyRecoveriesOfOneStep() {
+        FaultyEngineProvider.breakCallOfEvery(1, "crossEntropy", 1);
+        Execution execution = Execution.train(directory.resolve("run"), settings("recovery.most-per-step=3"));
+        execution.requireFailed("rank 1: stage 1 failed in 1F0 in step 0", "the wire came loose",
+                "after 3 recoveries since step 0 began", "recovery.most-per-step");
+    }
+
+    private void assertRecovers(int rank, String kernel, int call, String... more) {
+        runs++;
+        Path whole = directory.resolve("whole-" + runs);
+        Path run = directory.resolve("run-" + runs);
+        Execution.train(whole, settings(more)).requireDone();
+        FaultyEngineProvider.breakCall(rank, kernel, call);
+        Execution.train(run, settings(more)).requireDone();
+        assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
+        FaultyEngineProvider.breakNothing();
+        assertEquals(RunFiles.results(whole), RunFiles.results(run));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
+    }
+
+    private static List<String> settings(String... more) {
+        List<String> settings = new ArrayList<>(Golden.named(Golden.TIED).settings(
+                "engine.kind=" + FaultyEngineProvider.KIND, "parallel.pipeline=2", "training.microbatch-size=2"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+}

@@ -1,0 +1,128 @@
+package dev.troupe.actor;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.machine.Parcel;
+import dev.troupe.machine.SendLog;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Transport;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * All that one incarnation of a rank hands to the transport: buffers for what comes and tensors that go, each in the present
+ * epoch. Where the run recovers from failures it keeps what it sent until the next pass.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class Outbox {
+    private final int rank;
+    private final Transport transport;
+    private final Engine engine;
+    private final boolean keeps;
+    private final BiConsumer<Edge, Tensor> release;
+    // All below is guarded by this.
+    private final SendLog<Tensor> log;
+    private int epoch;
+    private long pass = -1;
+    private boolean isRetired;
+    private long bytesSent;
+
+    /**
+     * @param keeps
+     *            whether what is sent is kept
+     * @param epoch
+     *            the epoch in which the rank is started
+     * @param release
+     *            takes back a tensor that was sent on an edge and is not needed any more
+     */
+    Outbox(int rank, Transport transport, Engine engine, boolean keeps, int epoch, BiConsumer<Edge, Tensor> release) {
+        this.rank = rank;
+        this.transport = transport;
+        this.engine = engine;
+        this.keeps = keeps;
+        this.release = release;
+        this.epoch = epoch;
+        this.log = new SendLog<>(epoch == 0);
+    }
+
+    /** Grants a buffer for one message of an edge. */
+    synchronized void grant(Edge edge, Tensor buffer) {
+        if (!isRetired) {
+            transport.grant(epoch, edge, engine, buffer);
+        }
+    }
+
+    /** Sends a tensor of the pass under way. */
+    synchronized void send(Parcel parcel, Tensor tensor) {
+        if (isRetired) {
+            return;
+        }
+        bytesSent += tensor.byteCount();
+        if (!keeps || log.add(parcel, tensor)) {
+            handOver(parcel, tensor);
+        }
+    }
+
+    private void handOver(Parcel parcel, Tensor tensor) {
+        transport.send(new MessageId(epoch, pass, parcel.edge(), parcel.microbatch()), engine, tensor);
+    }
+
+    /** The transport has read a tensor to its end. */
+    void sent(Edge edge, Tensor tensor) {
+        if (!keeps) {
+            release.accept(edge, tensor);
+        }
+    }
+
+    /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor stands in the log. */
+    void returned(Edge edge, Tensor tensor) {
+        if (edge.toRank() == rank) {
+            grant(edge, tensor);
+        }
+    }
+
+    /** A pass begins: everything of the one before is received and committed. */
+    synchronized void begin(long number) {
+        pass = number;
+        log.clear().forEach((parcel, tensor) -> release.accept(parcel.edge(), tensor));
+    }
+
+    /** Whether a message is of the pass under way. */
+    synchronized boolean isOfThisPass(MessageId id) {
+        return id.pass() == pass;
+    }
+
+    /** An epoch begins: nothing goes until {@link #resume}. */
+    synchronized void enter(int begun) {
+        epoch = begun;
+        log.close();
+    }
+
+    /**
+     * All ranks stand in an epoch.
+     *
+     * @param received
+     *            what the receivers have of this pass; all else goes again
+     */
+    synchronized void resume(int resumed, List<Parcel> received) {
+        if (resumed == epoch && !isRetired) { // or another has begun since
+            log.open(received).forEach(this::handOver);
+        }
+    }
+
+    /** Hands nothing over any more: this incarnation is at its end. */
+    synchronized void retire() {
+        isRetired = true;
+    }
+
+    synchronized boolean isRetired() {
+        return isRetired;
+    }
+
+    /** Bytes of tensors sent, each counted once. */
+    synchronized long bytesSent() {
+        return bytesSent;
+    }
+}

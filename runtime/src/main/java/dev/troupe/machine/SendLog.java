@@ -1,0 +1,73 @@
+package dev.troupe.machine;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a rank has sent in the pass under way, kept until the next one begins, so that a receiver that lost it gets it again.
+ * Between entering an epoch and being told who has what, it is closed: what is sent stands here and does not go yet.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ *
+ * @param <T>
+ *            what a message carries
+ */
+public final class SendLog<T> {
+    private final Map<Parcel, T> sent = new LinkedHashMap<>();
+    private final Set<Parcel> received = new HashSet<>();
+    private boolean isOpen;
+
+    /**
+     * @param isOpen
+     *            whether what is sent goes at once; a rank that is restarted is told first what others have of it
+     */
+    public SendLog(boolean isOpen) {
+        this.isOpen = isOpen;
+    }
+
+    /**
+     * Keeps a message.
+     *
+     * @return whether it is to go now
+     * @throws IllegalStateException
+     *             where it was sent in this pass already
+     */
+    public boolean add(Parcel parcel, T content) {
+        if (sent.putIfAbsent(parcel, content) != null) {
+            throw new IllegalStateException(parcel + " was sent already");
+        }
+        return isOpen && !received.contains(parcel);
+    }
+
+    /** Lets nothing go from now on. */
+    public void close() {
+        isOpen = false;
+    }
+
+    /**
+     * Lets messages go again.
+     *
+     * @param known
+     *            what the receivers have of this pass
+     * @return the messages that are to go once more, in the order in which they were sent
+     */
+    public Map<Parcel, T> open(List<Parcel> known) {
+        isOpen = true;
+        received.clear();
+        received.addAll(known);
+        Map<Parcel, T> again = new LinkedHashMap<>(sent);
+        again.keySet().removeAll(received);
+        return again;
+    }
+
+    /** Begins a pass; returns what was kept of the one before. */
+    public Map<Parcel, T> clear() {
+        Map<Parcel, T> old = new LinkedHashMap<>(sent);
+        sent.clear();
+        received.clear();
+        return old;
+    }
+}
