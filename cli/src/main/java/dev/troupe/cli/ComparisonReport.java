@@ -14,21 +14,11 @@ import java.util.stream.Stream;
 
 /** The outcomes of a comparison as one page that needs nothing else: bars, the table, and a drawing for each schedule. */
 final class ComparisonReport {
-    private static final String STYLE = """
-            :root { color-scheme: light dark; --line: #8886; --bar: #3b6fb6; --soft: #9dbbe0; }
-            body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1300px; padding: 0 1rem; }
-            h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
-            table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-            table { font-size: 13px; width: 100%; }
-            th, td { padding: .3rem .4rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-            td:not(:last-child) { white-space: nowrap; }
-            .note { font-size: 13px; }
-            .scroll { overflow-x: auto; }
+    private static final String BARS = """
             .bars { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1rem; align-items: center; }
             .bar { display: flex; align-items: center; gap: .5rem; font-size: 13px; }
             .bar i { display: block; height: 12px; border-radius: 2px; }
             .predicted i { background: var(--soft); } .measured i { background: var(--bar); }
-            .key i { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin: 0 .3rem 0 1rem; }
             """;
 
     private ComparisonReport() {
@@ -60,8 +50,10 @@ final class ComparisonReport {
                 %s
                 </body></html>
                 """
-                .formatted(escape(title), STYLE, escape(title), spec.parallel().pipeline(), spec.microbatchCount(),
-                        spec.training().microbatchSize(), escape(outcomes.getFirst().engine()), verdict(spec, outcomes),
+                .formatted(Html.escape(title), Html.STYLE + BARS, Html.escape(title), spec.parallel().pipeline(),
+                        spec.microbatchCount(),
+                        spec.training().microbatchSize(), Html.escape(outcomes.getFirst().engine()),
+                        verdict(spec, outcomes),
                         bars(outcomes),
                         ComparisonTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
                                 .collect(Collectors.joining()),
@@ -81,18 +73,18 @@ final class ComparisonReport {
                             <b>%s</b> had the smallest bubble: %.1f %% of the ideal time. Each stage takes the time it is told, so
                             that V stages on a rank do V times the work of one: compare bubbles here, or set
                             engine.emulated.device-flops to compare times.""",
-                    escape(best.contestant().label()),
+                    Html.escape(best.contestant().label()),
                     100 * best.measured().bubbleOverIdeal());
         }
         Outcome best = outcomes.stream()
                 .min(Comparator.comparingDouble(outcome -> outcome.measured().stepSeconds())).orElseThrow();
         if (best == first) {
-            return "<b>" + escape(best.contestant().label()) + "</b> was the fastest.";
+            return "<b>" + Html.escape(best.contestant().label()) + "</b> was the fastest.";
         }
         return String.format(Locale.ROOT, "<b>%s</b> was the fastest: %.1f %% less time a step than %s.",
-                escape(best.contestant().label()),
+                Html.escape(best.contestant().label()),
                 100 * (1 - best.measured().stepSeconds() / first.measured().stepSeconds()),
-                escape(first.contestant().label()));
+                Html.escape(first.contestant().label()));
     }
 
     private static boolean isTold(RunSpec spec, Outcome outcome) {
@@ -109,7 +101,7 @@ final class ComparisonReport {
         double longest = outcomes.stream()
                 .mapToDouble(outcome -> Math.max(outcome.predicted().stepSeconds(), outcome.measured().stepSeconds()))
                 .max().orElse(1);
-        return outcomes.stream().map(outcome -> "<div>" + escape(outcome.contestant().label()) + "</div><div>"
+        return outcomes.stream().map(outcome -> "<div>" + Html.escape(outcome.contestant().label()) + "</div><div>"
                 + bar("predicted", outcome.predicted().stepSeconds(), outcome.prediction().stepTime(), longest)
                 + bar("measured", outcome.measured().stepSeconds(), outcome.stepTime(), longest) + "</div>")
                 .collect(Collectors.joining("\n"));
@@ -123,7 +115,8 @@ final class ComparisonReport {
 
     private static String row(Outcome outcome) {
         return "<tr>" + ComparisonTable.cells(outcome).stream()
-                .map(cell -> "<td>" + escape(cell).replace("-&gt;", "&rarr;") + "</td>").collect(Collectors.joining())
+                .map(cell -> "<td>" + Html.escape(cell).replace("-&gt;", "&rarr;") + "</td>")
+                .collect(Collectors.joining())
                 + "</tr>";
     }
 
@@ -131,16 +124,12 @@ final class ComparisonReport {
         List<Timeline> all = outcomes.stream().flatMap(ComparisonReport::timelines).toList();
         TimeScale scale = TimeScale.fitting(all.stream().mapToLong(Timeline::endNanos).max().orElse(0));
         return outcomes.stream()
-                .map(outcome -> "<h3>" + escape(outcome.contestant().label()) + "</h3><div class=\"scroll\">"
+                .map(outcome -> "<h3>" + Html.escape(outcome.contestant().label()) + "</h3><div class=\"scroll\">"
                         + SvgDrawing.draw(timelines(outcome).toList(), all, scale) + "</div>")
                 .collect(Collectors.joining("\n"));
     }
 
     private static Stream<Timeline> timelines(Outcome outcome) {
         return Stream.of(outcome.prediction().timeline(), outcome.measuredTimeline());
-    }
-
-    private static String escape(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }
 }

@@ -4,7 +4,6 @@ import dev.troupe.compare.ControlTime;
 import dev.troupe.compare.Figures;
 import dev.troupe.compare.Outcome;
 import dev.troupe.compare.StepTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -19,24 +18,7 @@ final class ComparisonTable {
 
     /** A line for each schedule, columns aligned; predicted and measured are parted by an arrow. */
     static String of(List<Outcome> outcomes) {
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(HEADINGS);
-        outcomes.forEach(outcome -> rows.add(cells(outcome)));
-        int[] widths = new int[HEADINGS.size()];
-        for (List<String> row : rows) {
-            for (int column = 0; column < widths.length; column++) {
-                widths[column] = Math.max(widths[column], row.get(column).length());
-            }
-        }
-        StringBuilder text = new StringBuilder();
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int column = 0; column < widths.length; column++) {
-                line.append(row.get(column)).append(" ".repeat(widths[column] - row.get(column).length() + 2));
-            }
-            text.append(line.toString().stripTrailing()).append('\n');
-        }
-        return text.toString().stripTrailing();
+        return Columns.of(HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList());
     }
 
     static List<String> cells(Outcome outcome) {

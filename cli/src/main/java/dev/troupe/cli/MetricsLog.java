@@ -16,6 +16,9 @@ import java.util.List;
 
 /** {@code metrics.jsonl}: one JSON object for each committed step. Each line is on its way to the disk at once. */
 final class MetricsLog implements AutoCloseable {
+    /** Its name in the run's directory. */
+    static final String FILE = "metrics.jsonl";
+
     private static final JsonMapper JSON = new JsonMapper();
 
     private final BufferedWriter writer;
@@ -73,6 +76,7 @@ final class MetricsLog implements AutoCloseable {
             json.writeNumberField("tokens_per_second", tokens / stepSeconds);
             json.writeNumberField("loss_scale", result.lossScale());
             json.writeBooleanField("skipped", result.skipped());
+            json.writeNumberField("time_ms", System.currentTimeMillis());
             json.writeEndObject();
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);

@@ -1,5 +1,7 @@
 package dev.troupe.cli;
 
+import dev.troupe.chaos.RecoveryLog;
+import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunDirectory;
@@ -14,6 +16,7 @@ import java.util.Optional;
 /** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
 final class TrainingReport implements RunListener, AutoCloseable {
     private final PrintStream output;
+    private final Path directory;
     private final MetricsLog metrics;
     private final ProgressLine progress;
     private final long tokensPerStep;
@@ -27,6 +30,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
 
     TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output) {
         this.output = output;
+        this.directory = directory.path();
         this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone());
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
@@ -77,6 +81,15 @@ final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onCheckpoint(long stepsDone, Path directory) {
         lastCheckpoint = directory;
+    }
+
+    @Override
+    public void onRecovery(Recovery recovery) {
+        RecoveryLog.append(directory, recovery);
+        progress.end();
+        output.printf(Locale.ROOT, "ranks %s started again in step %d, %d ms after they had failed: %s%n",
+                recovery.ranks(), recovery.step(), recovery.caughtUpAtMillis() - recovery.detectedAtMillis(),
+                recovery.reason());
     }
 
     void endLine() {

@@ -6,12 +6,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code launch}, {@code node}, {@code status},
+ * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch}, {@code node}, {@code status},
  * {@code doctor}.
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
-        LaunchCommand.class, NodeCommand.class, StatusCommand.class, MediaDriverCommand.class,
+        ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class, MediaDriverCommand.class,
         DoctorCommand.class}, description = {
                 "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
@@ -42,6 +42,6 @@ public final class Troupe implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing: train, schedule, compare, layout, launch, node, status or doctor");
+                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status or doctor");
     }
 }

@@ -13,6 +13,9 @@ final class Origins {
         if (text.startsWith(Sources.DEFAULTS)) {
             return "the default";
         }
+        if (text.startsWith(Sources.SETTING + ": ")) {
+            return Sources.SETTING; // a command line has no line to name
+        }
         String line = ": " + origin.lineNumber();
         return text.endsWith(line)
                 ? text.substring(0, text.length() - line.length()) + ":" + origin.lineNumber()

@@ -1,6 +1,8 @@
 package dev.troupe.config;
 
 import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.fault.FaultSpec;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -16,9 +18,11 @@ import java.util.Optional;
  * @param transport how activations and gradients travel
  * @param recovery what is done when a rank fails
  * @param cluster where each rank lives; empty: all in one JVM
+ * @param faults what is to go wrong on purpose; usually nothing
  */
 public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
-        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster) {
+        EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster,
+        List<FaultSpec> faults) {
 
     /**
      * Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide, a cluster for
@@ -33,6 +37,7 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
         Objects.requireNonNull(engine, "engine");
         Objects.requireNonNull(transport, "transport");
         Objects.requireNonNull(recovery, "recovery");
+        faults = List.copyOf(faults);
         long sequencesPerMicrobatch = (long) parallel.data() * training.microbatchSize();
         if (training.globalBatchSize() % sequencesPerMicrobatch != 0) {
             throw new IllegalArgumentException("a global batch of " + training.globalBatchSize()
@@ -43,7 +48,12 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
 
     /** Returns the same run, as a node computes it that has an engine of its own. */
     public RunSpec on(EngineSpec other) {
-        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, cluster);
+        return new RunSpec(name, model, data, training, parallel, other, transport, recovery, cluster, faults);
+    }
+
+    /** Returns the same run with other faults. */
+    public RunSpec with(List<FaultSpec> others) {
+        return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, cluster, others);
     }
 
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */

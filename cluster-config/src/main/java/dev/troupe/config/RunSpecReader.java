@@ -1,5 +1,6 @@
 package dev.troupe.config;
 
+import dev.troupe.config.fault.FaultSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,11 +66,14 @@ public final class RunSpecReader {
         reader.checkTensor(model, parallel);
         ClusterReader cluster = new ClusterReader(reader.values, engine);
         cluster.check(parallel, training.precision());
+        List<FaultSpec> faults = reader.values.each("faults",
+                "a list of faults, such as [\"exception stage=2 step=5\"]",
+                FaultSpec::parse);
         if (!problems.isEmpty()) {
             throw new ConfigException(problems);
         }
         return new RunSpec(name, model, data, training, parallel, engine, transport, recovery,
-                cluster.spec(name, parallel));
+                cluster.spec(name, parallel), faults);
     }
 
     private DataSpec data() {

@@ -36,6 +36,7 @@ final class RunSpecWriter {
             writer.section("recovery", () -> writer.recovery(run.recovery()));
             run.cluster().ifPresent(cluster -> writer.section("cluster",
                     () -> writer.cluster(cluster, run.parallel().ranks())));
+            writer.plain("faults", run.faults().stream().map(fault -> ConfigUtil.quoteString(fault.text())).toList());
         });
         return writer.text.toString();
     }

@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
 record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     private static final String ROOT = "troupe";
     static final String DEFAULTS = "troupe-defaults.conf";
-    private static final String SETTING = "-s";
+    static final String SETTING = "-s";
     private static final String USAGE = "write it as -s training.steps=1000";
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
     // How the parser words its guesses, which are about file types and quotes and seldom right.

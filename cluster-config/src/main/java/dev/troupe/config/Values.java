@@ -182,6 +182,37 @@ final class Values {
         return new OptimizerSpec.Betas(standard.get(0), standard.get(1));
     }
 
+    /** What reads a text that stands at a key and comes from a place. */
+    interface Reader<T> {
+        /** Returns what the text says, or throws with everything that is wrong with it. */
+        T read(String text, String key, String origin);
+    }
+
+    /** Returns what is made of each text of a list, or of the one that stands alone; without those that are wrong. */
+    <T> List<T> each(String key, String expected, Reader<T> reader) {
+        List<T> all = new ArrayList<>();
+        List<ConfigValue> elements = elements(key);
+        for (int i = 0; i < elements.size(); i++) {
+            ConfigValue element = elements.get(i);
+            String place = value(key) instanceof ConfigList ? key + "[" + i + "]" : key;
+            String text = text(element);
+            if (text == null) {
+                problems.add(new Problem(name(place), Origins.of(element.origin()), expected, show(element), ""));
+                continue;
+            }
+            try {
+                all.add(reader.read(text, name(place), Origins.of(element.origin())));
+            } catch (dev.troupe.config.ConfigException wrongText) {
+                problems.addAll(wrongText.problems());
+            }
+        }
+        return all;
+    }
+
+    private List<ConfigValue> elements(String key) {
+        return value(key) instanceof ConfigList list ? list : List.of(value(key));
+    }
+
     boolean flag(String key) {
         return switch (text(value(key))) {
             case "true" -> true;
@@ -257,9 +288,8 @@ final class Values {
 
     /** Returns the durations of a list, or the one that stands alone. */
     List<Duration> durations(String key, Duration minimum, Duration maximum) {
-        List<ConfigValue> elements = value(key) instanceof ConfigList list ? list : List.of(value(key));
         List<Duration> durations = new ArrayList<>();
-        elements.forEach(element -> durations.add(duration(element, minimum, maximum)));
+        elements(key).forEach(element -> durations.add(duration(element, minimum, maximum)));
         if (!durations.isEmpty() && !durations.contains(null)) {
             return durations;
         }

@@ -53,6 +53,9 @@ class RefusalTest {
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
                     + "bfloat16 is for activations and products beside float32, float64 for the engine reference.",
             "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found 0.",
+            "faults=drop at=F ! faults (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
+            "faults=[drop, \"drop at=F\"] ! faults[1] (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
+            "faults=[[]] ! faults[0] (-s): expected a list of faults, such as [\"exception stage=2 step=5\"], found [].",
             "parallel.data=0 ! parallel.data (-s): expected a whole number from 1 to 4096, found 0.",
             "parallel.tensor=8 ! model.heads (the default): expected a multiple of parallel.tensor = 8, found 4; change "
                     + "one of them.",
@@ -114,7 +117,7 @@ class RefusalTest {
                     + "mean training?",
             "troupe { \"data.seed\" = 3 } ! \"data.seed\" (FILE:1): expected a key that exists, found an unknown one; "
                     + "did you mean data.seed?",
-            "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has cluster, data, engine, model, name, "
+            "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has cluster, data, engine, faults, model, name, "
                     + "parallel, training, transport.",
             "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has emulated, kind, threads.",
             "troupe.data.seed { a = 1 } ! data.seed (FILE:1): expected a whole number of at most 64 bits, found a "
@@ -240,7 +243,7 @@ class RefusalTest {
     void shouldSuggestEveryKeyThatLacksALetter() {
         List<String> keys = Sources.read(Optional.empty(), List.of(), new ArrayList<>()).keys().all().stream().sorted()
                 .toList();
-        assertEquals(60, keys.size());
+        assertEquals(61, keys.size());
         for (String key : keys) {
             for (int i = 0; i < key.length(); i++) {
                 String misspelt = key.substring(0, i) + key.substring(i + 1);

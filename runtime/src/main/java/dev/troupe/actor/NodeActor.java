@@ -163,7 +163,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         epoch = enter.epoch();
         List<Integer> here = enter.restarted().stream().filter(hosted::containsKey).toList();
         here.forEach(this::retire);
-        setup.transport().epoch(epoch);
+        node.transport().epoch(epoch);
         start(here, enter.stepsDone());
         return this;
     }
@@ -261,8 +261,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         List<RankResources> all = new ArrayList<>(hosted.values());
         all.addAll(retired);
         hosted.values().forEach(rank -> rank.outbox().retire()); // what the transport gives back stays here
+        Transport transport = setup.transport();
+        if (node != null) {
+            node.faults().close();
+            transport = node.transport();
+        }
         try {
-            setup.transport().close();
+            transport.close();
         } finally {
             all.forEach(RankResources::shutDown);
             long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();

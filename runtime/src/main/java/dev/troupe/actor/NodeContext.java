@@ -5,6 +5,7 @@ import dev.troupe.collective.RankGroups;
 import dev.troupe.data.Batches;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.Engine;
+import dev.troupe.fault.FaultInjector;
 import dev.troupe.run.ActionTrace;
 import dev.troupe.run.GradientDump;
 import dev.troupe.run.TrainingPlan;
@@ -43,10 +44,12 @@ import java.util.function.Supplier;
  *            writes the gradients of one step, if that was asked for
  * @param trace
  *            keeps what is computed when, if that was asked for
+ * @param faults
+ *            what is to go wrong on purpose
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
         WeightSource weights,
         boolean resumes, long firstStep, Optional<Snapshots> snapshots, Batches batches,
         Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
-        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace) {
+        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace, FaultInjector faults) {
 }

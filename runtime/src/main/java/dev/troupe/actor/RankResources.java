@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
+import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -163,6 +164,7 @@ final class RankResources {
 
     /** Turns what the transport says into messages for the schedule actor. */
     void listen(ActorRef<ScheduleActor.Command> schedule) {
+        node.faults().onStop(rank, why -> schedule.tell(new ScheduleActor.BreakDown(why)));
         node.transport().register(rank, new TransportListener() {
             @Override
             public void onLanded(MessageId id, Tensor tensor) {
@@ -248,6 +250,7 @@ final class RankResources {
 
     /** Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. */
     CheckpointPart writeCheckpoint(long stepsDone) {
+        stages().forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
         List<TensorPart> all = new ArrayList<>();
         for (int stage : stages()) {
             all.addAll(worker(stage).state());
@@ -287,6 +290,7 @@ final class RankResources {
     void shutDown() {
         outbox.retire();
         leaveGroups();
+        node.faults().retire(rank);
         thread.shutDown();
     }
 

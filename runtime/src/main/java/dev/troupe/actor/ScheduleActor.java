@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.fault.InjectedFault;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
@@ -89,6 +90,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record TransportFailed(TransportFault fault) implements Command {
     }
 
+    /** Fail, with these words: a fault. */
+    record BreakDown(String why) implements Command {
+    }
+
     private final RankResources rank;
     private final RankMachine machine;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -141,6 +146,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
                 .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
                 .onMessage(TransportFailed.class, this::onTransportFailed)
+                .onMessage(BreakDown.class, ScheduleActor::onBreakDown)
                 .onSignal(ChildFailed.class, this::onChildFailed).build();
     }
 
@@ -268,6 +274,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             return this;
         }
         return fail(failed.fault().sentence());
+    }
+
+    private static Behavior<Command> onBreakDown(BreakDown told) {
+        throw new InjectedFault(told.why());
     }
 
     private Behavior<Command> fail(String reason) {

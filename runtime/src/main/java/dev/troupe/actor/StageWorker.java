@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -37,6 +38,7 @@ final class StageWorker implements AutoCloseable {
     private final Coordinates at;
     private final MicrobatchReader data;
     private final Action lastBackward;
+    private final StepPoints points;
     private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
@@ -47,13 +49,17 @@ final class StageWorker implements AutoCloseable {
         this.plan = node.plan();
         this.at = plan.ranks().coordinates(rank.rank());
         this.data = rank.data();
+        this.points = new StepPoints(node.faults(), rank.rank());
         this.lastBackward = plan.lastBackward(rank.rank(), stage.index());
     }
 
     /** Does a task and hands its sends to the transport. */
     TaskResult run(TaskOrder order) {
-        TaskResult result = work(order);
-        order.sends().forEach(rank::send);
+        TaskResult result = points.around(order, () -> work(order));
+        order.sends().forEach(send -> {
+            points.at(FaultPoint.SEND, order.pass(), send);
+            rank.send(send);
+        });
         return result;
     }
 
@@ -102,8 +108,8 @@ final class StageWorker implements AutoCloseable {
             case FORWARD -> {
                 return forward(action, pass);
             }
-            case FULL_BACKWARD -> backward(action, Work.BACKWARD, stage::backward);
-            case BACKWARD_INPUT -> backward(action, Work.BACKWARD_INPUT, stage::backwardInput);
+            case FULL_BACKWARD -> backward(action, pass, Work.BACKWARD, stage::backward);
+            case BACKWARD_INPUT -> backward(action, pass, Work.BACKWARD_INPUT, stage::backwardInput);
             case BACKWARD_WEIGHT -> backwardWeight(microbatch);
             case SEND_F, RECV_F, SEND_B, RECV_B -> throw new IllegalStateException(action + " is not for a stage");
         }
@@ -112,7 +118,7 @@ final class StageWorker implements AutoCloseable {
 
     private TaskResult forward(Action action, Pass pass) {
         int microbatch = action.microbatch();
-        Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F));
+        Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F), pass);
         if (stage.hasEmbedding() || stage.hasHead()) {
             data.read(pass, microbatch);
         }
@@ -156,8 +162,8 @@ final class StageWorker implements AutoCloseable {
         Tensor of(int microbatch, Tensor outputGradient);
     }
 
-    private void backward(Action action, Work work, Backward backward) {
-        Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B));
+    private void backward(Action action, Pass pass, Work work, Backward backward) {
+        Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B), pass);
         engine.workStarts(stage.index(), work);
         Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
         engine.workEnds();
@@ -173,7 +179,8 @@ final class StageWorker implements AutoCloseable {
     }
 
     /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
-    private Tensor receive(Action receive) {
+    private Tensor receive(Action receive, Pass pass) {
+        points.at(FaultPoint.RECEIVE, pass, receive);
         Tensor tensor = rank.tensors().take(receive);
         if (plan.needsMessage(receive)) {
             grant(plan.edgeOf(rank.rank(), receive));

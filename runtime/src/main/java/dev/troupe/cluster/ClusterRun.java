@@ -7,6 +7,8 @@ import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.FaultyTransport;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
@@ -70,14 +72,18 @@ public final class ClusterRun {
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Map<String, String> traits = Traits.of(run, version);
         LostNodes lost = new LostNodes();
+        ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
+        FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
-                    directory -> TrainingRun.context(run, requireVisible(directory, self), resources.transport(),
-                            resources.groups(), resources.snapshots(), Optional.empty()),
+                    directory -> TrainingRun.context(run, requireVisible(directory, self),
+                            faulty(run, self, resources.transport(), faults, damage), resources.groups(), resources.snapshots(),
+                            Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
-                    guardian(node, lost, coordinator(run, cluster, traits, leader, outcome)),
-                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self));
+                    guardian(node, lost, coordinator(run, cluster, traits, leader, outcome, faults, damage)),
+                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self, run.spec().faults()));
+            damage.has(new ControlLink(system));
             StatusBoard.of(system.classicSystem())
                     .set(new NodeStatus(self.name(), self.ranks(), 0, Optional.empty()));
             if (self.managementPort() > 0) {
@@ -97,6 +103,16 @@ public final class ClusterRun {
         }
     }
 
+    private static Transport faulty(PreparedRun run, NodeSpec self, Transport transport, FaultInjector faults,
+            ClusterDamage damage) {
+        if (faults.isIdle()) {
+            return transport;
+        }
+        FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf, self.ranks()::contains);
+        damage.has(faulty);
+        return faulty;
+    }
+
     private static String portTaken(NodeSpec self, String key, int port, Throwable failure) {
         return "node " + self.name() + " cannot listen on " + self.host() + ":" + port + " (" + failure.getMessage()
                 + "); see that the host is this machine and that nothing else has the port, or choose another "
@@ -112,12 +128,14 @@ public final class ClusterRun {
     }
 
     private static Behavior<TrainingCoordinator.Command> coordinator(PreparedRun run, ClusterSpec cluster,
-            Map<String, String> traits, Leader leader, CompletableFuture<RunOutcome> outcome) {
+            Map<String, String> traits, Leader leader, CompletableFuture<RunOutcome> outcome, FaultInjector faults,
+            ClusterDamage damage) {
         Map<String, List<Integer>> ranks = new TreeMap<>();
         cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
         Path directory = run.request().output().toAbsolutePath();
         long tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         return Behaviors.setup(context -> {
+            damage.lead();
             RunListener listener;
             try {
                 listener = leader.lead();
@@ -128,7 +146,7 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
                     new Cast(ranks, traits, cluster.joinTimeout()), directory,
                     new CheckpointStore(directory, run.model()), run.spec().transport().timeout(),
-                    TrainingRun.hangTimeout(run), System::nanoTime,
+                    TrainingRun.hangTimeout(run), faults.clock(System::nanoTime),
                     new Watched(listener, StatusBoard.of(context.getSystem().classicSystem()), tokensPerStep),
                     outcome));
         });
@@ -154,12 +172,6 @@ public final class ClusterRun {
         }
 
         @Override
-        public void onRecovery(Recovery recovery) {
-            listener.onRecovery(recovery);
-            board.set(board.status().in(recovery.epoch()));
-        }
-
-        @Override
         public void onHeldOut(long stepsDone, double loss) {
             listener.onHeldOut(stepsDone, loss);
         }
@@ -167,6 +179,12 @@ public final class ClusterRun {
         @Override
         public void onCheckpoint(long stepsDone, Path directory) {
             listener.onCheckpoint(stepsDone, directory);
+        }
+
+        @Override
+        public void onRecovery(Recovery recovery) {
+            listener.onRecovery(recovery);
+            board.set(board.status().in(recovery.epoch()));
         }
     }
 

@@ -5,6 +5,8 @@ import com.typesafe.config.ConfigFactory;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.config.fault.FaultKind;
+import dev.troupe.config.fault.FaultSpec;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +21,13 @@ final class ClusterSettings {
         return cluster.name().replace('.', '-');
     }
 
-    static Config of(ClusterSpec cluster, NodeSpec self) {
+    /**
+     * The settings.
+     *
+     * @param faults
+     *            of the run, which may be to cut the node off
+     */
+    static Config of(ClusterSpec cluster, NodeSpec self, List<FaultSpec> faults) {
         String protocol = "pekko://" + systemName(cluster) + "@";
         // The first node forms the cluster, the others join it; whoever starts early asks again until it is there.
         List<String> seeds = cluster.nodes().stream().filter(node -> !node.standby())
@@ -29,6 +37,10 @@ final class ClusterSettings {
         settings.put("pekko.remote.artery.canonical.port", self.controlPort());
         settings.put("pekko.cluster.seed-nodes", seeds);
         settings.put("pekko.cluster.roles", List.of(LostNodes.ROLE + self.name()));
+        if (faults.stream().map(FaultSpec::kind)
+                .anyMatch(kind -> kind == FaultKind.CUT_CONTROL || kind == FaultKind.CUT_BOTH)) {
+            settings.put(ControlLink.SETTING, true);
+        }
         cluster.tls().ifPresent(tls -> settings.putAll(of(tls)));
         if (self.managementPort() > 0) {
             settings.put("pekko.management.http.hostname", self.host());

@@ -129,7 +129,7 @@ public final class Comparison {
                 new ParallelSpec(parallel.pipeline(), parallel.tensor(), parallel.data(), parallel.sequence(),
                         contestant.virtualStages(),
                         contestant.schedule(), parallel.layout(), parallel.splitCoolDown()),
-                base.engine(), base.transport(), base.recovery(), base.cluster());
+                base.engine(), base.transport(), base.recovery(), base.cluster(), List.of());
     }
 
     private Outcome outcome(Contestant contestant, List<TracedRun> calibrations, List<TracedRun> runs,

@@ -28,6 +28,11 @@ public record Pass(long step, Kind kind, double lossScale) {
         return number / KINDS; // rounded down
     }
 
+    /** What the pass with a number is for. */
+    public static Kind kindOf(long number) {
+        return Kind.values()[(int) (number % KINDS)];
+    }
+
     /** What a pass is for, in their order within a step. */
     public enum Kind {
         /** Forwards and backwards; a weight update follows. */

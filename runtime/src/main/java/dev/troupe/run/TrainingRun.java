@@ -7,6 +7,9 @@ import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
 import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.FaultyTransport;
+import dev.troupe.fault.ProcessDamage;
 import dev.troupe.machine.Cast;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
@@ -79,15 +82,17 @@ public final class TrainingRun {
         Duration timeout = run.spec().transport().timeout();
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
         Optional<Snapshots> snapshots = snapshots(run);
+        FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
         NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout,
-                path -> context(run, path, transport, groups, snapshots, gradients), transport, () -> {
+                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, gradients, faults), transport,
+                () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
                 }, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
-                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run), System::nanoTime,
+                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run), faults.clock(System::nanoTime),
                 listener,
                 outcome);
         return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
@@ -111,11 +116,17 @@ public final class TrainingRun {
 
     /** What the ranks of a node share in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
-            Optional<Snapshots> snapshots, Optional<GradientDump> gradients) {
+            Optional<Snapshots> snapshots, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots,
                 run.batches(), run.heldOut(), new CheckpointStore(directory, run.model()), gradients,
-                run.request().trace());
+                run.request().trace(), faults);
+    }
+
+    private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
+        return faults.isIdle()
+                ? transport
+                : new FaultyTransport(transport, faults, run.plan()::senderOf, _ -> true);
     }
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */

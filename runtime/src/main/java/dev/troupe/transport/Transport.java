@@ -55,6 +55,12 @@ public interface Transport extends AutoCloseable {
     void send(MessageId id, Engine engine, Tensor tensor);
 
     /**
+     * Sends a tensor as {@link #send} does, but so that the receiver's checksum refuses every frame of it: for those who
+     * want to see what comes of it.
+     */
+    void sendDamaged(MessageId id, Engine engine, Tensor tensor);
+
+    /**
      * Begins an epoch; the first is 0. All buffers granted and all messages held for earlier epochs come back through
      * {@link TransportListener#onReturned}, earlier credits are void, and frames of earlier epochs that still arrive
      * are dropped and counted.

@@ -15,6 +15,7 @@ import dev.troupe.data.Tokenizer;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.fault.FaultInjector;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
@@ -208,7 +209,7 @@ class NodeActorTest {
                     return engine;
                 }, weights, false, 0, Optional.empty(), new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
                 Optional.empty(),
-                new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty());
+                new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty(), FaultInjector.NONE);
         NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), _ -> context,
                 transport, context.groups()::close, _ -> {
                 });

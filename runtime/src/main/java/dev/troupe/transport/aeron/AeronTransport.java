@@ -101,8 +101,17 @@ public final class AeronTransport implements Transport {
 
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
+        send(id, engine, tensor, false);
+    }
+
+    @Override
+    public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
+        send(id, engine, tensor, true);
+    }
+
+    private void send(MessageId id, Engine engine, Tensor tensor, boolean isDamaged) {
         check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine, tensor);
-        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime()));
+        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), isDamaged));
     }
 
     private void check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {

@@ -184,6 +184,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                 }
                 case Command.Send send -> {
                     var message = new SendLedger.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
+                    message.isDamaged = send.isDamaged();
                     if (!sends.send(message)) {
                         giveBack.accept(message);
                     }

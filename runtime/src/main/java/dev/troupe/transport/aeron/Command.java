@@ -18,7 +18,7 @@ sealed interface Command {
     record Grant(int epoch, Edge edge, Engine engine, Tensor buffer, long nanos) implements Command {
     }
 
-    record Send(MessageId id, Engine engine, Tensor tensor, long nanos) implements Command {
+    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, boolean isDamaged) implements Command {
     }
 
     record Epoch(int epoch) implements Command {

@@ -1,24 +1,30 @@
 package dev.troupe.transport.aeron;
 
 import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.agrona.IoUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.troupe.transport.TransportException;
+import io.aeron.CncFileDescriptor;
 import io.aeron.CommonContext;
 
 /** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
@@ -108,6 +114,22 @@ final class DriverDirectory {
             // Aeron throws on a file it cannot make sense of: such a one is no live driver's.
             LOG.debug("no readable driver files in {}", directory, e);
             return false;
+        }
+    }
+
+    /** The process of the driver that has written a directory; empty where none has. */
+    static OptionalLong processOf(Path directory) {
+        Path file = directory.resolve(CncFileDescriptor.CNC_FILE);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+            try {
+                return OptionalLong.of(CncFileDescriptor.pid(CncFileDescriptor.createMetaDataBuffer(mapped)));
+            } finally {
+                IoUtil.unmap(mapped);
+            }
+        } catch (IOException e) {
+            LOG.debug("no driver's file {}", file, e);
+            return OptionalLong.empty();
         }
     }
 

@@ -74,6 +74,12 @@ final class FrameWriter {
                 FragmentEncoder.TEMPLATE_ID);
     }
 
+    /** Turns a bit over in a frame that is written, so that its checksum does not fit. */
+    void damage(MutableDirectBuffer buffer, int offset) {
+        int checksum = offset + FrameHeaderEncoder.checksumEncodingOffset();
+        buffer.putByte(checksum, (byte) (buffer.getByte(checksum) ^ 1));
+    }
+
     /** Writes one credit frame, {@link #CREDIT_BYTES} bytes. */
     void credit(MutableDirectBuffer buffer, int offset, int epoch, Edge edge, int count) {
         buffer.setMemory(offset, CREDIT_BYTES, (byte) 0);

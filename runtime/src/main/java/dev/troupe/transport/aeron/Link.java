@@ -66,6 +66,9 @@ final class Link {
         try {
             writer.fragment(buffer, claim.offset(), message.id, message.engine, message.tensor, message.position,
                     length);
+            if (message.isDamaged) {
+                writer.damage(buffer, claim.offset());
+            }
         } catch (RuntimeException e) {
             // An aborted claim becomes padding that no receiver sees.
             claim.abort();

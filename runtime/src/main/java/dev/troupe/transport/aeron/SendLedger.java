@@ -34,6 +34,8 @@ final class SendLedger {
         final long sinceNanos;
         /** Bytes that have gone. */
         long position;
+        /** Whether no frame of it may be taken for whole. */
+        boolean isDamaged;
 
         Outgoing(MessageId id, Engine engine, Tensor tensor, long sinceNanos) {
             this.id = id;

@@ -5,6 +5,7 @@ import dev.troupe.transport.TransportSettings;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The media driver of a machine, for the transports of all the nodes that run there. */
 public final class SharedDriver implements AutoCloseable {
@@ -36,6 +37,11 @@ public final class SharedDriver implements AutoCloseable {
     /** Whether a driver is at work in a directory. */
     public static boolean isAtWork(Path directory) {
         return DriverDirectory.isInUse(directory);
+    }
+
+    /** The process of the driver of a directory; empty where there is none. */
+    public static OptionalLong processOf(Path directory) {
+        return DriverDirectory.processOf(directory);
     }
 
     /** Stops it and deletes its directory; whoever still uses it hears so. Waits a few seconds at most. */

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -72,6 +73,30 @@ class AeronTransportTest {
         transport.close();
         assertFalse(Files.exists(directory), "close must leave no file");
         assertEquals(List.of(), Samples.transportThreads(), "close must leave no thread");
+    }
+
+    @Test
+    void shouldNameTheProcessOfItsDriver() {
+        assertEquals(OptionalLong.of(ProcessHandle.current().pid()), SharedDriver.processOf(directory));
+        assertEquals(OptionalLong.empty(), SharedDriver.processOf(folder));
+    }
+
+    @Test
+    void shouldRefuseADamagedMessageAndLandTheNext() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        Tensor damaged = Samples.random(1, 20_000);
+        Tensor whole = Samples.random(2, 20_000);
+        for (int credit = 0; credit < 2; credit++) {
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
+        }
+        transport.sendDamaged(Samples.id(edge, 0), Samples.ENGINE, damaged);
+        transport.send(Samples.id(edge, 1), Samples.ENGINE, whole);
+        assertSame(damaged, Ear.next(ears.get(0).sent).tensor());
+        Ear.Heard landed = Ear.next(ears.get(1).landed);
+        assertEquals(Samples.id(edge, 1), landed.id());
+        assertArrayEquals(Samples.bytes(whole), Samples.bytes(landed.tensor()));
+        assertEquals(2, transport.counters().dropped().get(DropReason.BAD_CHECKSUM), "of 80,000 bytes in two frames");
+        assertEquals(2, transport.counters().droppedFrames());
     }
 
     @Test

@@ -1,0 +1,136 @@
+package dev.troupe.cli;
+
+import dev.troupe.chaos.ChaosResult;
+import dev.troupe.chaos.RandomFaults;
+import dev.troupe.chaos.RunRecord;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunDirectory;
+import dev.troupe.schedule.Plan;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe chaos}: a run with faults beside the same run without. */
+@Command(name = "chaos", mixinStandardHelpOptions = true, description = {
+        "Trains undisturbed and then with faults, and compares: every loss and every weight, and what it took to go on. In one process, or where CONFIG names nodes in one for each."}, footer = {
+                "", "A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
+                "[at=F|I|W|B|send|receive|reduce|optimizer|commit|checkpoint] [factor=4]",
+                "[seconds=1] [probability=0.1] [seed=1] [times=1]; docs/faults.md has the kinds.", "",
+                "Exit codes: 0 nothing is different in the end; 1 something is; 2 the request was wrong."})
+final class ChaosCommand implements Callable<Integer> {
+    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = {
+            "A HOCON file with everything under troupe; its faults count too."})
+    private Path config;
+
+    @Option(names = "--fault", paramLabel = "FAULT", description = "A fault; may be repeated.")
+    private List<String> faults = List.of();
+
+    @Option(names = "--random", description = "Draws faults, besides those that are named.")
+    private boolean random;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = {
+            "Of the faults that are drawn; default: 1."})
+    private long seed;
+
+    @Option(names = "--mean-time", paramLabel = "SECONDS", defaultValue = "20", description = {
+            "Mean time between the faults that are drawn; default: 20."})
+    private double meanSeconds;
+
+    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
+    private List<String> settings = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where to write: an empty directory, or one that is not there yet. Default: runs/chaos-NAME, or -2 and so on."})
+    private Path out;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
+        List<FaultSpec> asked = new ArrayList<>(spec.faults());
+        faults.forEach(text -> asked.add(FaultSpec.parse(text, "--fault", "command line")));
+        if (asked.isEmpty() && !random) {
+            throw new RequestException("chaos needs a fault: --fault \"exception stage=1 step=2\", --random, or faults"
+                    + " in the file; docs/faults.md has the kinds");
+        }
+        if (!(meanSeconds > 0)) {
+            throw new RequestException("--mean-time must be above 0, but found " + meanSeconds);
+        }
+        Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "chaos-" + spec.name())) : out;
+        RunDirectory.requireFree(directory);
+        ChaosRun run = new ChaosRun(spec, directory);
+        RandomFaults.Places places;
+        try (PreparedRun prepared = run.prepare(asked)) {
+            Plan plan = prepared.plan().training().plan();
+            places = new RandomFaults.Places(plan.stageCount(), spec.training().steps(), plan.microbatchCount());
+        }
+        say("The run without faults:");
+        ChaosRun.Ended undisturbed = run.train("undisturbed", List.of());
+        if (undisturbed.failure().isPresent()) {
+            return undisturbed.exitCode();
+        }
+        if (random) {
+            asked.addAll(draw(spec, undisturbed.record(), places));
+        }
+        say("The run with faults:");
+        asked.forEach(fault -> output.println("  " + fault));
+        ChaosRun.Ended disturbed = run.train("disturbed", asked);
+        if (disturbed.exitCode() == ExitCode.INTERRUPTED) {
+            return ExitCode.INTERRUPTED;
+        }
+        ChaosResult result = ChaosResult.of(undisturbed.record(), disturbed.record(), asked, disturbed.failure(),
+                ChaosRun.WEIGHTS);
+        write(spec.with(asked), result, directory);
+        output.println();
+        output.println(ChaosTable.of(result));
+        output.println();
+        output.println("Drawn in " + directory.resolve("chaos.html") + "; the figures are in chaos.json beside it.");
+        return result.isEqual() ? ExitCode.DONE : ExitCode.RUN_FAILED;
+    }
+
+    private void say(String what) {
+        output.println();
+        output.println(what);
+        output.flush();
+    }
+
+    /** When faults strike follows from the time of a step, so the command that repeats them names each. */
+    private List<FaultSpec> draw(RunSpec spec, RunRecord undisturbed, RandomFaults.Places places) {
+        List<FaultSpec> drawn = RandomFaults.draw(seed, meanSeconds,
+                undisturbed.seconds() / Math.max(1, undisturbed.steps().size()), spec.cluster().isPresent(), places);
+        output.println("seed " + seed + " draws " + drawn.size() + " faults; to repeat them:");
+        output.println("  ./troupe chaos" + (config == null ? "" : " " + config) + Stream.concat(
+                settings.stream().map(setting -> " -s '" + setting + "'"),
+                Stream.concat(faults.stream(), drawn.stream().map(FaultSpec::text))
+                        .map(fault -> " --fault '" + fault + "'"))
+                .collect(Collectors.joining()));
+        return drawn;
+    }
+
+    private static void write(RunSpec spec, ChaosResult result, Path directory) {
+        try {
+            Files.createDirectories(directory);
+            Files.writeString(directory.resolve("config.conf"), spec.toHocon());
+            Files.writeString(directory.resolve("chaos.json"), ChaosJson.of(spec, result));
+            Files.writeString(directory.resolve("chaos.html"), ChaosReport.of(spec, result));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.troupe.cli;
+
+import dev.troupe.chaos.RunRecord;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+
+/** Trains what chaos compares: as {@code train} does, or as {@code launch} does where the configuration names nodes. */
+final class ChaosRun {
+    /** Where in its directory a run leaves its weights. */
+    static final Path WEIGHTS = Path.of("model", "model.safetensors");
+
+    private final RunSpec spec;
+    private final Path directory;
+
+    ChaosRun(RunSpec spec, Path directory) {
+        this.spec = spec;
+        this.directory = directory;
+    }
+
+    /**
+     * A run as it ended.
+     *
+     * @param record
+     *            what it left
+     * @param exitCode
+     *            of its command
+     */
+    record Ended(RunRecord record, int exitCode) {
+        /** Why it has no result to compare; empty where it has. */
+        Optional<String> failure() {
+            return exitCode == ExitCode.DONE
+                    ? Optional.empty()
+                    : Optional.of("it ended with exit code " + exitCode + ", for the reason above");
+        }
+    }
+
+    /** Checks everything that can be checked before anything starts. */
+    PreparedRun prepare(List<FaultSpec> faults) {
+        Optional<RunRequest.Share> share = spec.cluster()
+                .map(_ -> new RunRequest.Share(IntStream.range(0, spec.parallel().worldSize()).boxed().toList(), true));
+        PreparedRun run = new PreparedRun(new RunRequest(spec.with(faults), BuiltInCorpus.utf8(), directory,
+                Optional.empty(), OptionalLong.empty(), Optional.empty(), share));
+        if (!run.leavesWeights()) {
+            run.close();
+            throw new RequestException("the engine " + run.engine().provider().kind()
+                    + " computes nothing, so there is nothing to compare: choose another engine.kind");
+        }
+        return run;
+    }
+
+    /** Trains with some faults, in a directory of that name. */
+    Ended train(String name, List<FaultSpec> faults) {
+        Path config = directory.resolve(name + ".conf");
+        Path run = directory.resolve(name);
+        try {
+            Files.createDirectories(directory);
+            Files.writeString(config, spec.with(faults).toHocon());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        int exitCode = Troupe.commandLine().execute(spec.cluster().isPresent() ? "launch" : "train",
+                config.toString(), "--out", run.toString());
+        return new Ended(RunRecord.read(run, run.resolve(MetricsLog.FILE)), exitCode);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Tag("real")
+@Timeout(120)
+class ChaosCommandTest {
+    private static final List<String> TINY = List.of("parallel.pipeline=2", "model.layers=2", "model.hidden=8",
+            "model.heads=2", "model.sequence-length=8", "training.global-batch-size=4", "training.microbatch-size=1",
+            "training.steps=4", "engine.kind=reference", "transport.timeout=5s");
+
+    @TempDir
+    private Path folder;
+
+    private static Door chaos(Path out, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("chaos", "--out", out.toString()));
+        TINY.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        arguments.addAll(List.of(more));
+        return Door.call(arguments.toArray(String[]::new));
+    }
+
+    private static JsonNode json(Path out) throws IOException {
+        return new JsonMapper().readTree(out.resolve("chaos.json").toFile());
+    }
+
+    @Test
+    void shouldFindNothingDifferentWhereMessagesAreLate() throws IOException {
+        Path out = folder.resolve("late");
+        Door door = chaos(out, "--fault", "delay step=1 seconds=0.05", "--fault", "reorder step=2", "--fault",
+                "slow step=2 factor=5 stage=1");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        assertTrue(door.output().contains("the same to the bit: every loss and every weight"), door.output());
+        JsonNode json = json(out);
+        assertTrue(json.get("equal").asBoolean());
+        assertEquals(3, json.get("faults").size());
+        for (JsonNode fault : json.get("faults")) {
+            assertTrue(fault.has("struck_ms"), fault::toString);
+            assertTrue(door.output().contains(fault.get("fault").asText()), fault::toString);
+            assertTrue(Files.readString(out.resolve("chaos.html")).contains(fault.get("fault").asText()));
+        }
+        assertEquals(4, json.get("disturbed").get("steps").size());
+    }
+
+    @Test
+    void shouldTakeTheFaultsOfTheFileToo() throws IOException {
+        Path out = folder.resolve("file");
+        Path config = Files.writeString(folder.resolve("run.conf"),
+                "troupe.faults = [\"delay step=1 seconds=0.01\"]");
+        Door door = chaos(out, "--fault", "delay step=2 seconds=0.01", config.toString());
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        assertEquals(2, json(out).get("faults").size());
+        assertFalse(Files.exists(out.resolve("undisturbed").resolve("faults.jsonl")));
+    }
+
+    @Test
+    void shouldNameTheSeedAndTheCommandThatRepeatsWhatItDraws() throws IOException {
+        Path out = folder.resolve("drawn");
+        // One fault in a year: what counts here is what is said.
+        Door door = chaos(out, "--random", "--seed", "7", "--mean-time", "31536000", "--fault",
+                "delay step=2 seconds=0.01");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        assertTrue(door.output().contains("seed 7 draws 0 faults; to repeat them:"), door.output());
+        String repeat = door.output().lines().filter(line -> line.startsWith("  ./troupe chaos")).findFirst()
+                .orElseThrow();
+        assertTrue(repeat.contains(" -s 'training.steps=4'"), repeat);
+        assertTrue(repeat.endsWith(" --fault 'delay step=2 seconds=0.01'"), repeat);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            exception at=Q     | --fault (command line): expected at=F or I or W
+            exception stage=9  | is for stage 9, but the run has 2
+            kill               | this run has one process alone
+            """)
+    void shouldRefuseWithNothingWritten(String fault, String words) {
+        Path out = folder.resolve("refused");
+        Door door = chaos(out, "--fault", fault);
+        assertTrue(door.refusal().contains(words), door.refusal());
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+        assertFalse(Files.exists(out));
+    }
+
+    @Test
+    void shouldAskForAFault() {
+        Door door = chaos(folder.resolve("none"));
+        assertTrue(door.refusal().contains("chaos needs a fault"), door.refusal());
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
+    }
+}

@@ -1,0 +1,126 @@
+package dev.troupe.config.fault;
+
+import dev.troupe.config.Word;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+
+/** What goes wrong. */
+public enum FaultKind implements Word {
+    /** The rank's thread throws a runtime exception in place of the action. */
+    EXCEPTION("exception", Reach.RANK),
+    /** The rank's thread throws an {@link OutOfMemoryError} in place of the action. */
+    OUT_OF_MEMORY("out-of-memory", Reach.RANK),
+    /** The action never begins: the rank's thread waits until the rank is given up or its node ends. */
+    HANG("hang", Reach.RANK),
+    /** The action takes {@code factor} times as long as it takes: a straggler. */
+    SLOW("slow", Reach.RANK),
+    /** The actor that walks the rank's row stops; its stages and its thread know nothing of it. */
+    STOP_SCHEDULE_ACTOR("stop-schedule-actor", Reach.RANK),
+    /** The JVM of the rank ends itself, without a word to anybody. */
+    EXIT("exit", Reach.PROCESS),
+    /** The JVM of the rank is ended from outside, by SIGKILL. */
+    KILL("kill", Reach.PROCESS),
+    /** The JVM of the rank is stopped by SIGSTOP, and goes on after {@code seconds} by SIGCONT. */
+    FREEZE("freeze", Reach.RANK, 2),
+    /** A message is lost: its sender takes it for sent. */
+    DROP("drop", Reach.MESSAGE),
+    /** A message comes twice. */
+    DUPLICATE("duplicate", Reach.MESSAGE),
+    /** A message comes behind the next one of its way, or after {@code seconds} where there is no next. */
+    REORDER("reorder", Reach.MESSAGE, 0.5),
+    /** A message leaves {@code seconds} late. */
+    DELAY("delay", Reach.MESSAGE, 1),
+    /** A message is damaged on its way, so that its checksum does not fit and the receiver drops it. */
+    CORRUPT("corrupt", Reach.MESSAGE),
+    /** The process of the media driver of the rank's machine is ended by SIGKILL. */
+    KILL_DRIVER("kill-driver", Reach.PROCESS),
+    /** The rank's node is cut off from the others' control plane for {@code seconds}. */
+    CUT_CONTROL("cut-control", Reach.PROCESS, 5),
+    /** The rank's node sends the others no tensors for {@code seconds}. */
+    CUT_DATA("cut-data", Reach.PROCESS, 5),
+    /** Both links of the rank's node are cut for {@code seconds}. */
+    CUT_BOTH("cut-both", Reach.PROCESS, 5),
+    /** The JVM that leads the run is ended by SIGKILL; only its own ranks are looked at. */
+    KILL_COORDINATOR("kill-coordinator", Reach.PROCESS),
+    /** A part of a checkpoint cannot be written, since the disk is full. */
+    DISK_FULL("disk-full", Reach.CHECKPOINT),
+    /** A byte of a part of a checkpoint turns over after it was written. */
+    CORRUPT_CHECKPOINT("corrupt-checkpoint", Reach.CHECKPOINT),
+    /** The snapshot of the step is not there when a restart asks for it. */
+    LOSE_SNAPSHOT("lose-snapshot", Reach.SNAPSHOT),
+    /** The clock by which the node decides how long something has taken jumps {@code seconds} ahead. */
+    CLOCK_JUMP("clock-jump", Reach.RANK, 3600);
+
+    /** What a kind strikes. */
+    public enum Reach {
+        /** A rank, in its own process. */
+        RANK(EnumSet.allOf(FaultPoint.class)),
+        /** More than a run in one process survives, or has. */
+        PROCESS(EnumSet.allOf(FaultPoint.class)),
+        /** A message between two ranks. */
+        MESSAGE(EnumSet.of(FaultPoint.SEND)),
+        /** A part of a checkpoint. */
+        CHECKPOINT(EnumSet.of(FaultPoint.CHECKPOINT)),
+        /** A rank's snapshot. */
+        SNAPSHOT(EnumSet.of(FaultPoint.COMMIT));
+
+        private final Set<FaultPoint> points;
+
+        Reach(Set<FaultPoint> points) {
+            this.points = points;
+        }
+    }
+
+    private final String word;
+    private final Reach reach;
+    private final OptionalDouble usualSeconds;
+
+    FaultKind(String word, Reach reach) {
+        this.word = word;
+        this.reach = reach;
+        this.usualSeconds = OptionalDouble.empty();
+    }
+
+    FaultKind(String word, Reach reach, double usualSeconds) {
+        this.word = word;
+        this.reach = reach;
+        this.usualSeconds = OptionalDouble.of(usualSeconds);
+    }
+
+    @Override
+    public String word() {
+        return word;
+    }
+
+    /** What it strikes. */
+    public Reach reach() {
+        return reach;
+    }
+
+    /** The points at which it can strike. */
+    public Set<FaultPoint> points() {
+        return Set.copyOf(reach.points);
+    }
+
+    /** How long it lasts where nobody says otherwise; empty for a kind without a length. */
+    public OptionalDouble usualSeconds() {
+        return usualSeconds;
+    }
+
+    /** Whether it has a factor. */
+    public boolean hasFactor() {
+        return this == SLOW;
+    }
+
+    /** The kind of a word; empty where the word is none. */
+    static Optional<FaultKind> of(String word) {
+        for (FaultKind kind : values()) {
+            if (kind.word.equals(word)) {
+                return Optional.of(kind);
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,56 @@
+package dev.troupe.config.fault;
+
+import dev.troupe.config.Word;
+import java.util.Optional;
+
+/** Where in a training step a fault strikes: what a rank is about to do. A pass over held-out data has no points. */
+public enum FaultPoint implements Word {
+    /** The forward of a microbatch. */
+    FORWARD("F", true),
+    /** The half of a backward that makes the gradient of the input. */
+    BACKWARD_INPUT("I", true),
+    /** The half of a backward that makes the gradients of the weights. */
+    BACKWARD_WEIGHT("W", true),
+    /** A backward that is not split. */
+    BACKWARD("B", true),
+    /** Handing an activation or a gradient to the transport; of a message, its way to the next rank. */
+    SEND("send", true),
+    /** Taking an activation or a gradient that came from another stage. */
+    RECEIVE("receive", true),
+    /** Exchanging tied gradients, and measuring and adding up gradients, at the end of the row. */
+    REDUCE("reduce", false),
+    /** The update of the weights. */
+    OPTIMIZER("optimizer", false),
+    /** Keeping the weights of the step as the snapshot that a restart begins with. */
+    COMMIT("commit", false),
+    /** Writing the rank's part of a checkpoint; its step is the last that the checkpoint holds. */
+    CHECKPOINT("checkpoint", false);
+
+    private final String word;
+    private final boolean hasMicrobatch;
+
+    FaultPoint(String word, boolean hasMicrobatch) {
+        this.word = word;
+        this.hasMicrobatch = hasMicrobatch;
+    }
+
+    @Override
+    public String word() {
+        return word;
+    }
+
+    /** Whether it is passed once for each microbatch. */
+    public boolean hasMicrobatch() {
+        return hasMicrobatch;
+    }
+
+    /** The point of a word; empty where the word is none. */
+    static Optional<FaultPoint> of(String word) {
+        for (FaultPoint point : values()) {
+            if (point.word.equals(word)) {
+                return Optional.of(point);
+            }
+        }
+        return Optional.empty();
+    }
+}

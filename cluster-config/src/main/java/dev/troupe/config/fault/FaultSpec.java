@@ -1,0 +1,106 @@
+package dev.troupe.config.fault;
+
+import java.math.BigDecimal;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/**
+ * A fault that is to happen: what, and where and when. What is empty matches everything. Immutable; its text form is
+ * {@link #text()}.
+ *
+ * @param kind what goes wrong
+ * @param stage of this stage; for a message, the stage that sends it
+ * @param rank on this rank; for a message, the rank that sends it
+ * @param step in this optimizer step, from 0
+ * @param microbatch with this microbatch of the rank's pipeline, from 0
+ * @param at at this point of the step; empty: at the first that the kind knows
+ * @param factor how many times as long an action takes, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
+ * @param seconds how long it lasts, or how far a clock jumps; 0 for kinds without a length
+ * @param probability with which it strikes at each place that matches, above 0 and at most 1
+ * @param seed of what is drawn where the probability is below 1
+ * @param times how often it strikes at most; 0: as often as it matches
+ */
+public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
+        Optional<FaultPoint> at, double factor, double seconds, double probability, long seed, int times) {
+
+    /** How many times as long a slow action takes where nobody says otherwise. */
+    static final double USUAL_FACTOR = 4;
+
+    /** Refuses what no reader lets through. */
+    public FaultSpec {
+        Objects.requireNonNull(kind, "kind");
+        if (at.isPresent() && !kind.points().contains(at.get())) {
+            throw new IllegalArgumentException(kind.word() + " cannot strike at " + at.get().word());
+        }
+        if (!(factor >= 1) || !(seconds >= 0) || !(probability > 0) || probability > 1 || times < 0) {
+            throw new IllegalArgumentException("a fault has a factor of at least 1, seconds and times of at least 0 and"
+                    + " a probability above 0 and at most 1, but found " + factor + ", " + seconds + ", " + times
+                    + " and " + probability);
+        }
+    }
+
+    /**
+     * Reads a fault.
+     *
+     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [factor=4] [seconds=1] [probability=0.1]
+     *            [seed=1] [times=1]}
+     * @param key where the text stands, as a problem names it
+     * @param origin the file and line, or what else it came from
+     * @throws dev.troupe.config.ConfigException with a problem for each word that is wrong
+     */
+    public static FaultSpec parse(String text, String key, String origin) {
+        return new FaultReader(text, key, origin).read();
+    }
+
+    /** Returns how often a fault of a probability strikes where nobody says: once, or whenever it is drawn. */
+    static int usualTimes(double probability) {
+        return probability == 1 ? 1 : 0;
+    }
+
+    /** Returns the fault as text, which reads back to an equal one: what is usual is left out. */
+    public String text() {
+        StringBuilder text = new StringBuilder(kind.word());
+        rank.ifPresent(number -> add(text, "rank", number));
+        stage.ifPresent(number -> add(text, "stage", number));
+        step.ifPresent(number -> add(text, "step", number));
+        microbatch.ifPresent(number -> add(text, "microbatch", number));
+        at.ifPresent(point -> add(text, "at", point.word()));
+        if (kind.hasFactor() && factor != USUAL_FACTOR) {
+            add(text, "factor", plain(factor));
+        }
+        if (kind.usualSeconds().isPresent() && seconds != kind.usualSeconds().getAsDouble()) {
+            add(text, "seconds", plain(seconds));
+        }
+        if (probability != 1) {
+            add(text, "probability", plain(probability));
+        }
+        if (seed != 0) {
+            add(text, "seed", seed);
+        }
+        if (times != usualTimes(probability)) {
+            add(text, "times", times);
+        }
+        return text.toString();
+    }
+
+    private static void add(StringBuilder text, String name, Object value) {
+        text.append(' ').append(name).append('=').append(value);
+    }
+
+    /** Every digit of a number, without an exponent. */
+    private static String plain(double number) {
+        return new BigDecimal(Double.toString(number)).stripTrailingZeros().toPlainString();
+    }
+
+    /** Whether it can strike at a point. */
+    public boolean strikesAt(FaultPoint point) {
+        return at.map(point::equals).orElseGet(() -> kind.points().contains(point));
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

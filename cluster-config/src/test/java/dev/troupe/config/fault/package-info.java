@@ -1,0 +1,2 @@
+/** Tests of the language of faults. */
+package dev.troupe.config.fault;

@@ -1,0 +1,96 @@
+package dev.troupe.chaos;
+
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.fault.FiredFault;
+import dev.troupe.machine.Recovery;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A disturbed run beside the undisturbed one.
+ *
+ * @param undisturbed
+ *            the run without faults
+ * @param disturbed
+ *            the run with them
+ * @param faults
+ *            every fault that was asked for, those that struck in the order in which they did, the others behind
+ * @param difference
+ *            what is different in the end, in words; empty where every loss and every bit of the weights is the same
+ */
+public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<FaultOutcome> faults,
+        Optional<String> difference) {
+    public ChaosResult {
+        faults = List.copyOf(faults);
+    }
+
+    /**
+     * Compares two runs that are over.
+     *
+     * @param asked
+     *            the faults of the disturbed run
+     * @param failure
+     *            why the disturbed run did not come to its end, if it did not
+     * @param weights
+     *            where in a run's directory its weights are
+     */
+    public static ChaosResult of(RunRecord undisturbed, RunRecord disturbed, List<FaultSpec> asked,
+            Optional<String> failure, Path weights) {
+        Optional<String> difference = failure.map(why -> "the disturbed run failed: " + why)
+                .or(() -> losses(undisturbed, disturbed))
+                .or(() -> WeightComparison.firstDifference(undisturbed.directory().resolve(weights),
+                        disturbed.directory().resolve(weights)));
+        return new ChaosResult(undisturbed, disturbed, outcomes(disturbed, asked), difference);
+    }
+
+    private static Optional<String> losses(RunRecord undisturbed, RunRecord disturbed) {
+        Map<Long, Double> found = disturbed.losses();
+        for (Map.Entry<Long, Double> expected : undisturbed.losses().entrySet()) {
+            Double loss = found.get(expected.getKey());
+            if (!expected.getValue().equals(loss)) {
+                return Optional.of("step " + expected.getKey() + " has the loss " + expected.getValue()
+                        + " undisturbed, and " + (loss == null ? "is not there" : loss.toString()) + " disturbed");
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** A recovery is that of the last fault before it was called for; several faults may have one together. */
+    private static List<FaultOutcome> outcomes(RunRecord run, List<FaultSpec> asked) {
+        List<FaultOutcome> outcomes = new ArrayList<>();
+        List<FiredFault> fired = run.fired().stream().sorted(Comparator.comparingLong(FiredFault::timeMillis))
+                .toList();
+        for (int i = 0; i < fired.size(); i++) {
+            long from = fired.get(i).timeMillis();
+            long to = i + 1 < fired.size() ? fired.get(i + 1).timeMillis() : Long.MAX_VALUE;
+            outcomes.add(new FaultOutcome(fired.get(i).fault(), Optional.of(fired.get(i)),
+                    firstDetected(run.recoveries(), from, to)));
+        }
+        for (int index = 0; index < asked.size(); index++) {
+            int number = index;
+            if (fired.stream().noneMatch(other -> other.index() == number)) {
+                outcomes.add(new FaultOutcome(asked.get(index).text(), Optional.empty(), Optional.empty()));
+            }
+        }
+        return outcomes;
+    }
+
+    private static Optional<Recovery> firstDetected(List<Recovery> recoveries, long fromMillis, long toMillis) {
+        return recoveries.stream().filter(recovery -> recovery.detectedAtMillis() >= fromMillis
+                && recovery.detectedAtMillis() < toMillis).findFirst();
+    }
+
+    /** Whether nothing in the end shows that something went wrong. */
+    public boolean isEqual() {
+        return difference.isEmpty();
+    }
+
+    /** The share of the undisturbed run's speed that the disturbed one kept, over its whole length; 0 without steps. */
+    public double throughputKept() {
+        return disturbed.seconds() == 0 ? 0 : undisturbed.seconds() / disturbed.seconds();
+    }
+}

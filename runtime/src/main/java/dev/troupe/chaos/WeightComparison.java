@@ -1,0 +1,30 @@
+package dev.troupe.chaos;
+
+import dev.troupe.weights.SafeTensors;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Holds the weights of two models against each other, bit by bit. */
+final class WeightComparison {
+    private WeightComparison() {
+    }
+
+    /**
+     * The first difference of two safetensors files, in words; empty where every tensor has the same name, type, shape and
+     * bits in both.
+     */
+    static Optional<String> firstDifference(Path expected, Path found) {
+        try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {
+            if (!one.tensors().equals(other.tensors())) {
+                return Optional.of("the models have tensors of different names, types or shapes");
+            }
+            for (String name : one.tensors().keySet()) {
+                long mismatch = one.bytes(name).mismatch(other.bytes(name));
+                if (mismatch >= 0) {
+                    return Optional.of("tensor " + name + " differs from byte " + mismatch + " on");
+                }
+            }
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package dev.troupe.cluster;
+
+import dev.troupe.fault.FaultyTransport;
+import dev.troupe.fault.ProcessDamage;
+import dev.troupe.transport.aeron.SharedDriver;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Damage to a node of a cluster. Any thread; it waits for what the node has only once it runs. */
+final class ClusterDamage extends ProcessDamage {
+    private final Path driverDirectory;
+    private final CompletableFuture<ControlLink> control = new CompletableFuture<>();
+    private final CompletableFuture<FaultyTransport> data = new CompletableFuture<>();
+    private final AtomicBoolean leads = new AtomicBoolean();
+
+    ClusterDamage(Path driverDirectory) {
+        this.driverDirectory = driverDirectory;
+    }
+
+    void has(ControlLink link) {
+        control.complete(link);
+    }
+
+    void has(FaultyTransport transport) {
+        data.complete(transport);
+    }
+
+    /** The coordinator begins here. */
+    void lead() {
+        leads.set(true);
+    }
+
+    @Override
+    public void killDriver() {
+        OptionalLong driver = SharedDriver.processOf(driverDirectory);
+        if (driver.isPresent()) {
+            kill(driver.getAsLong());
+        }
+    }
+
+    @Override
+    public void cutControl(Duration length) {
+        control.thenAccept(link -> link.cut(length));
+    }
+
+    @Override
+    public void cutData(Duration length) {
+        data.thenAccept(transport -> transport.cut(length));
+    }
+
+    @Override
+    public boolean leads() {
+        return leads.get();
+    }
+}

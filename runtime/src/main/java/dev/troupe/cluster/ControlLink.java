@@ -1,0 +1,45 @@
+package dev.troupe.cluster;
+
+import java.time.Duration;
+import org.apache.pekko.actor.Address;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.cluster.Member;
+import org.apache.pekko.cluster.typed.Cluster;
+import org.apache.pekko.remote.RARP;
+import org.apache.pekko.remote.RemoteTransport;
+import org.apache.pekko.remote.transport.ThrottlerTransportAdapter$Direction$Both$;
+import org.apache.pekko.remote.transport.ThrottlerTransportAdapter;
+
+/**
+ * Cuts a node off from the control plane of the others, with what Pekko has for tests of its own. Nothing comes or goes
+ * while it is cut, and neither side is told.
+ */
+@SuppressWarnings("deprecation") // its commands are those of a transport that is gone, and are understood by this one
+final class ControlLink {
+    /** What an actor system must have set to true to be cut off. */
+    static final String SETTING = "pekko.remote.artery.advanced.test-mode";
+
+    private final ActorSystem<?> system;
+
+    ControlLink(ActorSystem<?> system) {
+        this.system = system;
+    }
+
+    /** Cuts the node off from every other member for so long; returns at once. */
+    void cut(Duration length) {
+        set(ThrottlerTransportAdapter.Blackhole$.MODULE$);
+        system.scheduler().scheduleOnce(length, () -> set(ThrottlerTransportAdapter.Unthrottled$.MODULE$),
+                system.executionContext());
+    }
+
+    private void set(ThrottlerTransportAdapter.ThrottleMode mode) {
+        RemoteTransport transport = ((RARP) RARP.get(system.classicSystem())).provider().transport();
+        Address self = Cluster.get(system).selfMember().address();
+        for (Member member : Cluster.get(system).state().getMembers()) {
+            if (!member.address().equals(self)) {
+                transport.managementCommand(new ThrottlerTransportAdapter.SetThrottle(member.address(),
+                        ThrottlerTransportAdapter$Direction$Both$.MODULE$, mode));
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package dev.troupe.fault;
+
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.config.fault.FaultKind;
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.config.fault.FaultSpec;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the faults of a run strike on a node: ranks call it at the points of a step, and it throws, waits or does damage
+ * where a fault is due. Each is written to the {@link FaultLog} first.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class FaultInjector implements AutoCloseable {
+    /** Without faults: every call returns at once. */
+    public static final FaultInjector NONE = new FaultInjector(List.of(), Path.of(""), "", new ProcessDamage());
+
+    private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
+    /** Kinds that strike where a rank passes, and need nothing of it but that. */
+    private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
+            FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
+            FaultKind.KILL_DRIVER, FaultKind.CUT_CONTROL, FaultKind.CUT_DATA, FaultKind.CUT_BOTH,
+            FaultKind.KILL_COORDINATOR, FaultKind.DISK_FULL, FaultKind.CLOCK_JUMP);
+    private static final Set<FaultKind> SLOWING = EnumSet.of(FaultKind.SLOW);
+    private static final Set<FaultKind> OF_MESSAGES = EnumSet.of(FaultKind.DROP, FaultKind.DUPLICATE,
+            FaultKind.REORDER, FaultKind.DELAY, FaultKind.CORRUPT);
+
+    private final List<FaultSpec> faults;
+    private final AtomicIntegerArray usedUp;
+    private final FaultLog log;
+    private final String node;
+    private final NodeDamage damage;
+    private final AtomicLong clockAheadNanos = new AtomicLong();
+    /** For each rank what its hanging thread waits for. */
+    private final Map<Integer, CountDownLatch> retired = new ConcurrentHashMap<>();
+    private final Map<Integer, Consumer<String>> stoppers = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    private FaultInjector(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
+        this.faults = List.copyOf(faults);
+        this.usedUp = new AtomicIntegerArray(faults.size());
+        this.log = new FaultLog(runDirectory);
+        this.node = node;
+        this.damage = damage;
+    }
+
+    /**
+     * Creates the injector of a node; {@link #NONE} where there are no faults.
+     *
+     * @param runDirectory
+     *            where the run writes what has struck; it must be there
+     */
+    public static FaultInjector of(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
+        return faults.isEmpty() ? NONE : new FaultInjector(faults, runDirectory, node, damage);
+    }
+
+    /** Whether there are no faults at all. */
+    public boolean isIdle() {
+        return faults.isEmpty();
+    }
+
+    /**
+     * A rank passes a point that comes once for each microbatch.
+     *
+     * @throws InjectedFault
+     *             where an exception is due, or a rank that hung was given up
+     * @throws OutOfMemoryError
+     *             where that is due
+     * @throws CheckpointException
+     *             where the disk is to be full
+     */
+    public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
+        if (!faults.isEmpty()) {
+            Place place = new Place(point, rank, stage, step, microbatch);
+            // Before the fault is written down: whoever reads of it may give the rank up at once.
+            CountDownLatch givenUp = latch(rank);
+            due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
+        }
+    }
+
+    /** As {@link #at(FaultPoint, int, int, long, int)}, for a point that comes once in a step. */
+    public void at(FaultPoint point, int rank, int stage, long step) {
+        at(point, rank, stage, step, Place.NO_MICROBATCH);
+    }
+
+    /** Does an action, with what is due at a point before it, and more slowly where that is due. */
+    public <T> T around(FaultPoint point, int rank, int stage, long step, int microbatch, Supplier<T> action) {
+        if (faults.isEmpty()) {
+            return action.get();
+        }
+        at(point, rank, stage, step, microbatch);
+        CountDownLatch givenUp = latch(rank);
+        Optional<FaultSpec> slow = due(SLOWING, new Place(point, rank, stage, step, microbatch));
+        long start = System.nanoTime();
+        T result = action.get();
+        slow.ifPresent(fault -> rest(rank, givenUp, (long) ((fault.factor() - 1) * (System.nanoTime() - start))));
+        return result;
+    }
+
+    /** What is to become of a message of a stage; asked once for each. */
+    Optional<FaultSpec> ofMessage(int rank, int stage, long step, int microbatch) {
+        return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch));
+    }
+
+    /** Whether the snapshot that a rank keeps of a stage after a step is to be lost; asked once, when it is kept. */
+    public boolean losesSnapshot(int rank, int stage, long step) {
+        return strikes(FaultKind.LOSE_SNAPSHOT, FaultPoint.COMMIT, rank, stage, step);
+    }
+
+    /** Whether a rank's part of a checkpoint is to be damaged; asked once, when it is written. */
+    public boolean corruptsCheckpoint(int rank, int stage, long step) {
+        return strikes(FaultKind.CORRUPT_CHECKPOINT, FaultPoint.CHECKPOINT, rank, stage, step);
+    }
+
+    private boolean strikes(FaultKind kind, FaultPoint point, int rank, int stage, long step) {
+        return !faults.isEmpty()
+                && due(EnumSet.of(kind), new Place(point, rank, stage, step, Place.NO_MICROBATCH)).isPresent();
+    }
+
+    /** The first of these kinds that strikes at a place, written down. */
+    private Optional<FaultSpec> due(Set<FaultKind> kinds, Place place) {
+        for (int index = 0; index < faults.size(); index++) {
+            FaultSpec fault = faults.get(index);
+            if (kinds.contains(fault.kind()) && usedUp.get(index) == 0 && place.matches(fault) && place.isDrawn(fault)
+                    && (fault.kind() != FaultKind.KILL_COORDINATOR || damage.leads()) && claim(index, place)) {
+                return Optional.of(fault);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean claim(int index, Place place) {
+        FaultSpec fault = faults.get(index);
+        FaultLog.Claim claim = log.claim(
+                FiredFault.of(fault, index, node, place, System.currentTimeMillis()), place, fault.times());
+        return switch (claim) {
+            case STRIKES -> {
+                LOG.info("the fault \"{}\" strikes at {}", fault, place);
+                yield true;
+            }
+            case BEHIND -> false;
+            case USED_UP -> {
+                usedUp.set(index, 1);
+                yield false;
+            }
+        };
+    }
+
+    private void strike(FaultSpec fault, Place place, CountDownLatch givenUp) {
+        Duration length = Duration.ofNanos((long) (fault.seconds() * 1e9));
+        switch (fault.kind()) {
+            case EXCEPTION -> throw new InjectedFault(words(fault));
+            case OUT_OF_MEMORY -> throw new OutOfMemoryError(words(fault));
+            case HANG -> hang(fault, place.rank(), givenUp);
+            case STOP_SCHEDULE_ACTOR -> stop(fault, place.rank());
+            case EXIT -> damage.exit();
+            case KILL, KILL_COORDINATOR -> damage.kill();
+            case FREEZE -> damage.freeze(length);
+            case KILL_DRIVER -> damage.killDriver();
+            case CUT_CONTROL -> damage.cutControl(length);
+            case CUT_DATA -> damage.cutData(length);
+            case CUT_BOTH -> {
+                damage.cutControl(length);
+                damage.cutData(length);
+            }
+            case DISK_FULL -> throw new CheckpointException(
+                    "cannot write the checkpoint's part of rank " + place.rank() + ": No space left on device ("
+                            + words(fault) + ")",
+                    new IOException("No space left on device"));
+            case CLOCK_JUMP -> clockAheadNanos.addAndGet(length.toNanos());
+            case SLOW, DROP, DUPLICATE, REORDER, DELAY, CORRUPT, CORRUPT_CHECKPOINT, LOSE_SNAPSHOT ->
+                throw new IllegalStateException(fault + " does not strike by itself");
+        }
+    }
+
+    private static String words(FaultSpec fault) {
+        return "injected: " + fault;
+    }
+
+    private static void hang(FaultSpec fault, int rank, CountDownLatch givenUp) {
+        try {
+            givenUp.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        throw new InjectedFault(words(fault) + ", until rank " + rank + " was given up");
+    }
+
+    /** Waits, but no longer than the rank is wanted. */
+    private static void rest(int rank, CountDownLatch givenUp, long nanos) {
+        try {
+            if (givenUp.await(nanos, TimeUnit.NANOSECONDS)) {
+                throw new InjectedFault("rank " + rank + " was slow until it was given up");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private CountDownLatch latch(int rank) {
+        CountDownLatch latch = retired.computeIfAbsent(rank, _ -> new CountDownLatch(1));
+        if (closed) {
+            latch.countDown();
+        }
+        return latch;
+    }
+
+    private void stop(FaultSpec fault, int rank) {
+        Consumer<String> stopper = stoppers.get(rank);
+        if (stopper == null) {
+            throw new IllegalStateException("nobody walks the row of rank " + rank);
+        }
+        stopper.accept(words(fault));
+    }
+
+    /** Names what stops the actor of a rank, with the words that it is to fail with; the last call of a rank counts. */
+    public void onStop(int rank, Consumer<String> stopper) {
+        if (!faults.isEmpty()) {
+            stoppers.put(rank, stopper);
+        }
+    }
+
+    /** A rank was given up: its thread hangs no longer. One that takes its number may hang anew. */
+    public void retire(int rank) {
+        CountDownLatch latch = retired.remove(rank);
+        if (latch != null) {
+            latch.countDown();
+        }
+    }
+
+    /** A clock in nanoseconds that jumps where the clock of the node is to. */
+    public LongSupplier clock(LongSupplier nanos) {
+        return faults.isEmpty() ? nanos : () -> nanos.getAsLong() + clockAheadNanos.get();
+    }
+
+    /** Ends what hangs. */
+    @Override
+    public void close() {
+        closed = true;
+        retired.values().forEach(CountDownLatch::countDown);
+    }
+}

@@ -1,0 +1,94 @@
+package dev.troupe.fault;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The faults that have struck in a run, of all its nodes: {@code faults.jsonl} in its directory, a line each. A line is
+ * written before its fault strikes, so that neither a replay nor a rank that goes on in another process meets it again.
+ *
+ * <p>Thread rule: any thread of any process.
+ */
+public final class FaultLog {
+    /** Its name in the run's directory. */
+    public static final String FILE = "faults.jsonl";
+
+    private static final JsonMapper JSON = new JsonMapper();
+    // A file lock is the whole process's, so its threads take turns by themselves.
+    private static final Object TURN = new Object();
+
+    /** What came of asking for a fault. */
+    enum Claim {
+        /** It is written down, and strikes. */
+        STRIKES,
+        /** It has struck at this very place. */
+        BEHIND,
+        /** It has struck as often as it may. */
+        USED_UP
+    }
+
+    private final Path file;
+
+    FaultLog(Path runDirectory) {
+        this.file = runDirectory.resolve(FILE);
+    }
+
+    /**
+     * Reads what has struck in a run so far.
+     *
+     * @throws UncheckedIOException
+     *             where the file cannot be read, or is not one of this class
+     */
+    public static List<FiredFault> read(Path runDirectory) {
+        Path file = runDirectory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return List.of();
+        }
+        try {
+            return parse(Files.readString(file));
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot read " + file, failure);
+        }
+    }
+
+    /** Writes a fault down, unless it is behind or used up. */
+    Claim claim(FiredFault fired, Place place, int times) {
+        synchronized (TURN) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                    StandardOpenOption.WRITE); FileLock _ = channel.lock()) {
+                List<FiredFault> before = parse(Files.readString(file)).stream()
+                        .filter(other -> other.index() == fired.index()).toList();
+                if (times > 0 && before.size() >= times) {
+                    return Claim.USED_UP;
+                }
+                if (before.stream().anyMatch(other -> other.isAt(fired.index(), place))) {
+                    return Claim.BEHIND;
+                }
+                channel.write(ByteBuffer.wrap(
+                        (JSON.writeValueAsString(fired) + '\n').getBytes(StandardCharsets.UTF_8)), channel.size());
+                return Claim.STRIKES;
+            } catch (IOException failure) {
+                throw new UncheckedIOException("cannot write down a fault in " + file, failure);
+            }
+        }
+    }
+
+    private static List<FiredFault> parse(String text) throws JsonProcessingException {
+        List<FiredFault> fired = new ArrayList<>();
+        for (String line : text.lines().toList()) {
+            fired.add(JSON.readValue(line, FiredFault.class));
+        }
+        return fired;
+    }
+}

@@ -1,0 +1,223 @@
+package dev.troupe.fault;
+
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.machine.Pass;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntPredicate;
+import java.util.function.ToIntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A transport on which messages are lost, doubled, overtaken, late or damaged where a {@link FaultInjector} says so. Each
+ * strikes a message as it is sent.
+ *
+ * <p>A message that is lost is told as sent, as it is where a network loses it. One that comes twice is sent again when
+ * the transport has read it, before its rank has it back, so nobody writes into it between. One that is held leaves at
+ * its time, and at the latest before the epoch grows, so that what the transport gives back then is all there is.
+ */
+public final class FaultyTransport implements Transport {
+    private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);
+    private static final long PATIENCE_SECONDS = 5;
+
+    private final Transport inner;
+    private final FaultInjector faults;
+    private final ToIntFunction<Edge> senderStage;
+    private final IntPredicate isOfThisNode;
+    private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
+    private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
+    private final Set<Held> held = ConcurrentHashMap.newKeySet();
+    private final AtomicLong cutUntilNanos = new AtomicLong(System.nanoTime());
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1,
+            Thread.ofPlatform().daemon().name("troupe-faults").factory());
+
+    /** What becomes of a message that waits: told as sent, sent at its time, or sent behind the next one of its edge. */
+    private enum Fate {
+        LOST, LATE, OVERTAKEN
+    }
+
+    private record Held(MessageId id, Engine engine, Tensor tensor, Fate fate) {
+    }
+
+    /**
+     * @param senderStage
+     *            the stage that sends on an edge
+     * @param isOfThisNode
+     *            whether a rank lives on this node
+     */
+    public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
+            IntPredicate isOfThisNode) {
+        this.inner = inner;
+        this.faults = faults;
+        this.senderStage = senderStage;
+        this.isOfThisNode = isOfThisNode;
+    }
+
+    /** Hears for a rank what the transport says, and what this one says in its place; one call at a time. */
+    private final class Ear implements TransportListener {
+        private final TransportListener rank;
+
+        Ear(TransportListener rank) {
+            this.rank = rank;
+        }
+
+        @Override
+        public synchronized void onLanded(MessageId id, Tensor tensor) {
+            rank.onLanded(id, tensor);
+        }
+
+        @Override
+        public synchronized void onSent(MessageId id, Tensor tensor) {
+            Engine engine = twice.remove(id);
+            if (engine == null) {
+                rank.onSent(id, tensor);
+            } else {
+                inner.send(id, engine, tensor);
+            }
+        }
+
+        @Override
+        public synchronized void onReturned(Edge edge, Tensor tensor) {
+            rank.onReturned(edge, tensor);
+        }
+
+        @Override
+        public synchronized void onEpoch(int epoch) {
+            rank.onEpoch(epoch);
+        }
+
+        @Override
+        public synchronized void onFault(TransportFault fault) {
+            rank.onFault(fault);
+        }
+    }
+
+    @Override
+    public void register(int rank, TransportListener listener) {
+        Ear ear = new Ear(listener);
+        ears.put(rank, ear);
+        inner.register(rank, ear);
+    }
+
+    @Override
+    public void grant(int epoch, Edge edge, Engine engine, Tensor buffer) {
+        inner.grant(epoch, edge, engine, buffer);
+    }
+
+    @Override
+    public void send(MessageId id, Engine engine, Tensor tensor) {
+        Edge edge = id.edge();
+        FaultSpec fault = Pass.kindOf(id.pass()) == Pass.Kind.HELD_OUT
+                ? null
+                : faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()),
+                        id.microbatch()).orElse(null);
+        if (fault == null) {
+            pass(id, engine, tensor);
+            return;
+        }
+        long nanos = (long) (fault.seconds() * 1e9);
+        switch (fault.kind()) {
+            case DROP -> hold(new Held(id, engine, tensor, Fate.LOST), 0);
+            case CORRUPT -> inner.sendDamaged(id, engine, tensor);
+            case DUPLICATE -> {
+                twice.put(id, engine);
+                pass(id, engine, tensor);
+            }
+            case REORDER -> hold(new Held(id, engine, tensor, Fate.OVERTAKEN), nanos);
+            case DELAY -> hold(new Held(id, engine, tensor, Fate.LATE), nanos);
+            default -> throw new IllegalStateException(fault + " is no fault of a message");
+        }
+    }
+
+    private void pass(MessageId id, Engine engine, Tensor tensor) {
+        long cutNanos = cutUntilNanos.get() - System.nanoTime();
+        if (cutNanos > 0 && !isOfThisNode.test(id.edge().toRank())) {
+            hold(new Held(id, engine, tensor, Fate.LATE), cutNanos);
+            return;
+        }
+        inner.send(id, engine, tensor);
+        held.stream().filter(message -> message.fate() == Fate.OVERTAKEN && message.id().edge().equals(id.edge()))
+                .forEach(message -> timer.execute(() -> letGo(message)));
+    }
+
+    private void hold(Held message, long nanos) {
+        held.add(message);
+        timer.schedule(() -> letGo(message), nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** On the timer's thread alone, so that whoever waits for it knows that nothing is between. */
+    private void letGo(Held message) {
+        if (!held.remove(message)) {
+            return;
+        }
+        switch (message.fate()) {
+            case LOST -> ears.get(message.id().edge().fromRank()).onSent(message.id(), message.tensor());
+            case LATE, OVERTAKEN -> {
+                try {
+                    inner.send(message.id(), message.engine(), message.tensor());
+                } catch (IllegalStateException ended) { // its thread, by an error that the ranks have heard of
+                    LOG.debug("a message could not be let go", ended);
+                    ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
+                }
+            }
+        }
+    }
+
+    @Override
+    public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
+        inner.sendDamaged(id, engine, tensor);
+    }
+
+    /** Holds what goes to other nodes for so long. */
+    public void cut(Duration length) {
+        cutUntilNanos.accumulateAndGet(System.nanoTime() + length.toNanos(), (a, b) -> a - b > 0 ? a : b);
+    }
+
+    @Override
+    public void epoch(int epoch) {
+        letAllGo();
+        twice.clear();
+        inner.epoch(epoch);
+    }
+
+    private void letAllGo() {
+        CompletableFuture.runAsync(() -> held.forEach(this::letGo), timer).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .join();
+    }
+
+    @Override
+    public List<PendingTransfer> pending() {
+        return inner.pending();
+    }
+
+    @Override
+    public TransportCounters counters() {
+        return inner.counters();
+    }
+
+    @Override
+    public void close() {
+        if (!timer.isShutdown()) {
+            letAllGo(); // what cannot be sent any more comes back as the inner one closes
+            timer.shutdownNow();
+        }
+        inner.close();
+    }
+}

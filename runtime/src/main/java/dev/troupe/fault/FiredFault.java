@@ -1,0 +1,44 @@
+package dev.troupe.fault;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.config.fault.FaultSpec;
+
+/**
+ * A fault that has struck: a line of {@code faults.jsonl}.
+ *
+ * @param timeMillis
+ *            when, on the wall clock, in milliseconds since 1970
+ * @param fault
+ *            as its text
+ * @param index
+ *            which of the run's faults it was, from 0
+ * @param node
+ *            the node it struck
+ * @param point
+ *            where in the step
+ * @param rank
+ *            the rank it struck
+ * @param stage
+ *            the stage
+ * @param step
+ *            the optimizer step
+ * @param microbatch
+ *            the microbatch; -1 at points that come once in a step
+ */
+public record FiredFault(@JsonProperty(value = "time_ms", required = true) long timeMillis,
+        @JsonProperty(required = true) String fault, @JsonProperty(required = true) int index,
+        @JsonProperty(required = true) String node, @JsonProperty(required = true) FaultPoint point,
+        @JsonProperty(required = true) int rank, @JsonProperty(required = true) int stage,
+        @JsonProperty(required = true) long step, @JsonProperty(required = true) int microbatch) {
+
+    static FiredFault of(FaultSpec fault, int index, String node, Place place, long timeMillis) {
+        return new FiredFault(timeMillis, fault.text(), index, node, place.point(), place.rank(), place.stage(),
+                place.step(), place.microbatch());
+    }
+
+    /** Whether it is a fault of this number, struck at this place. */
+    boolean isAt(int otherIndex, Place place) {
+        return index == otherIndex && place.equals(new Place(point, rank, stage, step, microbatch));
+    }
+}

@@ -1,0 +1,10 @@
+package dev.troupe.fault;
+
+/** Something that failed because it was told to. The message names the fault. */
+public final class InjectedFault extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    public InjectedFault(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,69 @@
+package dev.troupe.fault;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Locale;
+
+/** Damage to a process that has the whole run: what concerns several nodes it does not have. */
+public class ProcessDamage implements NodeDamage {
+    /** That of a process which failed on purpose, EX_SOFTWARE of sysexits.h. */
+    public static final int EXIT_CODE = 70;
+
+    @Override
+    public final void exit() {
+        // Not System.exit: its hooks would end the run in good order.
+        Runtime.getRuntime().halt(EXIT_CODE);
+    }
+
+    @Override
+    public final void kill() {
+        kill(ProcessHandle.current().pid());
+    }
+
+    /** Ends another process, or this one, by SIGKILL. */
+    protected static void kill(long process) {
+        shell("kill -KILL %d", process);
+    }
+
+    @Override
+    public final void freeze(Duration length) {
+        shell("kill -STOP %1$d && sleep %2$.3f; kill -CONT %1$d", ProcessHandle.current().pid(),
+                length.toMillis() / 1e3);
+    }
+
+    /** Has another process do it, since this one may not live to see the end. */
+    private static void shell(String command, Object... arguments) {
+        try {
+            new ProcessBuilder("/bin/sh", "-c", String.format(Locale.ROOT, command, arguments)).start().waitFor();
+        } catch (IOException failure) {
+            throw new UncheckedIOException("a fault could not strike", failure);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void killDriver() {
+        throw needsNodes();
+    }
+
+    @Override
+    public void cutControl(Duration length) {
+        throw needsNodes();
+    }
+
+    @Override
+    public void cutData(Duration length) {
+        throw needsNodes();
+    }
+
+    @Override
+    public boolean leads() {
+        return true;
+    }
+
+    private static IllegalStateException needsNodes() {
+        return new IllegalStateException("a run in one process has no link to cut and no driver beside it");
+    }
+}

@@ -1,0 +1,158 @@
+package dev.troupe.chaos;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.fault.FiredFault;
+import dev.troupe.machine.Recovery;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.SafeTensorsWriter;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("plan")
+class ChaosResultTest {
+    private static final Path WEIGHTS = Path.of("weights.safetensors");
+    private static final FaultSpec EXCEPTION = FaultSpec.parse("exception step=1", "", "");
+    private static final FaultSpec HANG = FaultSpec.parse("hang step=2", "", "");
+
+    @TempDir
+    private Path home;
+
+    private Path one;
+    private Path other;
+
+    @BeforeEach
+    void makeTwoRuns() throws IOException {
+        one = Files.createDirectory(home.resolve("one"));
+        other = Files.createDirectory(home.resolve("other"));
+        weights(one, 1, 2, 3);
+        weights(other, 1, 2, 3);
+    }
+
+    private static void weights(Path run, int... bits) throws IOException {
+        SafeTensorsWriter.write(run.resolve(WEIGHTS), Map.of(), List.of(
+                new NamedTensor("w", Shape.of(bits.length), DataType.INT32, target -> IntStream.range(0, bits.length)
+                        .forEach(i -> target.setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, bits[i])))));
+    }
+
+    /** Steps that begin at 0 and take a second each, with losses of 5, 4 and so on. */
+    private static List<CommittedStep> steps(int count) {
+        return IntStream.range(0, count).mapToObj(step -> new CommittedStep(step, 5.0 - step, 1, 1000L * (step + 1)))
+                .toList();
+    }
+
+    private RunRecord undisturbed() {
+        return new RunRecord(one, steps(3), List.of(), List.of());
+    }
+
+    private static FiredFault fired(FaultSpec fault, int index, long millis) {
+        return new FiredFault(millis, fault.text(), index, "node-0", FaultPoint.FORWARD, 1, 1, 1, 0);
+    }
+
+    private static Recovery recovery(int epoch, long detected, long resumed, long caughtUp) {
+        return new Recovery(epoch, 1, List.of(1), "a test", detected, resumed, caughtUp);
+    }
+
+    private ChaosResult compare(RunRecord disturbed, Optional<String> failure, FaultSpec... asked) {
+        return ChaosResult.of(undisturbed(), disturbed, List.of(asked), failure, WEIGHTS);
+    }
+
+    @Test
+    void shouldGiveEachFaultTheRecoveryThatFollowsIt() {
+        RunRecord disturbed = new RunRecord(other, steps(3),
+                List.of(fired(HANG, 1, 1500), fired(EXCEPTION, 0, 1100)),
+                List.of(recovery(1, 1110, 1150, 1300), recovery(2, 2500, 2600, 2650)));
+        List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
+        assertEquals(List.of("exception step=1", "hang step=2"), faults.stream().map(FaultOutcome::fault).toList());
+        assertEquals(OptionalDouble.of(0.01), faults.get(0).secondsToDetect());
+        assertEquals(OptionalDouble.of(0.04), faults.get(0).secondsToRestart());
+        assertEquals(OptionalDouble.of(0.15), faults.get(0).secondsToCatchUp());
+        assertEquals(OptionalDouble.of(1), faults.get(1).secondsToDetect());
+    }
+
+    @Test
+    void shouldTellAFaultThatNothingFollowedFromOneThatNeverStruck() {
+        RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(HANG, 1, 1500)), List.of());
+        List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
+        assertEquals(List.of("hang step=2", "exception step=1"), faults.stream().map(FaultOutcome::fault).toList());
+        assertTrue(faults.get(0).fired().isPresent() && faults.get(0).recovery().isEmpty());
+        assertTrue(faults.get(1).fired().isEmpty());
+    }
+
+    @Test
+    void shouldFindNothingDifferentInEqualRuns() {
+        ChaosResult result = compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty());
+        assertTrue(result.isEqual());
+        assertEquals(1, result.throughputKept());
+    }
+
+    @Test
+    void shouldFindASingleBitOfTheWeights() throws IOException {
+        weights(other, 1, 2, 3 ^ 1 << 8);
+        assertEquals(Optional.of("tensor w differs from byte 9 on"),
+                compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty()).difference());
+    }
+
+    @Test
+    void shouldFindWeightsOfAnotherShape() throws IOException {
+        weights(other, 1, 2);
+        assertFalse(compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty()).isEqual());
+    }
+
+    @Test
+    void shouldFindALossThatDiffersAndOneThatIsMissing() {
+        List<CommittedStep> steps = List.of(steps(3).get(0), new CommittedStep(1, Math.nextUp(4.0), 1, 2000),
+                steps(3).get(2));
+        assertEquals(Optional.of("step 1 has the loss 4.0 undisturbed, and 4.000000000000001 disturbed"),
+                compare(new RunRecord(other, steps, List.of(), List.of()), Optional.empty()).difference());
+        assertEquals(Optional.of("step 2 has the loss 3.0 undisturbed, and is not there disturbed"),
+                compare(new RunRecord(other, steps(2), List.of(), List.of()), Optional.empty()).difference());
+    }
+
+    @Test
+    void shouldSayThatTheRunFailedBeforeAnythingElse() {
+        assertEquals(Optional.of("the disturbed run failed: a reason"),
+                compare(new RunRecord(other, steps(1), List.of(), List.of()), Optional.of("a reason")).difference());
+    }
+
+    @Test
+    void shouldCountStepsDoneAgainAndTimeLost() {
+        List<CommittedStep> steps = List.of(steps(3).get(0), steps(3).get(1), new CommittedStep(0, 5, 1, 4000),
+                new CommittedStep(1, 4, 1, 5000), new CommittedStep(2, 3, 1, 6000));
+        ChaosResult result = compare(new RunRecord(other, steps, List.of(), List.of()), Optional.empty());
+        assertTrue(result.isEqual());
+        assertEquals(2, result.disturbed().stepsLost());
+        assertEquals(0.5, result.throughputKept());
+    }
+
+    @Test
+    void shouldReadWhatARunLeft() throws IOException {
+        Path metrics = Files.writeString(one.resolve("metrics.jsonl"),
+                "{\"step\":0,\"loss\":5.5,\"step_seconds\":0.25,\"skipped\":false,\"time_ms\":1000}\n");
+        RecoveryLog.append(one, recovery(1, 10, 20, 30));
+        RecoveryLog.append(one, recovery(2, 40, 50, 60));
+        RunRecord read = RunRecord.read(one, metrics);
+        assertEquals(List.of(new CommittedStep(0, 5.5, 0.25, 1000)), read.steps());
+        assertEquals(List.of(recovery(1, 10, 20, 30), recovery(2, 40, 50, 60)), read.recoveries());
+        assertEquals(0.25, read.seconds());
+        assertEquals(new RunRecord(other, List.of(), List.of(), List.of()),
+                RunRecord.read(other, other.resolve("metrics.jsonl")));
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of what is read off a disturbed run. */
+package dev.troupe.chaos;

@@ -1,0 +1,2 @@
+/** Tests of faults on purpose. */
+package dev.troupe.fault;

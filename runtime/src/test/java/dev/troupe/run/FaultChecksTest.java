@@ -1,0 +1,64 @@
+package dev.troupe.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("plan")
+class FaultChecksTest {
+    /** Two ranks with the stages 0, 2 and 1, 3, and four microbatches a step. */
+    private final TrainingPlan plan = TrainingPlan.of(new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
+            new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("interleaved-1f1b"),
+            new ParallelLayout(2, 1, 1), false, Zero.NONE, 2, 1, 2);
+
+    @ParameterizedTest
+    @ValueSource(strings = {"exception stage=3 rank=1 step=9 microbatch=3 at=B", "drop", "freeze"})
+    void shouldLetThroughWhatCanStrike(String fault) {
+        require(false, fault);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', value = {
+            "exception stage=4 ! is for stage 4, but the run has 4, numbered from 0",
+            "exception rank=2 ! is for rank 2, but the run has 2, numbered from 0",
+            "exception microbatch=4 ! is for microbatch 4, but the run has 4, numbered from 0",
+            "exception step=10 ! is for step 10, but the run has the steps 0 to 9",
+            "exception rank=0 stage=1 ! is for stage 1 on rank 0, which has the stages [0, 2]",
+            "exception at=W ! is for W, but the plan has only F, B",
+            "kill ! strikes a process of a cluster, but this run has one process alone"})
+    void shouldSayWhyAFaultCannotStrike(String fault, String why) {
+        String sentence = assertThrows(RequestException.class, () -> require(false, fault)).getMessage();
+        assertTrue(sentence.startsWith("the fault \"" + fault.strip() + "\" " + why), sentence);
+    }
+
+    @Test
+    void shouldLetProcessesOfAClusterDie() {
+        require(true, "kill", "cut-both");
+    }
+
+    @Test
+    void shouldNameEveryFaultThatCannotStrike() {
+        assertEquals(2, assertThrows(RequestException.class, () -> require(false, "kill", "drop", "drop stage=9"))
+                .getMessage().lines().count());
+    }
+
+    private void require(boolean hasNodes, String... faults) {
+        List<FaultSpec> specs = Stream.of(faults).map(text -> FaultSpec.parse(text, "", "")).toList();
+        new FaultChecks(plan, 10, hasNodes).require(specs);
+    }
+}
