@@ -57,6 +57,48 @@ class ChaosCommandTest {
         assertEquals(4, json.get("disturbed").get("steps").size());
     }
 
+    /** A step for each fault, at every point of a step at which something may throw. */
+    @Test
+    void shouldEndWithTheSameBitsWhateverThrows() throws IOException {
+        Path out = folder.resolve("thrown");
+        List<String> points = List.of("F", "B", "send", "receive", "reduce", "optimizer", "commit");
+        List<String> arguments = new ArrayList<>(List.of("-s", "training.steps=" + (points.size() + 3)));
+        for (int step = 0; step < points.size(); step++) {
+            arguments.addAll(List.of("--fault",
+                    "exception stage=" + step % 2 + " step=" + (step + 1) + " at=" + points.get(step)));
+        }
+        arguments.addAll(List.of("--fault", "stop-schedule-actor stage=0 step=" + (points.size() + 1), "--fault",
+                "out-of-memory stage=1 step=" + (points.size() + 2)));
+        Door door = chaos(out, arguments.toArray(String[]::new));
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        JsonNode json = json(out);
+        assertEquals(points.size() + 2, json.get("faults").size());
+        for (JsonNode fault : json.get("faults")) {
+            assertTrue(fault.get("seconds_to_detect").asDouble() >= 0, fault::toString);
+            assertTrue(fault.get("seconds_to_restart").asDouble() >= 0, fault::toString);
+            assertTrue(fault.get("seconds_to_catch_up").asDouble() >= 0, fault::toString);
+        }
+        assertEquals(0, json.get("steps_lost").asInt());
+        assertEquals(points.size() + 2, json.get("disturbed").get("recoveries").size());
+    }
+
+    @Test
+    void shouldSayWhatIsDifferentWhereTheRunCannotGoOn() throws IOException {
+        Path out = folder.resolve("failed");
+        Door door = chaos(out, "-s", "recovery.enabled=false", "--fault", "exception step=2");
+        assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
+        assertTrue(door.output().contains("not the same: the disturbed run failed"), door.output());
+        assertFalse(json(out).get("equal").asBoolean());
+    }
+
+    @Test
+    void shouldDropWhatComesTwice() throws IOException {
+        Path out = folder.resolve("twice");
+        Door door = chaos(out, "--fault", "duplicate stage=0 step=1", "--fault", "duplicate stage=1 step=2");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        assertEquals(0, json(out).get("disturbed").get("recoveries").size());
+    }
+
     @Test
     void shouldTakeTheFaultsOfTheFileToo() throws IOException {
         Path out = folder.resolve("file");

@@ -268,6 +268,7 @@ final class RankResources {
     void retire() {
         outbox.retire();
         leaveGroups();
+        node.faults().retire(rank);
         thread.abandon();
         exchanging.shutDown(); // what it still has fails at once, and whoever waits for that hears so
     }

@@ -237,9 +237,9 @@ final class StageWorker implements AutoCloseable {
             stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         }
         engine.workEnds();
-        if (!rank.outbox().isRetired()) {
-            node.snapshots().ifPresent(kept -> kept.keep(rank.rank(), stage.index(), update.step() + 1, engine,
-                    stage.state()));
+        if (node.snapshots().isPresent() && !rank.outbox().isRetired()
+                && points.keepsSnapshot(stage.index(), update.step())) {
+            node.snapshots().get().keep(rank.rank(), stage.index(), update.step() + 1, engine, stage.state());
         }
         return TaskResult.NOTHING;
     }

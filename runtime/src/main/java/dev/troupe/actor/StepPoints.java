@@ -29,6 +29,12 @@ record StepPoints(FaultInjector faults, int rank) {
         }
     }
 
+    /** A stage is about to keep its snapshot after a step; whether it does. */
+    boolean keepsSnapshot(int stage, long step) {
+        faults.at(FaultPoint.COMMIT, rank, stage, step);
+        return !faults.losesSnapshot(rank, stage, step);
+    }
+
     private static FaultPoint point(StageTask task) {
         return switch (task) {
             case StageTask.Compute(Action action) -> switch (action.kind()) {

@@ -77,7 +77,8 @@ public final class ClusterRun {
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
                     directory -> TrainingRun.context(run, requireVisible(directory, self),
-                            faulty(run, self, resources.transport(), faults, damage), resources.groups(), resources.snapshots(),
+                            faulty(run, self, resources.transport(), faults, damage), resources.groups(),
+                            resources.snapshots(),
                             Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(

@@ -84,7 +84,8 @@ public final class TrainingRun {
         Optional<Snapshots> snapshots = snapshots(run);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
         NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout,
-                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, gradients, faults), transport,
+                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, gradients, faults),
+                transport,
                 () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
@@ -92,7 +93,8 @@ public final class TrainingRun {
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
-                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run), faults.clock(System::nanoTime),
+                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run),
+                faults.clock(System::nanoTime),
                 listener,
                 outcome);
         return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
