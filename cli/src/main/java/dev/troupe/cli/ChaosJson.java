@@ -21,7 +21,8 @@ final class ChaosJson {
         ObjectNode root = JSON.createObjectNode();
         root.put("name", spec.name()).put("schedule", spec.parallel().schedule())
                 .put("equal", result.isEqual()).put("difference", result.difference().orElse(null))
-                .put("steps_lost", result.disturbed().stepsLost()).put("throughput_kept", result.throughputKept());
+                .put("steps_lost", result.disturbed().stepsLost())
+                .put("resumed", result.disturbed().resumed()).put("throughput_kept", result.throughputKept());
         ArrayNode faults = root.putArray("faults");
         result.faults().forEach(outcome -> faults.add(fault(outcome)));
         root.set("undisturbed", run(result.undisturbed()));

@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.chaos.RunRecord;
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.run.PreparedRun;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -59,7 +61,10 @@ final class ChaosRun {
         return run;
     }
 
-    /** Trains with some faults, in a directory of that name. */
+    /**
+     * Trains with some faults, in a directory of that name. A run that ends before its last step goes on from its newest
+     * checkpoint, if it has one, as often as there are faults.
+     */
     Ended train(String name, List<FaultSpec> faults) {
         Path config = directory.resolve(name + ".conf");
         Path run = directory.resolve(name);
@@ -69,8 +74,26 @@ final class ChaosRun {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
-        int exitCode = Troupe.commandLine().execute(spec.cluster().isPresent() ? "launch" : "train",
-                config.toString(), "--out", run.toString());
-        return new Ended(RunRecord.read(run, run.resolve(MetricsLog.FILE)), exitCode);
+        int exitCode = execute(config, run);
+        RunRecord record = read(run);
+        while (exitCode == ExitCode.RUN_FAILED && record.resumed() < faults.size()
+                && Checkpoint.newestSteps(run).isPresent()) {
+            long endedMillis = System.currentTimeMillis();
+            long stepsDone = Checkpoint.newestSteps(run).getAsLong();
+            exitCode = execute(config, run, "--resume", run.toString());
+            record = record.resumed(read(run), endedMillis, stepsDone);
+        }
+        return new Ended(record, exitCode);
+    }
+
+    private int execute(Path config, Path run, String... more) {
+        List<String> arguments = new ArrayList<>(List.of(spec.cluster().isPresent() ? "launch" : "train",
+                config.toString(), "--out", run.toString()));
+        arguments.addAll(List.of(more));
+        return Troupe.commandLine().execute(arguments.toArray(String[]::new));
+    }
+
+    private static RunRecord read(Path run) {
+        return RunRecord.read(run, run.resolve(MetricsLog.FILE));
     }
 }

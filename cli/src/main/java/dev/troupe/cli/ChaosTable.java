@@ -23,8 +23,9 @@ final class ChaosTable {
 
     /** What the run as a whole lost and kept, and whether the weights are equal. */
     static String summary(ChaosResult result) {
-        return String.format(Locale.ROOT, "%d steps lost, %.1f %% of the throughput kept; %s",
-                result.disturbed().stepsLost(), 100 * result.throughputKept(),
+        return String.format(Locale.ROOT,
+                "%d steps lost, %d times on from a checkpoint, %.1f %% of the throughput kept; %s",
+                result.disturbed().stepsLost(), result.disturbed().resumed(), 100 * result.throughputKept(),
                 result.difference().map(difference -> "not the same: " + difference)
                         .orElse("the same to the bit: every loss and every weight"));
     }

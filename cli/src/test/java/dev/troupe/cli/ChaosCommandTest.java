@@ -92,6 +92,18 @@ class ChaosCommandTest {
     }
 
     @Test
+    void shouldGoOnFromACheckpointWhereNothingElseHelps() throws IOException {
+        Path out = folder.resolve("resumed");
+        Door door = chaos(out, "-s", "recovery.enabled=false", "-s", "training.checkpoint-every=2", "--fault",
+                "exception step=3 at=B");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        JsonNode json = json(out);
+        assertEquals(1, json.get("resumed").asInt());
+        assertEquals(1, json.get("steps_lost").asInt());
+        assertTrue(json.get("faults").get(0).get("seconds_to_restart").asDouble() > 0, json::toString);
+    }
+
+    @Test
     void shouldDropWhatComesTwice() throws IOException {
         Path out = folder.resolve("twice");
         Door door = chaos(out, "--fault", "duplicate stage=0 step=1", "--fault", "duplicate stage=1 step=2");

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,9 +26,11 @@ import java.util.TreeMap;
  *            the faults that struck, in their order
  * @param recoveries
  *            how the run went on, in their order
+ * @param resumed
+ *            how often it ended and went on from a checkpoint
  */
 public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFault> fired,
-        List<Recovery> recoveries) {
+        List<Recovery> recoveries, int resumed) {
     private static final JsonMapper JSON = new JsonMapper();
 
     public RunRecord {
@@ -48,7 +52,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
             List<CommittedStep> steps = Files.exists(metrics)
                     ? Files.readAllLines(metrics).stream().map(RunRecord::step).toList()
                     : List.of();
-            return new RunRecord(directory, steps, FaultLog.read(directory), RecoveryLog.read(directory));
+            return new RunRecord(directory, steps, FaultLog.read(directory), RecoveryLog.read(directory), 0);
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot read " + metrics, failure);
         }
@@ -62,6 +66,35 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
         } catch (IOException failure) {
             throw new UncheckedIOException("no line of metrics: " + line, failure);
         }
+    }
+
+    /**
+     * This run after it ended and went on from a checkpoint, which counts as a recovery: detected when it had ended, resumed when
+     * it began its first step again, caught up when every step was committed that was before.
+     *
+     * @param later
+     *            what it has left since, with what stood there before
+     * @param endedMillis
+     *            when it had ended, on the wall clock, in milliseconds since 1970
+     * @param stepsDone
+     *            of the checkpoint
+     */
+    public RunRecord resumed(RunRecord later, long endedMillis, long stepsDone) {
+        List<CommittedStep> again = later.steps.stream().filter(step -> step.committedMillis() > endedMillis).toList();
+        List<CommittedStep> all = new ArrayList<>(steps);
+        all.addAll(again);
+        List<Recovery> went = new ArrayList<>(recoveries);
+        later.recoveries.stream().filter(recovery -> !recoveries.contains(recovery)).forEach(went::add);
+        if (!again.isEmpty()) {
+            long reached = losses().keySet().stream().mapToLong(Long::longValue).max().orElse(0);
+            CommittedStep caughtUp = again.stream().filter(step -> step.step() >= reached).findFirst()
+                    .orElse(again.getLast());
+            went.add(new Recovery(0, stepsDone, List.of(),
+                    "the run ended, and went on from the checkpoint after " + stepsDone + " steps", endedMillis,
+                    again.getFirst().startedMillis(), caughtUp.committedMillis()));
+        }
+        went.sort(Comparator.comparingLong(Recovery::detectedAtMillis));
+        return new RunRecord(directory, all, later.fired, went, resumed + 1);
     }
 
     /** The loss of each step, of one that was done again as it was last. */

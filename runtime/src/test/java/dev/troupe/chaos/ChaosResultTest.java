@@ -59,7 +59,7 @@ class ChaosResultTest {
     }
 
     private RunRecord undisturbed() {
-        return new RunRecord(one, steps(3), List.of(), List.of());
+        return new RunRecord(one, steps(3), List.of(), List.of(), 0);
     }
 
     private static FiredFault fired(FaultSpec fault, int index, long millis) {
@@ -78,7 +78,7 @@ class ChaosResultTest {
     void shouldGiveEachFaultTheRecoveryThatFollowsIt() {
         RunRecord disturbed = new RunRecord(other, steps(3),
                 List.of(fired(HANG, 1, 1500), fired(EXCEPTION, 0, 1100)),
-                List.of(recovery(1, 1110, 1150, 1300), recovery(2, 2500, 2600, 2650)));
+                List.of(recovery(1, 1110, 1150, 1300), recovery(2, 2500, 2600, 2650)), 0);
         List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
         assertEquals(List.of("exception step=1", "hang step=2"), faults.stream().map(FaultOutcome::fault).toList());
         assertEquals(OptionalDouble.of(0.01), faults.get(0).secondsToDetect());
@@ -89,7 +89,7 @@ class ChaosResultTest {
 
     @Test
     void shouldTellAFaultThatNothingFollowedFromOneThatNeverStruck() {
-        RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(HANG, 1, 1500)), List.of());
+        RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(HANG, 1, 1500)), List.of(), 0);
         List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
         assertEquals(List.of("hang step=2", "exception step=1"), faults.stream().map(FaultOutcome::fault).toList());
         assertTrue(faults.get(0).fired().isPresent() && faults.get(0).recovery().isEmpty());
@@ -98,7 +98,7 @@ class ChaosResultTest {
 
     @Test
     void shouldFindNothingDifferentInEqualRuns() {
-        ChaosResult result = compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty());
+        ChaosResult result = compare(new RunRecord(other, steps(3), List.of(), List.of(), 0), Optional.empty());
         assertTrue(result.isEqual());
         assertEquals(1, result.throughputKept());
     }
@@ -107,13 +107,13 @@ class ChaosResultTest {
     void shouldFindASingleBitOfTheWeights() throws IOException {
         weights(other, 1, 2, 3 ^ 1 << 8);
         assertEquals(Optional.of("tensor w differs from byte 9 on"),
-                compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty()).difference());
+                compare(new RunRecord(other, steps(3), List.of(), List.of(), 0), Optional.empty()).difference());
     }
 
     @Test
     void shouldFindWeightsOfAnotherShape() throws IOException {
         weights(other, 1, 2);
-        assertFalse(compare(new RunRecord(other, steps(3), List.of(), List.of()), Optional.empty()).isEqual());
+        assertFalse(compare(new RunRecord(other, steps(3), List.of(), List.of(), 0), Optional.empty()).isEqual());
     }
 
     @Test
@@ -121,25 +121,43 @@ class ChaosResultTest {
         List<CommittedStep> steps = List.of(steps(3).get(0), new CommittedStep(1, Math.nextUp(4.0), 1, 2000),
                 steps(3).get(2));
         assertEquals(Optional.of("step 1 has the loss 4.0 undisturbed, and 4.000000000000001 disturbed"),
-                compare(new RunRecord(other, steps, List.of(), List.of()), Optional.empty()).difference());
+                compare(new RunRecord(other, steps, List.of(), List.of(), 0), Optional.empty()).difference());
         assertEquals(Optional.of("step 2 has the loss 3.0 undisturbed, and is not there disturbed"),
-                compare(new RunRecord(other, steps(2), List.of(), List.of()), Optional.empty()).difference());
+                compare(new RunRecord(other, steps(2), List.of(), List.of(), 0), Optional.empty()).difference());
     }
 
     @Test
     void shouldSayThatTheRunFailedBeforeAnythingElse() {
         assertEquals(Optional.of("the disturbed run failed: a reason"),
-                compare(new RunRecord(other, steps(1), List.of(), List.of()), Optional.of("a reason")).difference());
+                compare(new RunRecord(other, steps(1), List.of(), List.of(), 0), Optional.of("a reason")).difference());
     }
 
     @Test
     void shouldCountStepsDoneAgainAndTimeLost() {
         List<CommittedStep> steps = List.of(steps(3).get(0), steps(3).get(1), new CommittedStep(0, 5, 1, 4000),
                 new CommittedStep(1, 4, 1, 5000), new CommittedStep(2, 3, 1, 6000));
-        ChaosResult result = compare(new RunRecord(other, steps, List.of(), List.of()), Optional.empty());
+        ChaosResult result = compare(new RunRecord(other, steps, List.of(), List.of(), 0), Optional.empty());
         assertTrue(result.isEqual());
         assertEquals(2, result.disturbed().stepsLost());
         assertEquals(0.5, result.throughputKept());
+    }
+
+    /** Three steps; ends; goes on from the checkpoint after one, and does two again. */
+    @Test
+    void shouldCountWhatACheckpointSavedAsARecovery() {
+        RunRecord before = new RunRecord(other, steps(3), List.of(), List.of(recovery(1, 10, 20, 30)), 0);
+        List<CommittedStep> whole = List.of(steps(3).get(0), new CommittedStep(1, 4, 1, 9000),
+                new CommittedStep(2, 3, 1, 10_000), new CommittedStep(3, 2, 1, 11_000));
+        RunRecord both = before.resumed(
+                new RunRecord(other, whole, List.of(fired(HANG, 0, 2900)), List.of(recovery(1, 10, 20, 30)), 0), 5000,
+                1);
+        assertEquals(2, both.stepsLost());
+        assertEquals(1, both.resumed());
+        assertEquals(6, both.steps().size());
+        assertEquals(List.of(recovery(1, 10, 20, 30), new Recovery(0, 1, List.of(),
+                "the run ended, and went on from the checkpoint after 1 steps", 5000, 8000, 10_000)),
+                both.recoveries());
+        assertEquals(1, both.fired().size());
     }
 
     @Test
@@ -152,7 +170,7 @@ class ChaosResultTest {
         assertEquals(List.of(new CommittedStep(0, 5.5, 0.25, 1000)), read.steps());
         assertEquals(List.of(recovery(1, 10, 20, 30), recovery(2, 40, 50, 60)), read.recoveries());
         assertEquals(0.25, read.seconds());
-        assertEquals(new RunRecord(other, List.of(), List.of(), List.of()),
+        assertEquals(new RunRecord(other, List.of(), List.of(), List.of(), 0),
                 RunRecord.read(other, other.resolve("metrics.jsonl")));
     }
 }
