@@ -63,7 +63,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public record StopWaiting() implements Command {
     }
 
-    private record CoordinatorLost() implements Command {
+    private record CoordinatorLost(boolean wasHere) implements Command {
     }
 
     private record NotCalled() implements Command {
@@ -139,15 +139,21 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
-                .onMessage(CoordinatorLost.class, _ -> onCoordinatorLost())
+                .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
                 .onMessage(NotCalled.class, _ -> onNotCalled()).onMessage(StopWaiting.class, _ -> onStopWaiting())
                 .onSignal(ChildFailed.class, this::onChildFailed).onSignal(PostStop.class, _ -> onPostStop()).build();
     }
 
     private Behavior<Command> onHostRanks(HostRanks host) {
         timers.cancel(WAITING);
-        getContext().watchWith(host.coordinator(), new CoordinatorLost());
-        node = setup.context().apply(Path.of(host.directory()));
+        getContext().watchWith(host.coordinator(),
+                new CoordinatorLost(host.coordinator().path().address().hasLocalScope()));
+        try {
+            node = setup.context().apply(Path.of(host.directory()));
+        } catch (RuntimeException failure) { // the run's directory, or what it reads from there
+            coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), Reason.of(failure)));
+            return this;
+        }
         start(host.ranks(), node.firstStep());
         return this;
     }
@@ -229,8 +235,11 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return this;
     }
 
-    private Behavior<Command> onCoordinatorLost() {
-        return fail("the node of the coordinator ended before the run did; its log says why");
+    /** A coordinator of this JVM ends without a word where all its actors do: whoever started them knows why. */
+    private Behavior<Command> onCoordinatorLost(CoordinatorLost lost) {
+        return lost.wasHere()
+                ? Behaviors.stopped()
+                : fail("the node of the coordinator ended before the run did; its log says why");
     }
 
     private Behavior<Command> onStopWaiting() {

@@ -54,6 +54,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record Happened(CoordinatorEvent event) implements Command {
     }
 
+    /** A node cannot host what it was told to, for the reason in this sentence. */
+    record NodeFailed(String name, String reason) implements Command {
+    }
+
     /** What a rank says of itself. */
     record StatusTold(RankStatus status) implements Command {
     }
@@ -128,6 +132,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
+                .onMessage(NodeFailed.class, this::onNodeFailed)
                 .onMessage(StatusTold.class, this::onStatusTold)
                 .onMessage(Stop.class, _ -> onStop())
                 .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(Tick.class, _ -> onTick()).build();
@@ -276,6 +281,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private StallWatch newStallWatch() {
         return new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
                 setup.clock().getAsLong());
+    }
+
+    private Behavior<Command> onNodeFailed(NodeFailed failed) {
+        return end(Optional.of("node " + failed.name() + ": " + failed.reason()));
     }
 
     private Behavior<Command> onStatusTold(StatusTold told) {

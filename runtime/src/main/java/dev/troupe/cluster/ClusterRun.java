@@ -33,6 +33,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.cluster.typed.ClusterSingleton;
 import org.apache.pekko.cluster.typed.SingletonActor;
@@ -76,7 +77,7 @@ public final class ClusterRun {
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
-                    directory -> TrainingRun.context(run, requireVisible(directory, self),
+                    directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(),
                             Optional.empty(), faults),
@@ -120,10 +121,10 @@ public final class ClusterRun {
                 + key + " in cluster.nodes";
     }
 
-    private static Path requireVisible(Path directory, NodeSpec self) {
+    private static Path requireVisible(Path directory) {
         if (!Files.isDirectory(directory)) {
-            throw new RequestException("node " + self.name() + " does not see the run's directory " + directory
-                    + ": put it on storage that all machines mount in the same place, and name it with --out");
+            throw new RequestException("the run's directory " + directory + " is not there: put it on storage that all"
+                    + " machines mount in the same place, and name it with --out");
         }
         return directory;
     }
@@ -189,7 +190,7 @@ public final class ClusterRun {
         }
     }
 
-    /** The coordinator is wherever the oldest node is; what this node is told goes there. */
+    /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
     private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node, LostNodes lost,
             Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
@@ -197,12 +198,13 @@ public final class ClusterRun {
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
             var hosting = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
+            context.watch(hosting);
             return Behaviors.receive(TrainingCoordinator.Command.class)
                     .onMessage(TrainingCoordinator.Stop.class, stop -> {
                         hosting.tell(new NodeActor.StopWaiting());
                         coordinator.tell(stop);
                         return Behaviors.same();
-                    }).build();
+                    }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build();
         });
     }
 

@@ -24,6 +24,8 @@ import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
+import dev.troupe.run.RequestException;
+import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.transport.Transport;
@@ -41,8 +43,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
@@ -69,6 +73,7 @@ class NodeActorTest {
     private final Corpus corpus = Corpus.ofText("a text",
             "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
             Tokenizer.named("bytes"));
+    private final List<RunOutcome> outcomes = new CopyOnWriteArrayList<>();
     private ActorRef<NodeActor.Command> node;
 
     @AfterEach
@@ -147,6 +152,24 @@ class NodeActorTest {
     }
 
     @Test
+    void shouldSayThatItCannotHostWhatItIsToldTo() {
+        spawn(new HandOver(), _ -> {
+            throw new RequestException("the run's directory is not there");
+        }, () -> {
+        });
+        assertEquals(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"),
+                coordinator.receiveMessage(PATIENCE));
+    }
+
+    @Test
+    void shouldEndWithoutAWordWhereTheCoordinatorOfItsJvmDoes() {
+        host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
+        coordinator.stop();
+        kit.createTestProbe().expectTerminated(node, PATIENCE);
+        assertEquals(List.of(), outcomes);
+    }
+
+    @Test
     void shouldAnswerWhileItsStageComputes() throws InterruptedException {
         CountDownLatch computing = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
@@ -202,7 +225,8 @@ class NodeActorTest {
         TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         Transport transport = new HandOver();
-        NodeContext context = new NodeContext(plan, transport, NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30)),
+        NodeGroups groups = NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30));
+        NodeContext context = new NodeContext(plan, transport, groups,
                 () -> {
                     Engine engine = open.get();
                     engines.add(engine);
@@ -210,9 +234,12 @@ class NodeActorTest {
                 }, weights, false, 0, Optional.empty(), new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
                 Optional.empty(),
                 new CheckpointStore(home, MODEL), Optional.empty(), Optional.empty(), FaultInjector.NONE);
-        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), _ -> context,
-                transport, context.groups()::close, _ -> {
-                });
+        spawn(transport, _ -> context, groups::close);
+    }
+
+    private void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {
+        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), context, transport,
+                release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of()));
         node.tell(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator.ref()));

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.Cast;
-import dev.troupe.machine.Cast;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
@@ -114,6 +113,14 @@ class TrainingCoordinatorTest {
     void shouldEndTheRunWhenARankFails() throws Exception {
         happens(new CoordinatorEvent.RankFailed(from(1), "rank 1: stage 1 failed in 1F0 in step 0: no room"));
         assertEquals(new RunOutcome(0, Optional.of("rank 1: stage 1 failed in 1F0 in step 0: no room")), ended());
+    }
+
+    @Test
+    void shouldEndTheRunOnAllNodesWhenOneCannotHost() throws Exception {
+        coordinator.tell(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"));
+        RunOutcome why = new RunOutcome(0, Optional.of("node only: the run's directory is not there"));
+        assertEquals(why, ended());
+        node.expectMessage(new NodeActor.RunEnded(why.stepsDone(), why.failure()));
     }
 
     @Test
