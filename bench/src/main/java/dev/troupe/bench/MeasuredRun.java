@@ -81,7 +81,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
             RunRequest request = new RunRequest(spec, corpus(), output, Optional.empty(), OptionalLong.empty());
             try (Watch watch = new Watch(warmupSteps, spec.engine().kind().equals(ProfilingEngineProvider.KIND));
                     PreparedRun run = new PreparedRun(request);
-                    Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                    Transport transport = TransportOf.run(run);
                     RunDirectory directory = RunDirectory.open(output)) {
                 RunOutcome outcome = TrainingRun.start(run, directory, transport, watch).await();
                 outcome.failure().ifPresent(reason -> {

@@ -2,10 +2,14 @@ package dev.troupe.bench;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.TransportSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.run.EngineChoice;
-import dev.troupe.run.TransportOf;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -84,7 +88,7 @@ public final class TransportBenchmark implements Callable<Integer> {
         Samples copy = new Samples();
         Samples share = new Samples();
         Samples oneWayMicros = new Samples();
-        try (Hop ranks = new Hop(TransportOf.spec(spec.transport(), 2), engine, bytes, spec.transport().credits());
+        try (Hop ranks = new Hop(transport(spec.transport()), engine, bytes, spec.transport().credits());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment source = arena.allocate(bytes);
             MemorySegment target = arena.allocate(bytes);
@@ -105,6 +109,12 @@ public final class TransportBenchmark implements Callable<Integer> {
                 text("%.2f", hop.least()) + " to " + text("%.2f", hop.greatest()), text("%.1f", copy.median()),
                 text("%.0f %%", 100 * share.median()), text("%,.0f", oneWayMicros.median()),
                 text("%,.0f", oneWayMicros.quantile(0.99)));
+    }
+
+    private static Transport transport(TransportSpec spec) {
+        int termLength = spec.termLengthBytes() > 0 ? spec.termLengthBytes() : TransportSettings.DEFAULT_TERM_LENGTH;
+        return AeronTransport.start(NodeMap.single(2),
+                new TransportSettings(spec.directory(), termLength, spec.timeout()));
     }
 
     private static double seconds(MemorySegment source, MemorySegment target, int messages) {

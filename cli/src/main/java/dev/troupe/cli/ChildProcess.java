@@ -83,14 +83,14 @@ final class ChildProcess {
         return process.isAlive();
     }
 
-    /** Asks it to end, as Ctrl-C does. */
+    /** Asks it to end, as Ctrl-C does; what it says until then is heard, which {@link Process#destroy} would cut off. */
     void interrupt() {
-        process.destroy();
+        process.toHandle().destroy();
     }
 
     /** Ends it at once. */
     void kill() {
-        process.destroyForcibly();
+        process.toHandle().destroyForcibly();
     }
 
     /** Waits; whether it has ended, with all that it printed read. */
@@ -111,7 +111,7 @@ final class ChildProcess {
 
     /** Ends it, by force where it does not go by itself within some seconds. */
     void end(long patience, TimeUnit unit) throws InterruptedException {
-        process.destroy();
+        interrupt();
         if (!awaitEnd(patience, unit)) {
             kill();
             awaitEnd(patience, unit);

@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit;
  * everything back, or too long a time has passed.
  */
 final class Interrupt implements AutoCloseable {
+    /** What the user reads at once. */
+    static final String STOPPING = "Stopping after this step, with a checkpoint ...";
     private static final long PATIENCE_SECONDS = 120;
 
     private final CountDownLatch over = new CountDownLatch(1);
@@ -22,7 +24,7 @@ final class Interrupt implements AutoCloseable {
             }
             happened = true;
             output.println();
-            output.println("Stopping after this step, with a checkpoint ...");
+            output.println(STOPPING);
             stop.run();
             try {
                 if (!over.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.cluster.NodeStatus;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
@@ -8,6 +9,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** What the process says and writes that leads a run: its directory, its metrics, and at the end its model. */
 final class LeadingReport implements AutoCloseable {
@@ -21,15 +24,21 @@ final class LeadingReport implements AutoCloseable {
         this.output = output;
     }
 
-    /** Opens the run's directory. */
-    synchronized void lead() {
+    /**
+     * Opens the run's directory.
+     *
+     * @param status
+     *            takes what is to change in what this node says of itself
+     */
+    synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
         directory = RunDirectory.open(run.request().output());
-        report = new TrainingReport(run, directory, output);
+        report = new TrainingReport(run, directory, output, status);
         try {
             Files.writeString(directory.config(), run.spec().toHocon());
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+        return report;
     }
 
     /** Whether this process came to lead. */
@@ -39,10 +48,6 @@ final class LeadingReport implements AutoCloseable {
 
     synchronized RunDirectory directory() {
         return directory;
-    }
-
-    synchronized RunListener listener() {
-        return report;
     }
 
     /** Says how the run ended, and exports its model; returns the exit code. */

@@ -9,7 +9,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code troupe media-driver}: the media driver of one host of a cluster, which {@code launch} starts. */
@@ -24,20 +23,18 @@ final class MediaDriverCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "HOST", description = "The host, as it stands in cluster.nodes.")
     private String host;
 
-    @Option(names = "--parent", hidden = true, description = "The process that launched this one; its end is ours too.")
-    private Long parent;
+    @Mixin
+    private ParentWatch parent;
 
     @Override
     public Integer call() throws InterruptedException {
-        if (parent != null) {
-            ParentWatch.follow(parent);
-        }
+        parent.begin();
         RunSpec spec = file.read();
         NodeSpec any = spec.cluster().orElseThrow().nodesOn(host).getFirst();
         CountDownLatch end = new CountDownLatch(1);
         SharedDriver driver;
         try (PreparedRun run = new PreparedRun(file.request(spec, any))) {
-            driver = MachineDriver.start(spec, run.plan(), host);
+            driver = MachineDriver.start(run, host);
         }
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             driver.close();

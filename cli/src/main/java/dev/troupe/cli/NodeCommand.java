@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.cluster.ClusterRun;
+import dev.troupe.cluster.HostNames;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -11,7 +12,6 @@ import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code troupe node}: one node of a cluster, in this process. */
@@ -24,8 +24,8 @@ final class NodeCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "NAME", description = "The node, one of cluster.nodes.")
     private String name;
 
-    @Option(names = "--parent", hidden = true, description = "The process that launched this one; its end is ours too.")
-    private Long parent;
+    @Mixin
+    private ParentWatch parent;
 
     private final PrintStream output = System.out;
 
@@ -34,12 +34,11 @@ final class NodeCommand implements Callable<Integer> {
         // Before anything logs.
         System.setProperty("troupe.log.node", "node=" + name + " ");
         System.setProperty("troupe.log.events", "INFO");
-        if (parent != null) {
-            ParentWatch.follow(parent);
-        }
+        parent.begin();
         RunSpec spec = file.read();
         ClusterSpec cluster = spec.cluster().orElseThrow();
         NodeSpec node = cluster.node(name);
+        HostNames.await(cluster, output::println);
         try (PreparedRun run = new PreparedRun(file.request(spec, node));
                 LeadingReport report = new LeadingReport(run, output)) {
             if (run.request().share().orElseThrow().leads()) {
@@ -48,10 +47,7 @@ final class NodeCommand implements Callable<Integer> {
                 output.println("node " + name + " joins the cluster at " + ClusterFile.leader(cluster).host() + ":"
                         + ClusterFile.leader(cluster).controlPort());
             }
-            TrainingRun training = ClusterRun.join(run, node, Version.text(), () -> {
-                report.lead();
-                return report.listener();
-            });
+            TrainingRun training = ClusterRun.join(run, node, Version.text(), report::lead);
             try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
                 return end(training.await(), report, interrupt.happened());
             }

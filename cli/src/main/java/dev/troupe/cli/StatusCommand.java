@@ -4,6 +4,7 @@ import dev.troupe.cluster.NodeStatus;
 import dev.troupe.cluster.StatusQuery;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.RequestException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -25,23 +26,27 @@ final class StatusCommand implements Callable<Integer> {
             throw new RequestException(
                     "no node of " + file.config() + " has a management-port to ask: give the nodes one each");
         }
-        boolean someoneAnswers = false;
-        Optional<NodeStatus.Progress> progress = Optional.empty();
         System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", "node", "host", "state", "epoch", "ranks");
+        List<NodeStatus> answers = new ArrayList<>();
         try (StatusQuery query = new StatusQuery()) {
             for (NodeSpec node : nodes) {
                 Optional<NodeStatus> status = node.managementPort() == 0 ? Optional.empty() : query.of(node);
+                status.ifPresent(answers::add);
                 System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", node.name(),
                         node.host() + ":" + node.controlPort(), status.isPresent() ? "up" : "no answer",
                         status.map(told -> "" + told.epoch()).orElse("-"),
                         node.standby() ? "standby" : status.map(NodeStatus::ranks).orElse(node.ranks()));
-                someoneAnswers |= status.isPresent();
-                Optional<NodeStatus.Progress> before = progress;
-                progress = status.flatMap(NodeStatus::progress).or(() -> before);
             }
         }
-        System.out.println(progress.map(now -> String.format(Locale.ROOT, "step %d, loss %.4f, %,.0f tokens/s",
-                now.step(), now.loss(), now.tokensPerSecond())).orElse("no step is done yet"));
-        return someoneAnswers ? ExitCode.DONE : ExitCode.RUN_FAILED;
+        if (answers.isEmpty()) {
+            System.err.println("troupe: no node answers: the cluster does not run, or its management ports cannot be"
+                    + " reached from here");
+            return ExitCode.RUN_FAILED;
+        }
+        System.out.println(answers.stream().flatMap(answer -> answer.progress().stream()).findFirst()
+                .map(now -> String.format(Locale.ROOT, "step %d, loss %.4f, %,.0f tokens/s", now.stepsDone(),
+                        now.loss(), now.tokensPerSecond()))
+                .orElse("no step is done yet"));
+        return ExitCode.DONE;
     }
 }

@@ -6,6 +6,7 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunDirectory;
+import dev.troupe.run.RunListener;
 import dev.troupe.run.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
@@ -13,11 +14,11 @@ import dev.troupe.transport.Transport;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -28,17 +29,8 @@ final class TrainCommand implements Callable<Integer> {
     @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
     private Path config;
 
-    @Option(names = "-s", paramLabel = "key=value", description = {
-            "Sets one key, without troupe; wins over CONFIG. May be repeated."})
-    private List<String> settings = List.of();
-
-    @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where the run writes: an empty directory, or one that is not there yet. Default: runs/NAME, or runs/NAME-2 and so on where that is taken."})
-    private Path out;
-
-    @Option(names = "--resume", paramLabel = "DIR", description = {
-            "Goes on from the newest checkpoint of a run's directory, or from that very checkpoint; with the run's own configuration where CONFIG is not given, and in its own directory where --out is not."})
-    private Path resume;
+    @Mixin
+    private RunOptions options;
 
     @Option(names = "--save-gradients", paramLabel = "STEP", description = {
             "Writes the gradients of that step (from 0), as they are before clipping, to gradients-step-STEP.safetensors."})
@@ -48,17 +40,18 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Optional<Path> resumed = Optional.ofNullable(resume);
-        RunSpec spec = RunSpecReader.read(configFile(resumed), settings);
-        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), directory(spec, resumed), resumed,
+        RunSpec spec = RunSpecReader.read(configFile(), options.settings());
+        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                 gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
         try (PreparedRun run = new PreparedRun(request);
-                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount())) {
+                Transport transport = TransportOf.run(run)) {
             return train(run, transport);
         }
     }
 
-    private Optional<Path> configFile(Optional<Path> resumed) {
+    /** A run that goes on has a configuration of its own. */
+    private Optional<Path> configFile() {
+        Optional<Path> resumed = options.resume();
         if (config != null || resumed.isEmpty()) {
             return Optional.ofNullable(config);
         }
@@ -70,21 +63,12 @@ final class TrainCommand implements Callable<Integer> {
         return Optional.of(file);
     }
 
-    private Path directory(RunSpec spec, Optional<Path> resumed) {
-        if (out != null) {
-            return out;
-        }
-        if (resumed.isPresent()) {
-            return Checkpoint.runDirectoryOf(resumed.get());
-        }
-        return RunDirectory.firstFree(Path.of("runs", spec.name()));
-    }
-
     private int train(PreparedRun run, Transport transport) throws InterruptedException {
         Announcement.print(run, output);
         try (LeadingReport report = new LeadingReport(run, output)) {
-            report.lead();
-            TrainingRun training = TrainingRun.start(run, report.directory(), transport, report.listener());
+            RunListener listener = report.lead(_ -> {
+            });
+            TrainingRun training = TrainingRun.start(run, report.directory(), transport, listener);
             try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
                 return report.end(training.await(), interrupt.happened());
             }

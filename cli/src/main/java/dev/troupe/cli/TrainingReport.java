@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.chaos.RecoveryLog;
+import dev.troupe.cluster.NodeStatus;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
@@ -12,11 +13,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
 final class TrainingReport implements RunListener, AutoCloseable {
     private final PrintStream output;
     private final Path directory;
+    private final Consumer<UnaryOperator<NodeStatus>> status;
     private final MetricsLog metrics;
     private final ProgressLine progress;
     private final long tokensPerStep;
@@ -28,9 +32,11 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private volatile double heldOutLoss = Double.NaN;
     private volatile Path lastCheckpoint;
 
-    TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output) {
+    TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status) {
         this.output = output;
         this.directory = directory.path();
+        this.status = status;
         this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone());
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
@@ -68,7 +74,10 @@ final class TrainingReport implements RunListener, AutoCloseable {
                     "step %d is skipped: its gradients overflowed with a loss scale of %s; the weights stay%n",
                     result.step(), result.lossScale());
         }
-        progress.show(result.step() + 1, result.loss(), tokensPerStep / seconds);
+        double tokensPerSecond = tokensPerStep / seconds;
+        progress.show(result.step() + 1, result.loss(), tokensPerSecond);
+        status.accept(
+                before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(), tokensPerSecond)));
     }
 
     @Override
@@ -86,6 +95,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onRecovery(Recovery recovery) {
         RecoveryLog.append(directory, recovery);
+        status.accept(before -> before.in(recovery.epoch()));
         progress.end();
         output.printf(Locale.ROOT, "ranks %s started again in step %d, %d ms after they had failed: %s%n",
                 recovery.ranks(), recovery.step(), recovery.caughtUpAtMillis() - recovery.detectedAtMillis(),

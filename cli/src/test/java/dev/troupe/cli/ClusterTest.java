@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +29,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ClusterTest {
     private static final String HERE = "127.0.0.1";
     private static final long PATIENCE_SECONDS = 120;
+    private static final List<String> TWO_RANKS = List.of("parallel.pipeline=2", "engine.kind=reference");
+    /** Of two small ranks. */
+    private static final List<String> ENDLESS = List.of("parallel.pipeline=2", "engine.kind=reference",
+            "training.steps=100000", "model.layers=2", "model.hidden=16", "training.validate-every=0");
 
     @TempDir
     private Path directory;
@@ -137,44 +142,37 @@ class ClusterTest {
     void shouldRefuseATakenPort() throws IOException {
         write(HERE);
         try (ServerSocket taken = new ServerSocket(ports.get(2), 1, InetAddress.getByName(HERE))) {
-            Execution execution = Execution.of(arguments(List.of("launch", config.toString()), "out",
-                    List.of("parallel.pipeline=2", "training.steps=2", "engine.kind=reference")));
-            assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
-            assertTrue(execution.errors().contains("node b cannot listen on " + HERE + ":" + taken.getLocalPort()),
-                    execution.errors());
-            assertTrue(execution.errors().contains("control-port"), execution.errors());
+            Execution.of(arguments(List.of("launch", config.toString()), "out", TWO_RANKS)).requireRefused(
+                    "node b cannot listen on " + HERE + ":" + taken.getLocalPort(), "control-port");
         }
     }
 
     @Test
     void shouldNameTheNodeThatNeverComes() throws IOException {
-        write(HERE);
-        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "a"), "out",
-                List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=3s")));
-        assertEquals(ExitCode.RUN_FAILED, execution.exitCode(), execution.output());
-        assertTrue(execution.errors().contains("node b did not join within 3 seconds"), execution.errors());
+        requireAlone(HERE, "a", "node b did not join within 3 seconds");
     }
 
     @Test
     @Tag("long")
     void shouldSayThatThereIsNoClusterToJoin() throws IOException {
-        write("127.0.0.2");
-        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "out",
-                List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=2s")));
+        requireAlone("127.0.0.2", "b", "node b found no cluster to join");
+    }
+
+    private void requireAlone(String hostOfB, String node, String sentence) throws IOException {
+        write(hostOfB);
+        List<String> settings = new ArrayList<>(TWO_RANKS);
+        settings.add("cluster.join-timeout=3s");
+        Execution execution = Execution.of(arguments(List.of("node", config.toString(), node), "out", settings));
         assertEquals(ExitCode.RUN_FAILED, execution.exitCode(), execution.output());
-        assertTrue(execution.errors().contains("node b found no cluster to join"), execution.errors());
+        assertTrue(execution.errors().contains(sentence), execution.errors());
     }
 
     @Test
     @Tag("long")
-    void shouldNameTheDifferenceToANodeThatHasOne() throws IOException, InterruptedException {
+    void shouldNameTheDifferenceToANodeThatHasOne() throws IOException {
         write(HERE);
-        List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "cluster.join-timeout=40s");
-        children.add(ChildProcess.start("a", arguments(List.of("node", config.toString(), "a"), "out", settings),
-                directory.resolve("a.log"), _ -> {
-                }, _ -> {
-                }));
-        List<String> others = new ArrayList<>(settings);
+        start("a", List.of("node", config.toString(), "a"), TWO_RANKS);
+        List<String> others = new ArrayList<>(TWO_RANKS);
         others.add("parallel.schedule=gpipe");
         Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "out", others));
         assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
@@ -187,29 +185,46 @@ class ClusterTest {
     @Tag("long")
     void shouldEndTheOthersWhenANodeIsKilled() throws IOException, InterruptedException {
         write(HERE);
-        List<String> settings = List.of("parallel.pipeline=2", "engine.kind=reference", "training.steps=100000",
-                "model.layers=2", "model.hidden=16", "training.validate-every=0");
-        List<String> errors = new ArrayList<>();
-        for (String name : List.of("a", "b")) {
-            children.add(ChildProcess.start(name,
-                    arguments(List.of("node", config.toString(), name), "out", settings),
-                    directory.resolve(name + ".log"), _ -> {
-                    }, line -> {
-                        if (name.equals("a")) {
-                            errors.add(line);
-                        }
-                    }));
-        }
+        List<String> errors = start("a", List.of("node", config.toString(), "a"), ENDLESS);
+        start("b", List.of("node", config.toString(), "b"), ENDLESS);
+        awaitAStep(errors);
+        children.getLast().kill();
+        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(ExitCode.RUN_FAILED, children.getFirst().exitCode());
+        assertTrue(errors.stream().anyMatch(line -> line.contains("node b ended before the run did")
+                || line.contains("node a lost b")), () -> errors.toString());
+    }
+
+    @Test
+    @Tag("long")
+    void shouldRefuseASecondClusterAndStopTheFirstWithACheckpoint() throws IOException, InterruptedException {
+        write(HERE);
+        List<String> errors = start("launch", List.of("launch", config.toString()), ENDLESS);
+        awaitAStep(errors);
+        Execution.of(arguments(List.of("launch", config.toString()), "second", TWO_RANKS))
+                .requireRefused("cluster " + name() + " runs on " + HERE + " already");
+        children.getFirst().interrupt();
+        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        String said = Files.readString(directory.resolve("launch.log"));
+        assertTrue(said.contains("Stopped before its end"), said);
+        assertEquals(List.of(), errors.stream().filter(line -> line.startsWith("troupe: ")).toList());
+    }
+
+    /** Starts another JVM; returns what it says on its standard error, as it comes. */
+    private List<String> start(String name, List<String> command, List<String> settings) {
+        List<String> errors = new CopyOnWriteArrayList<>();
+        children.add(ChildProcess.start(name, arguments(command, "out", settings), directory.resolve(name + ".log"),
+                _ -> {
+                }, errors::add));
+        return errors;
+    }
+
+    private void awaitAStep(List<String> errors) throws IOException, InterruptedException {
         Path metrics = directory.resolve("out/metrics.jsonl");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!Files.exists(metrics) || Files.size(metrics) == 0) {
             assertTrue(System.nanoTime() < deadline, "no step in time");
             assertFalse(children.getFirst().awaitEnd(100, TimeUnit.MILLISECONDS), () -> errors.toString());
         }
-        children.getLast().kill();
-        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        assertEquals(ExitCode.RUN_FAILED, children.getFirst().exitCode());
-        assertTrue(errors.stream().anyMatch(line -> line.contains("node b ended before the run did")
-                || line.contains("node a lost b")), () -> errors.toString());
     }
 }

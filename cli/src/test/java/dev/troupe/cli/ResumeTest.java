@@ -153,7 +153,7 @@ class ResumeTest {
         AtomicReference<TrainingRun> training = new AtomicReference<>();
         RunOutcome outcome;
         try (PreparedRun run = new PreparedRun(request);
-                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                Transport transport = TransportOf.run(run);
                 RunDirectory runDirectory = RunDirectory.open(stopped);
                 MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0)) {
             Files.writeString(runDirectory.config(), spec.toHocon());

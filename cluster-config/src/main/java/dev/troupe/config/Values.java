@@ -264,16 +264,17 @@ final class Values {
         }
     }
 
+    /** Returns a size, or 0 where that stands there. */
     int powerOfTwoBytes(String key, int minimum, int maximum) {
         try {
             long bytes = value(key).atKey("size").getBytes("size");
-            if (bytes >= minimum && bytes <= maximum && Long.bitCount(bytes) == 1) {
+            if (bytes == 0 || bytes >= minimum && bytes <= maximum && Long.bitCount(bytes) == 1) {
                 return Math.toIntExact(bytes);
             }
         } catch (com.typesafe.config.ConfigException noSize) {
             // Reported below, as every other wrong size.
         }
-        report(key, "a size that is a power of two from 1MiB to 1GiB, such as 8MiB", "");
+        report(key, "a size that is a power of two from 1MiB to 1GiB, such as 8MiB, or 0", "");
         return Math.toIntExact(defaults.getBytes(path(key)));
     }
 

@@ -71,7 +71,7 @@ class RefusalTest {
             "transport.timeout=2d ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "
                     + "as 60s, found \"2d\".",
             "transport.term-length=3MiB ! transport.term-length (-s): expected a size that is a power of two from 1MiB "
-                    + "to 1GiB, such as 8MiB, found \"3MiB\".",
+                    + "to 1GiB, such as 8MiB, or 0, found \"3MiB\".",
             "name=../up ! name (-s): expected at most 64 letters, digits, '.', '_' and '-', the first a letter or digit, "
                     + "found \"../up\".",
             "training.global-batch-size=15 ! training.global-batch-size (-s): expected a multiple of parallel.data x "

@@ -10,8 +10,6 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.machine.Cast;
-import dev.troupe.machine.Recovery;
-import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
@@ -31,6 +29,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Terminated;
@@ -48,8 +48,13 @@ public final class ClusterRun {
     /** What the node does that has the coordinator. */
     @FunctionalInterface
     public interface Leader {
-        /** Opens the run's directory, and names who hears how the run goes. */
-        RunListener lead();
+        /**
+         * Opens the run's directory, and names who hears how the run goes.
+         *
+         * @param status
+         *            takes what is to change in what this node says of itself to whoever asks
+         */
+        RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
     }
 
     private ClusterRun() {
@@ -63,12 +68,14 @@ public final class ClusterRun {
      * @param version
      *            of Troupe, which all nodes must have alike
      * @throws RequestException
-     *             where a port is taken, or the machine's media driver cannot be found
+     *             where a certificate does not do, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException
      *             where the transport cannot start
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        cluster.tls().ifPresent(Certificates::requireSound);
+        Ports.requireFree(cluster, self);
         Resources resources = Resources.open(run, self);
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Map<String, String> traits = Traits.of(run, version);
@@ -91,8 +98,8 @@ public final class ClusterRun {
             if (self.managementPort() > 0) {
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {
-                        outcome.complete(RunOutcome.refused(portTaken(self, "management-port", self.managementPort(),
-                                failure)));
+                        outcome.complete(RunOutcome.refused(
+                                Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
                     }
                 });
             }
@@ -100,7 +107,7 @@ public final class ClusterRun {
         } catch (RuntimeException failure) {
             resources.close();
             throw failure instanceof RemoteTransportException
-                    ? new RequestException(portTaken(self, "control-port", self.controlPort(), failure), failure)
+                    ? Ports.refused(self, "control-port", self.controlPort(), failure)
                     : failure;
         }
     }
@@ -113,12 +120,6 @@ public final class ClusterRun {
         FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf, self.ranks()::contains);
         damage.has(faulty);
         return faulty;
-    }
-
-    private static String portTaken(NodeSpec self, String key, int port, Throwable failure) {
-        return "node " + self.name() + " cannot listen on " + self.host() + ":" + port + " (" + failure.getMessage()
-                + "); see that the host is this machine and that nothing else has the port, or choose another "
-                + key + " in cluster.nodes";
     }
 
     private static Path requireVisible(Path directory) {
@@ -135,12 +136,12 @@ public final class ClusterRun {
         Map<String, List<Integer>> ranks = new TreeMap<>();
         cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
         Path directory = run.request().output().toAbsolutePath();
-        long tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         return Behaviors.setup(context -> {
             damage.lead();
+            StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
             RunListener listener;
             try {
-                listener = leader.lead();
+                listener = leader.lead(board::change);
             } catch (RuntimeException refused) {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();
@@ -148,46 +149,8 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
                     new Cast(ranks, traits, cluster.joinTimeout()), directory,
                     new CheckpointStore(directory, run.model()), run.spec().transport().timeout(),
-                    TrainingRun.hangTimeout(run), faults.clock(System::nanoTime),
-                    new Watched(listener, StatusBoard.of(context.getSystem().classicSystem()), tokensPerStep),
-                    outcome));
+                    TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });
-    }
-
-    /** Has the status follow what the listener hears. */
-    private record Watched(RunListener listener, StatusBoard board, long tokensPerStep) implements RunListener {
-        @Override
-        public void onWaiting(List<String> missing) {
-            listener.onWaiting(missing);
-        }
-
-        @Override
-        public void onStarted() {
-            listener.onStarted();
-        }
-
-        @Override
-        public void onStep(StepResult result, double seconds) {
-            listener.onStep(result, seconds);
-            board.set(board.status()
-                    .at(new NodeStatus.Progress(result.step(), result.loss(), tokensPerStep / seconds)));
-        }
-
-        @Override
-        public void onHeldOut(long stepsDone, double loss) {
-            listener.onHeldOut(stepsDone, loss);
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-            listener.onCheckpoint(stepsDone, directory);
-        }
-
-        @Override
-        public void onRecovery(Recovery recovery) {
-            listener.onRecovery(recovery);
-            board.set(board.status().in(recovery.epoch()));
-        }
     }
 
     /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
@@ -214,10 +177,10 @@ public final class ClusterRun {
         static Resources open(PreparedRun run, NodeSpec self) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
-            Optional<SharedDriver> driver = MachineDriver.find(spec, run.plan(), self);
+            Optional<SharedDriver> driver = MachineDriver.find(run, self);
             try {
                 Path directory = MachineDriver.directory(spec, cluster, self.host());
-                TransportSettings settings = MachineDriver.settings(spec, directory);
+                TransportSettings settings = MachineDriver.settings(run, directory);
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {

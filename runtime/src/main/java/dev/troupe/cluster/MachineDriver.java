@@ -4,7 +4,9 @@ import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
+import dev.troupe.run.TermLength;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
@@ -52,23 +54,37 @@ public final class MachineDriver {
         return new NodeMap(index, cluster.nodeOfRank(), endpoints, Peers.of(plan, cluster.nodeOfRank(), index));
     }
 
-    static TransportSettings settings(RunSpec spec, Path directory) {
-        return new TransportSettings(Optional.of(directory), true, spec.transport().termLengthBytes(),
-                spec.transport().timeout());
+    static TransportSettings settings(PreparedRun run, Path directory) {
+        return new TransportSettings(Optional.of(directory), true,
+                TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout());
     }
 
     /**
      * Starts the driver of a host.
      *
+     * @throws RequestException
+     *             where the cluster runs there already
      * @throws dev.troupe.transport.TransportException
-     *             where it cannot be: in use, too little room
+     *             where it cannot be: too little room
      */
-    public static SharedDriver start(RunSpec spec, TrainingPlan plan, String host) {
+    public static SharedDriver start(PreparedRun run, String host) {
+        RunSpec spec = run.spec();
+        TrainingPlan plan = run.plan();
         ClusterSpec cluster = spec.cluster().orElseThrow();
         Path directory = directory(spec, cluster, host);
+        if (SharedDriver.isAtWork(directory)) {
+            throw new RequestException("cluster " + cluster.name() + " runs on " + host
+                    + " already (a media driver is at work in " + directory
+                    + "): end that run first, or give this one another cluster.name and its nodes other ports");
+        }
         List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
         long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
-        return SharedDriver.start(directory, there, groupBytes, settings(spec, directory));
+        return SharedDriver.start(directory, there, groupBytes, settings(run, directory));
+    }
+
+    /** Deletes what the driver of a host has left where it was killed; for whoever had started it. */
+    public static void clear(RunSpec spec, String host) {
+        SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
     /**
@@ -78,15 +94,15 @@ public final class MachineDriver {
      * @throws RequestException
      *             where another node has to start it, and has not within the time nodes wait for each other
      */
-    static Optional<SharedDriver> find(RunSpec spec, TrainingPlan plan, NodeSpec self) {
-        ClusterSpec cluster = spec.cluster().orElseThrow();
-        Path directory = directory(spec, cluster, self.host());
+    static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        Path directory = directory(run.spec(), cluster, self.host());
         if (SharedDriver.isAtWork(directory)) {
             return Optional.empty();
         }
         NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
         if (keeper.equals(self)) {
-            return Optional.of(start(spec, plan, self.host()));
+            return Optional.of(start(run, self.host()));
         }
         long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
         while (!SharedDriver.isAtWork(directory)) {

@@ -19,21 +19,23 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
     /**
      * How far a run is.
      *
-     * @param step
-     *            the step that was committed last
+     * @param stepsDone
+     *            the steps that were committed
      * @param loss
-     *            its loss
+     *            of the last one
      * @param tokensPerSecond
-     *            its speed
+     *            the speed of the last one
      */
-    public record Progress(long step, double loss, double tokensPerSecond) {
+    public record Progress(long stepsDone, double loss, double tokensPerSecond) {
     }
 
-    NodeStatus at(Progress now) {
+    /** The same node, so far. */
+    public NodeStatus at(Progress now) {
         return new NodeStatus(node, ranks, epoch, Optional.of(now));
     }
 
-    NodeStatus in(int newEpoch) {
+    /** The same node in another epoch. */
+    public NodeStatus in(int newEpoch) {
         return new NodeStatus(node, ranks, newEpoch, progress);
     }
 }

@@ -1,8 +1,6 @@
 package dev.troupe.cluster;
 
-import dev.troupe.machine.Pass;
 import dev.troupe.run.TrainingPlan;
-import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
 import java.util.List;
 import java.util.Set;
@@ -22,28 +20,14 @@ final class Peers {
      */
     static Set<Integer> of(TrainingPlan plan, List<Integer> nodeOfRank, int self) {
         Set<Integer> peers = new TreeSet<>(Set.of(self));
-        for (int rank = 0; rank < plan.rankCount(); rank++) {
-            if (nodeOfRank.get(rank) != self) {
-                continue;
-            }
-            for (Pass.Kind kind : Pass.Kind.values()) {
-                for (Action action : plan.row(kind, rank).actions()) {
-                    if (action.kind().isMessage()) {
-                        add(peers, plan.edgeOf(rank, action), nodeOfRank);
-                    }
-                }
-            }
-            for (int stage : plan.stagesOf(rank)) {
-                if (plan.exchangesTiedGradient(stage)) {
-                    add(peers, plan.tiedEdge(rank, stage, plan.otherTiedStage(stage)), nodeOfRank);
-                }
+        for (Edge edge : plan.edges()) {
+            int from = nodeOfRank.get(edge.fromRank());
+            int to = nodeOfRank.get(edge.toRank());
+            if (from == self || to == self) {
+                peers.add(from);
+                peers.add(to);
             }
         }
         return peers;
-    }
-
-    private static void add(Set<Integer> peers, Edge edge, List<Integer> nodeOfRank) {
-        peers.add(nodeOfRank.get(edge.fromRank()));
-        peers.add(nodeOfRank.get(edge.toRank()));
     }
 }

@@ -2,6 +2,7 @@ package dev.troupe.cluster;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.AbstractExtensionId;
 import org.apache.pekko.actor.ExtendedActorSystem;
@@ -33,5 +34,9 @@ final class StatusBoard implements Extension {
 
     void set(NodeStatus now) {
         status = now;
+    }
+
+    synchronized void change(UnaryOperator<NodeStatus> change) {
+        status = change.apply(status);
     }
 }

@@ -24,8 +24,8 @@ public final class StatusRoutes extends AllDirectives implements ManagementRoute
 
     @Override
     public Route routes(ManagementRouteProviderSettings settings) {
-        return path("status", () -> get(() -> complete(
-                HttpEntities.create(ContentTypes.APPLICATION_JSON, json(StatusBoard.of(system).status())))));
+        return pathPrefix("troupe", () -> path("status", () -> get(() -> complete(
+                HttpEntities.create(ContentTypes.APPLICATION_JSON, json(StatusBoard.of(system).status()))))));
     }
 
     private static String json(NodeStatus status) {

@@ -75,7 +75,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
                 Optional.of(trace), Optional.empty());
         try (PreparedRun run = new PreparedRun(request);
-                Transport transport = TransportOf.spec(spec.transport(), run.plan().rankCount());
+                Transport transport = TransportOf.run(run);
                 RunDirectory opened = RunDirectory.open(directory)) {
             RunOutcome outcome = TrainingRun.start(run, opened, transport, listener).await();
             if (outcome.failure().isPresent()) {

@@ -219,6 +219,11 @@ public final class PreparedRun implements AutoCloseable {
         return memory;
     }
 
+    /** The type of what stages hand on to each other. */
+    DataType boundaryType() {
+        return productType(spec().training());
+    }
+
     public Batches batches() {
         return batches;
     }

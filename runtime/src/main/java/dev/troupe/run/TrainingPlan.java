@@ -18,7 +18,9 @@ import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -157,6 +159,26 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     /** The way of a tied table's gradient to the stage with the other end, in the pipeline of a rank. */
     public Edge tiedEdge(int rank, int fromStage, int toStage) {
         return edge(rank, fromStage, toStage, MessageKind.TIED_GRADIENT);
+    }
+
+    /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */
+    public Set<Edge> edges() {
+        Set<Edge> edges = new HashSet<>();
+        for (int rank = 0; rank < rankCount(); rank++) {
+            for (Pass.Kind kind : Pass.Kind.values()) {
+                for (Action action : row(kind, rank).actions()) {
+                    if (action.kind().isMessage()) {
+                        edges.add(edgeOf(rank, action));
+                    }
+                }
+            }
+            for (int stage : stagesOf(rank)) {
+                if (exchangesTiedGradient(stage)) {
+                    edges.add(tiedEdge(rank, stage, otherTiedStage(stage)));
+                }
+            }
+        }
+        return edges;
     }
 
     private Edge edge(int rank, int fromStage, int toStage, MessageKind kind) {

@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
@@ -44,6 +45,9 @@ public final class TrainingRun {
     private static final int GROUP_PATIENCE = 10;
 
     private static final String ONLY_NODE = "node-0";
+
+    /** Read once, for JVMs with many runs: what Pekko's parts bring along is thousands of lines. */
+    private static final Config ACTORS = ConfigFactory.load("troupe-actors");
 
     private final CompletableFuture<RunOutcome> outcome;
     private final ActorSystem<TrainingCoordinator.Command> system;
@@ -97,7 +101,7 @@ public final class TrainingRun {
                 faults.clock(System::nanoTime),
                 listener,
                 outcome);
-        return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ConfigFactory.load("troupe-actors")),
+        return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ACTORS),
                 outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
     }
 

@@ -6,7 +6,7 @@ import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.AeronTransport;
 
-/** Starts the transport that a configuration describes, for ranks that all live in this JVM. */
+/** Starts the transport of a run whose ranks all live in this JVM. */
 public final class TransportOf {
     private TransportOf() {
     }
@@ -17,8 +17,10 @@ public final class TransportOf {
      * @throws dev.troupe.transport.TransportException
      *             where that cannot be: no room for its files, or a directory in use
      */
-    public static Transport spec(TransportSpec spec, int rankCount) {
-        return AeronTransport.start(NodeMap.single(rankCount),
-                new TransportSettings(spec.directory(), spec.termLengthBytes(), spec.timeout()));
+    public static Transport run(PreparedRun run) {
+        TransportSpec spec = run.spec().transport();
+        NodeMap nodes = NodeMap.single(run.plan().rankCount());
+        return AeronTransport.start(nodes,
+                new TransportSettings(spec.directory(), TermLength.of(run, nodes.nodeOfRank()), spec.timeout()));
     }
 }

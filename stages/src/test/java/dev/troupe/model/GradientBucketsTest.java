@@ -208,7 +208,7 @@ class GradientBucketsTest {
             try (TensorPipelines onTheWay = new TensorPipelines(setup, partition, size, sequence, holders, zero);
                     TensorPipelines atTheEnd = new TensorPipelines(setup, partition, size, sequence, holders, zero,
                             false)) {
-                ZeroTest.assertSameTraining(atTheEnd, onTheWay, order, 0);
+                Training.assertSame(atTheEnd, onTheWay, order, 0);
             }
         }
     }

@@ -22,7 +22,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /** All stages of a golden run in one thread, each on an engine of its own; tensors cross borders through host memory. */
-final class NaivePipeline implements AutoCloseable {
+final class NaivePipeline implements Training, AutoCloseable {
     record StepResult(double loss, double norm) {
     }
 
@@ -103,7 +103,8 @@ final class NaivePipeline implements AutoCloseable {
     }
 
     /** A step up to its update. */
-    StepResult gradients(int step, Order order) {
+    @Override
+    public StepResult gradients(int step, Order order) {
         stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
         run(step, order);
         stages.forEach(Stage::reduceNorms);
@@ -114,7 +115,8 @@ final class NaivePipeline implements AutoCloseable {
     }
 
     /** The update of a step; there are no gradients after it. */
-    void update(int step, StepResult result) {
+    @Override
+    public void update(int step, StepResult result) {
         double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
         stages.forEach(stage -> stage.optimizerStep(golden.learningRate, scale, step + 1));
     }
@@ -246,7 +248,8 @@ final class NaivePipeline implements AutoCloseable {
     }
 
     /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */
-    Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
+    @Override
+    public Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();
         forEach(tensors, (named, read) -> {
             double[] known = values.putIfAbsent(named.name(), read);

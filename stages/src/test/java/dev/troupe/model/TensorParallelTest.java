@@ -9,9 +9,6 @@ import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.InMemoryGroup.Call;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.weights.InitialWeights;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -113,28 +110,7 @@ class TensorParallelTest {
         try (NaivePipeline alone = new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
                 setup.recompute(), setup.dropout(), setup.floatType(), (stage, engine) -> TensorShare.ALL);
                 TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence)) {
-            for (int step = 0; step < 2; step++) {
-                StepResult expected = alone.gradients(step, order);
-                StepResult found = shared.gradients(step, order);
-                assertEquals(expected.loss(), found.loss(), tolerance * expected.loss(), "loss of step " + step);
-                assertEquals(expected.norm(), found.norm(), tolerance * expected.norm(), "norm of step " + step);
-                assertClose(alone.values(Stage::gradients), shared.values(Stage::gradients), tolerance);
-                alone.update(step, expected);
-                shared.update(step, found);
-            }
-            assertClose(alone.values(Stage::state), shared.values(Stage::state), tolerance);
+            Training.assertSame(alone, shared, order, tolerance);
         }
-    }
-
-    private static void assertClose(Map<String, double[]> expected, Map<String, double[]> found, double tolerance) {
-        assertEquals(List.copyOf(expected.keySet()), List.copyOf(found.keySet()));
-        expected.forEach((name, values) -> {
-            double largest = Math.max(1e-3, Arrays.stream(values).map(Math::abs).max().orElseThrow());
-            double[] others = found.get(name);
-            assertEquals(values.length, others.length, name);
-            for (int i = 0; i < values.length; i++) {
-                assertEquals(values[i], others[i], tolerance * largest, name + "[" + i + "]");
-            }
-        });
     }
 }

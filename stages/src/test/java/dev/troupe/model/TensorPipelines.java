@@ -27,7 +27,7 @@ import java.util.function.Function;
  * As many pipelines as there are tensor-parallel times data-parallel ranks, each in its thread. The tensor-parallel ranks
  * of a stage are a group, and so are the ranks that hold the same weights.
  */
-final class TensorPipelines implements AutoCloseable {
+final class TensorPipelines implements Training, AutoCloseable {
     private final ExecutorService threads;
     /** One for each rank: what it has done aside goes in order. */
     private final List<ExecutorService> asides = new ArrayList<>();
@@ -98,7 +98,8 @@ final class TensorPipelines implements AutoCloseable {
     }
 
     /** A step up to its update. */
-    StepResult gradients(int step, Order order) {
+    @Override
+    public StepResult gradients(int step, Order order) {
         List<StepResult> results = onAll(rank -> rank.gradients(step, order));
         double loss = 0;
         for (int first = 0; first < results.size(); first += size) {
@@ -116,7 +117,8 @@ final class TensorPipelines implements AutoCloseable {
     }
 
     /** The update of a step. */
-    void update(int step, StepResult result) {
+    @Override
+    public void update(int step, StepResult result) {
         onAll(rank -> {
             rank.update(step, result);
             return null;
@@ -140,7 +142,8 @@ final class TensorPipelines implements AutoCloseable {
     }
 
     /** Whole tensors by name, each put together from its slices; what several ranks have must be the same bits. */
-    Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
+    @Override
+    public Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
         Map<String, double[]> values = new TreeMap<>();
         Map<String, List<TensorSlice>> written = new HashMap<>();
         ranks.forEach(rank -> rank.forEach(tensors, (named, read) -> {

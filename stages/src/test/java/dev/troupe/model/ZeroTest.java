@@ -1,17 +1,12 @@
 package dev.troupe.model;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.model.NaivePipeline.StepResult;
 import dev.troupe.model.TensorPipelines.Setup;
 import dev.troupe.parallel.Zero;
 import dev.troupe.weights.InitialWeights;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,7 +64,7 @@ class ZeroTest {
             Partition partition = Partition.uniform(model, 1);
             try (TensorPipelines gradients = new TensorPipelines(setup, partition, 1, false, 2, Zero.GRADIENTS);
                     TensorPipelines weights = new TensorPipelines(setup, partition, 1, false, 2, Zero.WEIGHTS)) {
-                assertSameTraining(gradients, weights, Order.WHOLE_BACKWARDS, 0);
+                Training.assertSame(gradients, weights, Order.WHOLE_BACKWARDS, 0);
             }
         }
     }
@@ -133,29 +128,7 @@ class ZeroTest {
             Zero zero, Order order, double tolerance) {
         try (TensorPipelines each = new TensorPipelines(setup, partition, size, sequence, holders, Zero.NONE);
                 TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence, holders, zero)) {
-            assertSameTraining(each, shared, order, tolerance);
+            Training.assertSame(each, shared, order, tolerance);
         }
-    }
-
-    static void assertSameTraining(TensorPipelines each, TensorPipelines shared, Order order,
-            double tolerance) {
-        for (int step = 0; step < 2; step++) {
-            StepResult expected = each.gradients(step, order);
-            StepResult found = shared.gradients(step, order);
-            assertEquals(expected.loss(), found.loss(), tolerance * expected.loss(), "loss of step " + step);
-            assertEquals(expected.norm(), found.norm(), tolerance * expected.norm(), "norm of step " + step);
-            assertClose(each.values(Stage::gradients), shared.values(Stage::gradients), tolerance);
-            each.update(step, expected);
-            shared.update(step, found);
-        }
-        assertClose(each.values(Stage::state), shared.values(Stage::state), tolerance);
-    }
-
-    private static void assertClose(Map<String, double[]> expected, Map<String, double[]> found, double tolerance) {
-        assertEquals(List.copyOf(expected.keySet()), List.copyOf(found.keySet()));
-        expected.forEach((name, values) -> {
-            double largest = Math.max(1e-3, Arrays.stream(values).map(Math::abs).max().orElseThrow());
-            assertArrayEquals(values, found.get(name), tolerance * largest, name);
-        });
     }
 }

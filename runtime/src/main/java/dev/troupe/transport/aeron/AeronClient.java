@@ -77,7 +77,8 @@ final class AeronClient implements AutoCloseable {
                 .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                 .errorHandler(error -> {
                     lastError.set(error);
-                    LOG.warn("the Aeron client reports an error", error);
+                    LOG.warn("the Aeron client reports an error: {}", error.toString());
+                    LOG.debug("where it came from", error);
                 });
         var client = new AeronClient(Aeron.connect(context), lastError, nodes.nodeCount());
         try {

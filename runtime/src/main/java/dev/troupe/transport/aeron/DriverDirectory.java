@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -35,6 +37,7 @@ final class DriverDirectory {
     private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images");
     /** Aeron's own default: a driver whose heartbeat is older is dead. */
     private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern OWN_DIRECTORY = Pattern.compile("troupe-(\\d{1,18})-[0-9a-f]{8}");
     private static final long MEBIBYTE = 1L << 20;
 
@@ -101,15 +104,36 @@ final class DriverDirectory {
             throw new TransportException("transport.directory must be empty or absent, since it is deleted at the end,"
                     + " but " + directory + " holds " + strangers.getFirst() + "; name another one");
         }
-        if (isInUse(directory)) {
+        if (isAtWork(directory)) {
             throw new TransportException("transport.directory " + directory
                     + " is in use by another live media driver; end that run, or name another directory");
         }
     }
 
+    /**
+     * Whether a driver is at work in a directory. One that was killed looks alive until its last heartbeat is 10 seconds
+     * old, so this waits for the next: about a second where there is a driver, 10 where one was just killed.
+     */
+    static boolean isAtWork(Path directory) {
+        long sinceNanos = System.nanoTime();
+        while (isInUse(directory)) {
+            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNanos);
+            if (hasBeatenWithin(directory, waitedMillis)) {
+                return true;
+            }
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+        return false;
+    }
+
+    /** Whether a driver may be at work: one has been within the last 10 seconds. */
     static boolean isInUse(Path directory) {
+        return hasBeatenWithin(directory, DRIVER_TIMEOUT_MILLIS);
+    }
+
+    private static boolean hasBeatenWithin(Path directory, long millis) {
         try {
-            return CommonContext.isDriverActive(directory.toFile(), DRIVER_TIMEOUT_MILLIS, LOG::debug);
+            return CommonContext.isDriverActive(directory.toFile(), millis, LOG::debug);
         } catch (RuntimeException e) {
             // Aeron throws on a file it cannot make sense of: such a one is no live driver's.
             LOG.debug("no readable driver files in {}", directory, e);

@@ -34,9 +34,14 @@ public final class SharedDriver implements AutoCloseable {
                 Driver.start(Optional.of(directory), Driver.neededBytes(streams, settings) + otherBytes, settings));
     }
 
-    /** Whether a driver is at work in a directory. */
+    /** Whether a driver is at work in a directory; waits up to 10 seconds to tell one that was just killed from it. */
     public static boolean isAtWork(Path directory) {
-        return DriverDirectory.isInUse(directory);
+        return DriverDirectory.isAtWork(directory);
+    }
+
+    /** Deletes what a driver that was killed has left in a directory; for whoever knows that it has ended. */
+    public static void clear(Path directory) {
+        DriverDirectory.delete(directory);
     }
 
     /** The process of the driver of a directory; empty where there is none. */

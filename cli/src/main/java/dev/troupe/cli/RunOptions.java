@@ -1,0 +1,41 @@
+package dev.troupe.cli;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.config.RunSpec;
+import dev.troupe.run.RunDirectory;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** What the commands that train are told beside their CONFIG. */
+final class RunOptions {
+    @Option(names = "-s", paramLabel = "key=value", description = {
+            "Sets one key, without troupe; wins over CONFIG. May be repeated. The same on all nodes of a cluster."})
+    private List<String> settings = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where the run writes: an empty directory, or one that is not there yet; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken."})
+    private Path out;
+
+    @Option(names = "--resume", paramLabel = "DIR", description = {
+            "Goes on from the newest checkpoint of a run's directory, or from that very checkpoint; in the run's own directory where --out is not given."})
+    private Path resume;
+
+    List<String> settings() {
+        return settings;
+    }
+
+    Optional<Path> resume() {
+        return Optional.ofNullable(resume);
+    }
+
+    /** The directory of the run. */
+    Path directory(RunSpec spec) {
+        if (out != null) {
+            return out;
+        }
+        return resume().map(Checkpoint::runDirectoryOf)
+                .orElseGet(() -> RunDirectory.firstFree(Path.of("runs", spec.name())));
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.cluster;
+
+import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.run.RequestException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.interfaces.RSAPrivateKey;
+import java.security.interfaces.RSAPublicKey;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.CertificateNotYetValidException;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+
+/**
+ * The files with which a node shows who it is. Pekko reads them anew for every connection, and one that does not do would only
+ * show in that nobody joins.
+ */
+public final class Certificates {
+    private static final String CERTIFICATE = "cluster.tls.certificate";
+    private static final String KEY = "cluster.tls.key";
+    private static final String AUTHORITY = "cluster.tls.authority";
+
+    private Certificates() {
+    }
+
+    /**
+     * Looks at what a node has itself; whether others take it, they say.
+     *
+     * @throws RequestException
+     *             where a file is missing or something else, a certificate is not good today or of another authority, or the
+     *             key of another certificate
+     */
+    public static void requireSound(TlsSpec tls) {
+        X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());
+        X509Certificate authority = certificate(AUTHORITY, tls.authority());
+        RSAPrivateKey key = key(tls.key());
+        requireGoodToday(CERTIFICATE, tls.certificate(), certificate);
+        requireGoodToday(AUTHORITY, tls.authority(), authority);
+        try {
+            certificate.verify(authority.getPublicKey());
+        } catch (GeneralSecurityException another) {
+            throw refused(CERTIFICATE, tls.certificate(), "was not signed by " + AUTHORITY + " " + tls.authority(),
+                    "the certificates of all nodes must come from one authority", another);
+        }
+        if (!(certificate.getPublicKey() instanceof RSAPublicKey ours) || !ours.getModulus().equals(key.getModulus())) {
+            throw refused(KEY, tls.key(), "is not the key of " + CERTIFICATE + " " + tls.certificate(),
+                    "name the files that were made together", null);
+        }
+    }
+
+    private static void requireGoodToday(String name, Path path, X509Certificate certificate) {
+        try {
+            certificate.checkValidity();
+        } catch (CertificateExpiredException expired) {
+            throw refused(name, path, "was good until " + certificate.getNotAfter().toInstant(), "renew it", expired);
+        } catch (CertificateNotYetValidException early) {
+            throw refused(name, path, "is good from " + certificate.getNotBefore().toInstant() + " on",
+                    "see that this machine's clock is right", early);
+        }
+    }
+
+    private static X509Certificate certificate(String name, Path path) {
+        byte[] bytes = read(name, path);
+        try {
+            return (X509Certificate) CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(bytes));
+        } catch (GeneralSecurityException none) {
+            throw refused(name, path, "is no certificate in PEM", "name another file", none);
+        }
+    }
+
+    private static RSAPrivateKey key(Path path) {
+        String text = new String(read(KEY, path), StandardCharsets.ISO_8859_1);
+        try {
+            byte[] encoded = Base64.getMimeDecoder().decode(text.replaceAll("-----[A-Z ]+-----", ""));
+            return (RSAPrivateKey) KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(encoded));
+        } catch (GeneralSecurityException | IllegalArgumentException none) {
+            throw refused(KEY, path, "is no RSA key in PEM as unencrypted PKCS#8",
+                    "openssl pkcs8 -topk8 -nocrypt writes one", none);
+        }
+    }
+
+    private static byte[] read(String name, Path path) {
+        try {
+            return Files.readAllBytes(path);
+        } catch (IOException unreadable) {
+            throw refused(name, path, "cannot be read" + (Files.exists(path) ? "" : ", it is not there"),
+                    "name another file, or have this user read it", unreadable);
+        }
+    }
+
+    private static RequestException refused(String name, Path path, String what, String todo, Exception cause) {
+        return new RequestException(name + ": " + path + " " + what + ": " + todo, cause);
+    }
+}
