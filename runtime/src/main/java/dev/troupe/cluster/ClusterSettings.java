@@ -7,12 +7,16 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultSpec;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** The settings of Pekko for one node. */
 final class ClusterSettings {
+    /** A stopped or starved JVM is no dead one: what a long product or a collection takes is far below. */
+    private static final Duration PAUSE = Duration.ofSeconds(10);
+
     private ClusterSettings() {
     }
 
@@ -41,12 +45,20 @@ final class ClusterSettings {
                 .anyMatch(kind -> kind == FaultKind.CUT_CONTROL || kind == FaultKind.CUT_BOTH)) {
             settings.put(ControlLink.SETTING, true);
         }
+        settings.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", pause(cluster, self));
         cluster.tls().ifPresent(tls -> settings.putAll(of(tls)));
         if (self.managementPort() > 0) {
             settings.put("pekko.management.http.hostname", self.host());
             settings.put("pekko.management.http.port", self.managementPort());
         }
         return ConfigFactory.parseMap(settings).withFallback(ConfigFactory.load("troupe-cluster"));
+    }
+
+    /** Sixteen JVMs that start on two cores at once come to their turn late, and are no dead ones. */
+    private static Duration pause(ClusterSpec cluster, NodeSpec self) {
+        int cores = Runtime.getRuntime().availableProcessors();
+        int nodes = (int) cluster.nodes().stream().filter(node -> node.host().equals(self.host())).count();
+        return PAUSE.multipliedBy(Math.max(1, Math.ceilDiv(nodes, cores)));
     }
 
     /** Either side shows a certificate; Pekko reads the files anew as they age, so that they can be renewed. */
