@@ -47,6 +47,7 @@ final class Announcement {
         output.println();
         output.println(MemoryTable.of(run.memory()));
         output.println();
+        run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
         if (run.resumes()) {
             output.println("Going on after step " + (run.stepsDone() - 1) + ".");
         }

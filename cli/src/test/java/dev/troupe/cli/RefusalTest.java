@@ -296,7 +296,8 @@ class RefusalTest {
         byte[] damaged = sound.clone();
         damaged[sound.length - 1] ^= 1;
         Files.write(part, damaged);
-        resumed(run).requireRefused(part + " is damaged", "resume from another checkpoint");
+        resumed(checkpoint).requireRefused(part + " is damaged", "resume from another checkpoint");
+        resumed(run).requireRefused("no checkpoint in " + run + " is whole: " + part + " is damaged");
         Files.delete(part);
         resumed(run).requireRefused(part + " is missing");
         Files.write(part, sound);

@@ -103,7 +103,7 @@ class ResumeTest {
         Golden golden = Golden.named(Golden.UNTIED);
         Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
         Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 4,
-                "training.checkpoint-every=1"));
+                "training.checkpoint-every=1", "training.keep-checkpoints=0"));
         List<String> before = files(cut);
         Path tail = directory.resolve("tail");
         Path second = cut.resolve("checkpoints").resolve("step-000002");
@@ -129,6 +129,31 @@ class ResumeTest {
         Files.move(second.resolveSibling("step-000004"), directory.resolve("later"));
         resume(second, "-s", STEPS + golden.steps());
         assertSameBits(whole, cut);
+    }
+
+    @Test
+    void shouldPassOverADamagedCheckpointAndGoOnFromTheOneBefore() throws IOException {
+        Golden golden = Golden.named(Golden.TIED);
+        Path whole = train("whole", golden.settings("engine.kind=reference", "parallel.pipeline=2"));
+        Path cut = train("cut", golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + 3,
+                "training.checkpoint-every=1"));
+        Path checkpoints = cut.resolve("checkpoints");
+        assertEquals(List.of("step-000002", "step-000003"), names(checkpoints));
+        Path part = checkpoints.resolve("step-000003").resolve("rank-001.safetensors");
+        byte[] bytes = Files.readAllBytes(part);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(part, bytes);
+        Execution resumed = Execution.of(List.of("train", "--resume", cut.toString(), "-s", STEPS + golden.steps()));
+        resumed.requireDone();
+        assertTrue(resumed.output().contains("Passed over a checkpoint: " + part
+                + " is damaged (its SHA-256 differs from the manifest's).\nGoing on after step 1."), resumed.output());
+        assertSameBits(whole, cut);
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+        }
     }
 
     @Test

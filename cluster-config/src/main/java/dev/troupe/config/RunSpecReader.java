@@ -161,7 +161,8 @@ public final class RunSpecReader {
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
                 LossScaleSpec.of(values.text("training.loss-scale", LOSS_SCALE, "none, dynamic or a number above 0")),
                 values.decimal("training.gradient-clip", Range.NOT_NEGATIVE),
-                values.integer("training.checkpoint-every", 0, MAX), values.integer("training.validate-every", 0, MAX),
+                values.integer("training.checkpoint-every", 0, MAX),
+                values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.zero", 0, MOST_ZERO),
                 values.word("training.recompute", TrainingSpec.Recompute.class, ""),
                 values.decimal("training.dropout", Range.FRACTION), optimizer(), learningRate(steps));

@@ -81,6 +81,7 @@ final class RunSpecWriter {
         word("loss-scale", training.lossScale().text());
         plain("gradient-clip", training.gradientClip());
         plain("checkpoint-every", training.checkpointEvery());
+        plain("keep-checkpoints", training.keepCheckpoints());
         plain("validate-every", training.validateEvery());
         plain("zero", training.zero());
         word("recompute", training.recompute().word());

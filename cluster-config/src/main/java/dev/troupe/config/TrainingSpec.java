@@ -13,6 +13,7 @@ import java.util.Objects;
  * @param lossScale what the loss is multiplied by before the backward
  * @param gradientClip greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery steps between checkpoints; 0: none but the last
+ * @param keepCheckpoints the newest checkpoints of a run that stay; 0: all
  * @param validateEvery steps between measurements of the held-out loss; 0: none
  * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
  *            optimizer state; 2 gradients too; 3 weights too
@@ -22,8 +23,9 @@ import java.util.Objects;
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, int validateEvery, int zero,
-        Recompute recompute, double dropout, OptimizerSpec optimizer, LearningRateSpec learningRate) {
+        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, int keepCheckpoints,
+        int validateEvery, int zero, Recompute recompute, double dropout, OptimizerSpec optimizer,
+        LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {

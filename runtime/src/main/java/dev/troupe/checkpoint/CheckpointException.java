@@ -1,7 +1,7 @@
 package dev.troupe.checkpoint;
 
 /** A checkpoint that cannot be written or read; the message is one sentence for the user. */
-public final class CheckpointException extends RuntimeException {
+public sealed class CheckpointException extends RuntimeException permits DamageException {
     private static final long serialVersionUID = 1L;
 
     public CheckpointException(String message) {

@@ -1,6 +1,5 @@
 package dev.troupe.checkpoint;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
@@ -33,27 +32,29 @@ import java.util.stream.Stream;
  * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
  */
 public final class CheckpointStore {
-    static final String MANIFEST = "manifest.json";
-    private static final String PARTIAL = ".partial";
-    private static final JsonMapper JSON = new JsonMapper();
-
     private final Path runDirectory;
+    private final CheckpointFolder folder;
     private final ModelConfig model;
+    private final int kept;
 
     /**
      * @param runDirectory
      *            the directory of the run; {@code checkpoints} is made in it when the first one is written
      * @param model
      *            the shape of the model, kept in every manifest
+     * @param kept
+     *            how many of the newest stay; 0 for all
      */
-    public CheckpointStore(Path runDirectory, ModelConfig model) {
+    public CheckpointStore(Path runDirectory, ModelConfig model, int kept) {
         this.runDirectory = runDirectory;
+        this.folder = CheckpointFolder.of(runDirectory);
         this.model = model;
+        this.kept = kept;
     }
 
     /** Where in a run's directory the checkpoint after so many steps stands once it is committed. */
     public static Path directoryOf(Path runDirectory, long stepsDone) {
-        return runDirectory.resolve("checkpoints").resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
+        return CheckpointFolder.of(runDirectory).whole(stepsDone);
     }
 
     /**
@@ -64,12 +65,12 @@ public final class CheckpointStore {
      */
     public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
         String name = String.format(Locale.ROOT, "rank-%03d.safetensors", rank);
-        Path file = partial(stepsDone).resolve(name);
+        Path file = folder.partial(stepsDone).resolve(name);
         try {
             Files.createDirectories(file.getParent());
             SafeTensorsWriter.write(file, metadata(stepsDone, rank, tensors),
                     tensors.stream().map(TensorPart::tensor).toList());
-            return new CheckpointPart(name, Files.size(file), Checksum.sha256(file));
+            return PartFile.describe(file, name);
         } catch (IOException failure) {
             throw new CheckpointException("cannot write " + file + ": " + failure, failure);
         }
@@ -85,25 +86,27 @@ public final class CheckpointStore {
 
     /**
      * Makes the parts a checkpoint. One that stands there already, from a run that went on from an earlier step, is
-     * replaced.
+     * replaced; those that are too old to be kept are deleted.
      *
      * @return the checkpoint's directory
      * @throws CheckpointException
      *             where it cannot be written
      */
     public Path commit(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) {
-        Path target = directoryOf(runDirectory, stepsDone);
-        Path partial = partial(stepsDone);
+        Path target = folder.whole(stepsDone);
+        Path partial = folder.partial(stepsDone);
         try {
-            Path manifest = partial.resolve(MANIFEST);
-            Files.writeString(manifest, JSON.writerWithDefaultPrettyPrinter()
-                    .writeValueAsString(new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, parts)));
+            Path manifest = partial.resolve(Manifest.FILE);
+            Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, parts).toJson());
             force(manifest, StandardOpenOption.WRITE);
             deleteAllBut(parts, partial);
             force(partial, StandardOpenOption.READ);
-            delete(target);
+            if (Files.exists(target)) {
+                CheckpointFolder.delete(target);
+            }
             Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
             force(target.getParent(), StandardOpenOption.READ);
+            Retention.deleteOlder(folder, stepsDone, kept);
             return target;
         } catch (AtomicMoveNotSupportedException failure) {
             throw new CheckpointException("the file system of " + runDirectory
@@ -111,11 +114,6 @@ public final class CheckpointStore {
         } catch (IOException | UncheckedIOException failure) {
             throw new CheckpointException("cannot write the checkpoint " + target + ": " + failure, failure);
         }
-    }
-
-    private Path partial(long stepsDone) {
-        Path target = directoryOf(runDirectory, stepsDone);
-        return target.resolveSibling(target.getFileName() + PARTIAL);
     }
 
     private static void force(Path path, StandardOpenOption option) throws IOException {
@@ -126,25 +124,12 @@ public final class CheckpointStore {
 
     /** A run that broke down while it wrote this very checkpoint, with more ranks, may have left files. */
     private static void deleteAllBut(List<CheckpointPart> parts, Path partial) throws IOException {
-        Set<String> kept = new HashSet<>(Set.of(MANIFEST));
+        Set<String> kept = new HashSet<>(Set.of(Manifest.FILE));
         parts.forEach(part -> kept.add(part.file()));
         try (Stream<Path> files = Files.list(partial)) {
             for (Path file : files.filter(file -> !kept.contains(file.getFileName().toString())).toList()) {
                 Files.delete(file);
             }
         }
-    }
-
-    private static void delete(Path target) throws IOException {
-        if (!Files.exists(target)) {
-            return;
-        }
-        Files.deleteIfExists(target.resolve(MANIFEST)); // first, so that half a checkpoint is never taken for one
-        try (Stream<Path> files = Files.list(target)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(target);
     }
 }

@@ -1,10 +1,20 @@
 package dev.troupe.checkpoint;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** What {@code manifest.json} says. */
 record Manifest(@JsonProperty(required = true) int format,
@@ -12,10 +22,19 @@ record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(required = true) ModelConfig model,
         @JsonProperty(value = "loss_scale", required = true) LossScale lossScale,
         @JsonProperty(required = true) List<CheckpointPart> parts) {
+    /** Its name in a checkpoint's directory. */
+    static final String FILE = "manifest.json";
     /** The layout of directory and files that this version writes. */
     static final int FORMAT = 2;
     /** The oldest layout that is read; it has no loss scale. */
     static final int OLDEST_FORMAT = 1;
+
+    private static final Pattern PART = Pattern.compile("rank-\\d{3,}\\.safetensors");
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
     Manifest {
         if (stepsDone < 0 || parts.isEmpty()) {
@@ -24,5 +43,56 @@ record Manifest(@JsonProperty(required = true) int format,
                             + " and " + parts.size());
         }
         parts = List.copyOf(parts);
+    }
+
+    /**
+     * Reads the manifest of a checkpoint.
+     *
+     * @throws DamageException
+     *             where it is missing or makes no sense
+     * @throws CheckpointException
+     *             where it is sound but of another version
+     */
+    static Manifest read(Path directory) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            throw DamageException.missing(file);
+        }
+        try {
+            JsonNode tree = JSON.readTree(file.toFile());
+            if (!tree.isObject()) {
+                throw DamageException.damaged(file, "it is no JSON object", null);
+            }
+            JsonNode format = tree.path("format"); // before all else: another format may have other keys
+            if (format.isIntegralNumber() && (format.longValue() < OLDEST_FORMAT || format.longValue() > FORMAT)) {
+                throw new CheckpointException(file + " has format " + format + ", but this version reads "
+                        + OLDEST_FORMAT + " to " + FORMAT + ": resume it with the version that wrote it");
+            }
+            if (format.longValue() == OLDEST_FORMAT && !tree.has("loss_scale")) {
+                // Every step was an update then.
+                ((ObjectNode) tree).set("loss_scale",
+                        JSON.valueToTree(LossScale.none(tree.path("steps_done").longValue())));
+            }
+            Manifest manifest = JSON.treeToValue(tree, Manifest.class);
+            manifest.parts().forEach(part -> requireInside(file, part));
+            return manifest;
+        } catch (JsonProcessingException failure) {
+            throw DamageException.damaged(file, failure.getOriginalMessage(), failure);
+        } catch (IOException failure) {
+            throw DamageException.unreadable(file, failure);
+        }
+    }
+
+    /** A name must not lead out of the directory. */
+    private static void requireInside(Path file, CheckpointPart part) {
+        if (!PART.matcher(part.file()).matches()) {
+            throw DamageException.damaged(file, "it names a part \"" + part.file()
+                    + "\", but parts have names such as rank-000.safetensors", null);
+        }
+    }
+
+    /** As text, for a file. */
+    String toJson() throws JsonProcessingException {
+        return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
     }
 }

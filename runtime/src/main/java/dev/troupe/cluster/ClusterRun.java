@@ -2,7 +2,6 @@ package dev.troupe.cluster;
 
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.TrainingCoordinator;
-import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
@@ -148,7 +147,7 @@ public final class ClusterRun {
             }
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
                     new Cast(ranks, traits, cluster.joinTimeout()), directory,
-                    new CheckpointStore(directory, run.model()), run.spec().transport().timeout(),
+                    TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });
     }

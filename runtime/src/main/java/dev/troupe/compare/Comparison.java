@@ -121,8 +121,8 @@ public final class Comparison {
         TrainingSpec training = base.training();
         return new RunSpec(base.name(), base.model(), base.data(),
                 new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
-                        training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0, 0,
-                        training.zero(),
+                        training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
+                        training.keepCheckpoints(), 0, training.zero(),
                         training.recompute(), training.dropout(),
                         training.optimizer(),
                         training.learningRate()),

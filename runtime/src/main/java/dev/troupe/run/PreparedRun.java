@@ -115,8 +115,11 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Whoever resumes from the newest checkpoint must get that of the run that wrote last. */
     private void requireNoLaterCheckpoint() {
+        if (!request.continuesInPlace() || !Checkpoint.isAt(request.resume().orElseThrow())) {
+            return; // of a run's directory only what is damaged was passed over
+        }
         OptionalLong newest = Checkpoint.newestSteps(request.output());
-        if (request.continuesInPlace() && newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
+        if (newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
             throw new RequestException(
                     "the run in " + request.output() + " has a checkpoint after " + newest.getAsLong()
                             + " steps already, but is to go on from the one after " + start.stepsDone()
@@ -240,6 +243,11 @@ public final class PreparedRun implements AutoCloseable {
     /** Whether the run goes on from a checkpoint. */
     public boolean resumes() {
         return start.resumed();
+    }
+
+    /** What is wrong with each of the newer checkpoints that were not taken, the newest first. */
+    public List<String> passedOver() {
+        return start.passedOver();
     }
 
     /** Steps that lie behind. */

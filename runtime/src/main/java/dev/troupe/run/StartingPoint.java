@@ -29,11 +29,13 @@ import java.util.OptionalInt;
  *            as the checkpoint has it; none where nothing lies behind
  * @param resumed
  *            whether it comes from a checkpoint
+ * @param passedOver
+ *            what is wrong with each of the newer checkpoints that were not taken
  * @param files
  *            to be closed when all ranks have loaded
  */
 record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights, long stepsDone,
-        LossScale lossScale, boolean resumed, Optional<AutoCloseable> files) {
+        LossScale lossScale, boolean resumed, List<String> passedOver, Optional<AutoCloseable> files) {
     /**
      * Opens what the specification asks for, and checks that model and specification agree.
      *
@@ -45,7 +47,8 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
             Checkpoint checkpoint = Checkpoint.open(resume.get());
             try {
                 return new StartingPoint(checkpoint.model(), sequenceLength(spec.model(), checkpoint.model()),
-                        checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true, Optional.of(checkpoint));
+                        checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true,
+                        checkpoint.passedOver(), Optional.of(checkpoint));
             } catch (RequestException refused) {
                 checkpoint.close();
                 throw refused;
@@ -58,13 +61,13 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
                         ModelConfig.NORM_EPSILON);
                 yield new StartingPoint(model, model.sequenceLength(),
                         new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
-                        Optional.empty());
+                        List.of(), Optional.empty());
             }
             case ModelSpec.FromDirectory from -> {
                 HuggingFaceModel files = HuggingFaceModel.open(from.directory());
                 try {
                     yield new StartingPoint(files.config(), sequenceLength(from, files.config()), files, 0,
-                            LossScale.none(0), false,
+                            LossScale.none(0), false, List.of(),
                             Optional.of(files));
                 } catch (RequestException refused) {
                     files.close();

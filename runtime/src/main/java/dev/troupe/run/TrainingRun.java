@@ -97,7 +97,7 @@ public final class TrainingRun {
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
-                new CheckpointStore(directory.path(), run.model()), timeout, hangTimeout(run),
+                checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 faults.clock(System::nanoTime),
                 listener,
                 outcome);
@@ -125,7 +125,7 @@ public final class TrainingRun {
             Optional<Snapshots> snapshots, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots,
-                run.batches(), run.heldOut(), new CheckpointStore(directory, run.model()), gradients,
+                run.batches(), run.heldOut(), checkpoints(run, directory), gradients,
                 run.request().trace(), faults);
     }
 
@@ -133,6 +133,11 @@ public final class TrainingRun {
         return faults.isIdle()
                 ? transport
                 : new FaultyTransport(transport, faults, run.plan()::senderOf, _ -> true);
+    }
+
+    /** Where a run that writes to a directory puts its checkpoints. */
+    public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
+        return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints());
     }
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */

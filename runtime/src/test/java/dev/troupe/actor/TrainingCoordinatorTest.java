@@ -64,7 +64,7 @@ class TrainingCoordinatorTest {
 
     @BeforeEach
     void placeRanks() {
-        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5));
+        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5), 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)),
                         0),

@@ -1,0 +1,68 @@
+package dev.troupe.checkpoint;
+
+import dev.troupe.machine.CheckpointPart;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Optional;
+
+/** A part as a file: what it must be, and what it is. */
+final class PartFile {
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private PartFile() {
+    }
+
+    /** What a file is, once it is written. */
+    static CheckpointPart describe(Path file, String name) throws IOException {
+        return new CheckpointPart(name, Files.size(file), sha256(file));
+    }
+
+    /** Looks at presence and size alone, which cost nothing. */
+    static void requireThere(Path directory, CheckpointPart part) {
+        Path file = directory.resolve(part.file());
+        try {
+            if (!Files.exists(file)) {
+                throw DamageException.missing(file);
+            }
+            long size = Files.size(file);
+            if (size != part.byteCount()) {
+                throw DamageException.damaged(file,
+                        "it has " + size + " bytes, but the manifest says " + part.byteCount(), null);
+            }
+        } catch (IOException failure) {
+            throw DamageException.unreadable(file, failure);
+        }
+    }
+
+    /** What is wrong with the content, if anything; reads all of it, a piece at a time. */
+    static Optional<DamageException> damage(Path directory, CheckpointPart part) {
+        Path file = directory.resolve(part.file());
+        try {
+            return sha256(file).equals(part.sha256())
+                    ? Optional.empty()
+                    : Optional.of(DamageException.damaged(file, "its SHA-256 differs from the manifest's", null));
+        } catch (IOException failure) {
+            return Optional.of(DamageException.unreadable(file, failure));
+        }
+    }
+
+    private static String sha256(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file)) {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+            while (channel.read(buffer) >= 0) {
+                digest.update(buffer.flip());
+                buffer.clear();
+            }
+            return HexFormat.of().formatHex(digest.digest());
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JDK has SHA-256", impossible);
+        }
+    }
+}
