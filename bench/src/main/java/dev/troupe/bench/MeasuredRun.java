@@ -180,6 +180,11 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         }
 
         @Override
+        public void onCheckpointFailed(long stepsDone, String why) {
+            throw new IllegalStateException("a measured run has one checkpoint, at its end");
+        }
+
+        @Override
         public void close() {
             if (products != null) {
                 products.close();

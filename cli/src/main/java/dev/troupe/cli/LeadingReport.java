@@ -5,6 +5,7 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
+import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -66,7 +67,13 @@ final class LeadingReport implements AutoCloseable {
         }
         boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
         TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
-        model.export(directory.model());
+        try {
+            model.export(directory.model());
+        } catch (WeightException unwritten) {
+            System.err.println("troupe: the run is done, but its model is not: " + unwritten.getMessage()
+                    + "; free some room, and have --resume " + directory.path() + " write it");
+            return ExitCode.RUN_FAILED;
+        }
         report.printEnd(outcome, directory);
         if (wasStopped) {
             output.println("Stopped before its end; go on with: ./troupe train --resume " + directory.path());

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.machine.StepResult;
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -13,22 +12,31 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
-/** {@code metrics.jsonl}: one JSON object for each committed step. Each line is on its way to the disk at once. */
+/**
+ * {@code metrics.jsonl}: one JSON object for each committed step, and for each checkpoint that could not be written. Each
+ * line is on its way to the disk at once.
+ */
 final class MetricsLog implements AutoCloseable {
     /** Its name in the run's directory. */
     static final String FILE = "metrics.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    private final BufferedWriter writer;
+    private final PatientFile lines;
 
-    private MetricsLog(BufferedWriter writer) {
-        this.writer = writer;
+    private MetricsLog(PatientFile lines) {
+        this.lines = lines;
     }
 
-    /** Opens the file; lines of steps that are about to be done again, or were not written whole, are dropped. */
-    static MetricsLog open(Path file, long stepsDone) {
+    /**
+     * Opens the file; lines of steps that are about to be done again, or were not written whole, are dropped.
+     *
+     * @param trouble
+     *            hears in words where lines cannot be written
+     */
+    static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
             List<String> kept = new ArrayList<>();
             if (Files.exists(file)) {
@@ -39,7 +47,8 @@ final class MetricsLog implements AutoCloseable {
                 }
             }
             Files.write(file, kept);
-            return new MetricsLog(Files.newBufferedWriter(file, StandardOpenOption.APPEND));
+            return new MetricsLog(
+                    new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -47,8 +56,10 @@ final class MetricsLog implements AutoCloseable {
 
     private static boolean isBefore(String line, long stepsDone) {
         try {
-            JsonNode step = JSON.readTree(line).path("step");
-            return step.isIntegralNumber() && step.longValue() < stepsDone;
+            JsonNode json = JSON.readTree(line);
+            return json.path("step").isIntegralNumber()
+                    ? json.path("step").longValue() < stepsDone
+                    : json.path("steps_done").isIntegralNumber() && json.path("steps_done").longValue() <= stepsDone;
         } catch (IOException _) {
             return false;
         }
@@ -81,25 +92,16 @@ final class MetricsLog implements AutoCloseable {
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
-        writeLine(line.toString());
+        lines.addLine(line.toString());
     }
 
-    private void writeLine(String line) {
-        try {
-            writer.write(line);
-            writer.write('\n');
-            writer.flush();
-        } catch (IOException failure) {
-            throw new UncheckedIOException("cannot write the metrics of a step", failure);
-        }
+    /** So many steps lay behind, as they would behind the checkpoint. */
+    void writeCheckpointFailed(long stepsDone, String why) {
+        lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
     }
 
     @Override
     public void close() {
-        try {
-            writer.close();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+        lines.close();
     }
 }

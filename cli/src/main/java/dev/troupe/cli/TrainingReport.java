@@ -37,7 +37,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         this.output = output;
         this.directory = directory.path();
         this.status = status;
-        this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone());
+        this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone(), this::say);
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
         this.progress = new ProgressLine(output, isTerminal(), run.stepsDone(), run.spec().training().steps(),
@@ -100,6 +100,18 @@ final class TrainingReport implements RunListener, AutoCloseable {
         output.printf(Locale.ROOT, "ranks %s started again in step %d, %d ms after they had failed: %s%n",
                 recovery.ranks(), recovery.step(), recovery.caughtUpAtMillis() - recovery.detectedAtMillis(),
                 recovery.reason());
+    }
+
+    @Override
+    public void onCheckpointFailed(long stepsDone, String why) {
+        metrics.writeCheckpointFailed(stepsDone, why);
+        say("the checkpoint after " + stepsDone + " steps could not be written, and the run goes on without it: "
+                + why);
+    }
+
+    private void say(String sentence) {
+        progress.end();
+        output.println(sentence);
     }
 
     void endLine() {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,6 +79,38 @@ class FailureTest {
         Execution.of(List.of("train", "--resume", run.toString())).requireDone();
         assertEquals(RunFiles.results(whole), RunFiles.results(run));
         assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
+    }
+
+    /** What is in the way is a file where a directory is to be. */
+    @Test
+    void shouldGoOnWithoutACheckpointThatCannotBeWritten() throws IOException {
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "parallel.pipeline=2");
+        Path whole = directory.resolve("whole");
+        Execution.train(whole, settings).requireDone();
+        Path run = directory.resolve("run");
+        settings.addAll(List.of("training.steps=1", "training.checkpoint-every=1"));
+        Execution.train(run, settings).requireDone();
+        Files.createFile(run.resolve("checkpoints").resolve("step-000002.partial"));
+        int steps = Golden.named(Golden.TIED).steps();
+        Execution resumed = Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=" + steps))
+                .requireDone();
+        String said = "the checkpoint after 2 steps could not be written, and the run goes on without it: cannot write ";
+        assertTrue(resumed.output().contains(said + run.resolve("checkpoints")), resumed.output());
+        assertTrue(Files.readString(run.resolve("metrics.jsonl"))
+                .contains("{\"steps_done\":2,\"checkpoint_failed\":\"cannot write "));
+        assertEquals(RunFiles.results(whole), RunFiles.results(run));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
+    }
+
+    @Test
+    void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() throws IOException {
+        Path run = directory.resolve("run");
+        Execution.train(run, Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1"))
+                .requireDone();
+        Files.createFile(run.resolve("checkpoints").resolve("step-000002.partial"));
+        Execution resumed = Execution.of(List.of("train", "--resume", run.toString(), "-s", "training.steps=2"));
+        resumed.requireFailed("the checkpoint at its end, after 2 steps, could not be written",
+                "It can go on from " + run.resolve("checkpoints").resolve("step-000001") + " with --resume");
     }
 
     @ParameterizedTest

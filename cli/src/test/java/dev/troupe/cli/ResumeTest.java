@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,7 +181,7 @@ class ResumeTest {
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.run(run);
                 RunDirectory runDirectory = RunDirectory.open(stopped);
-                MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0)) {
+                MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0, Assertions::fail)) {
             Files.writeString(runDirectory.config(), spec.toHocon());
             training.set(TrainingRun.start(run, runDirectory, transport, new StopAfterTwo(training, metrics)));
             outcome = training.get().await();
@@ -213,6 +214,10 @@ class ResumeTest {
 
         @Override
         public void onCheckpoint(long stepsDone, Path directory) {
+        }
+
+        @Override
+        public void onCheckpointFailed(long stepsDone, String why) {
         }
     }
 

@@ -52,7 +52,8 @@ final class RunFiles {
 
     private static List<String> lines(Path run) {
         try {
-            return Files.readAllLines(run.resolve("metrics.jsonl"));
+            return Files.readAllLines(run.resolve("metrics.jsonl")).stream().filter(line -> line.contains("\"step\":"))
+                    .toList();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

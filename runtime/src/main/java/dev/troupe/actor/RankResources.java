@@ -1,12 +1,13 @@
 package dev.troupe.actor;
 
+import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
@@ -248,14 +249,22 @@ final class RankResources {
         return fresh;
     }
 
-    /** Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. */
-    CheckpointPart writeCheckpoint(long stepsDone) {
+    /**
+     * Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. That
+     * there is no room is an answer too: the rank can go on.
+     */
+    CoordinatorEvent writeCheckpoint(long stepsDone) {
         stages().forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
         List<TensorPart> all = new ArrayList<>();
         for (int stage : stages()) {
             all.addAll(worker(stage).state());
         }
-        return node.checkpoints().writePart(stepsDone, rank, all);
+        try {
+            return new CoordinatorEvent.CheckpointPartWritten(incarnation,
+                    node.checkpoints().writePart(stepsDone, rank, all));
+        } catch (CheckpointException unwritten) {
+            return new CoordinatorEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
+        }
     }
 
     /** Ends the collectives of this rank, and with them those of the ranks that are in them. Any thread. */

@@ -1,7 +1,6 @@
 package dev.troupe.actor;
 
 import dev.troupe.fault.InjectedFault;
-import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Parcel;
@@ -63,8 +62,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record TaskEnded(StageTask task, TaskResult result) implements Command {
     }
 
-    /** The rank's part of a checkpoint is written. */
-    record CheckpointPartWritten(CheckpointPart part) implements Command {
+    /** The rank's part of a checkpoint is written, or cannot be. */
+    record CheckpointAnswered(CoordinatorEvent answer) implements Command {
     }
 
     /** A stage could not do what it was told; {@code what} goes on after "failed". */
@@ -142,7 +141,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
                 .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
                 .onMessage(TaskEnded.class, this::onTaskEnded)
-                .onMessage(CheckpointPartWritten.class, this::onCheckpointPartWritten)
+                .onMessage(CheckpointAnswered.class, this::onCheckpointAnswered)
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
                 .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
                 .onMessage(TransportFailed.class, this::onTransportFailed)
@@ -237,10 +236,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    private Behavior<Command> onCheckpointPartWritten(CheckpointPartWritten written) {
+    private Behavior<Command> onCheckpointAnswered(CheckpointAnswered answered) {
         moves++;
         isWritingCheckpoint = false;
-        tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(rank.incarnation(), written.part()));
+        tellCoordinator(answered.answer());
         return this;
     }
 

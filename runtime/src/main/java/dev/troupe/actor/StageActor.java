@@ -52,7 +52,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
         run("writing the checkpoint after " + write.stepsDone() + " steps",
-                () -> new ScheduleActor.CheckpointPartWritten(rank.writeCheckpoint(write.stepsDone())));
+                () -> new ScheduleActor.CheckpointAnswered(rank.writeCheckpoint(write.stepsDone())));
         return this;
     }
 

@@ -1,12 +1,11 @@
 package dev.troupe.actor;
 
+import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.Cast;
-import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
-import dev.troupe.machine.LossScale;
 import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Recovery;
@@ -216,14 +215,19 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
             case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) ->
                 setup.listener().onHeldOut(stepsDone, loss);
-            case CoordinatorCommand.WriteCheckpoint(long stepsDone, var told) ->
-                tellRanks(told, new ScheduleActor.WriteCheckpoint(stepsDone));
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
             case CoordinatorCommand.Resume resume -> resume(resume);
             case CoordinatorCommand.ReportCaughtUp _ -> reportCaughtUp();
-            case CoordinatorCommand.CommitCheckpoint(long stepsDone, LossScale lossScale, List<CheckpointPart> parts) -> {
-                setup.listener().onCheckpoint(stepsDone, setup.checkpoints().commit(stepsDone, lossScale, parts));
-                EventLog.ofRun(machine.epoch(), stepsDone, "a checkpoint stands");
+            case CoordinatorCommand.WriteCheckpoint write -> {
+                return writeCheckpoint(write);
+            }
+            case CoordinatorCommand.CommitCheckpoint commit -> {
+                return commitCheckpoint(commit);
+            }
+            case CoordinatorCommand.AbandonCheckpoint(long stepsDone) -> setup.checkpoints().abandon(stepsDone);
+            case CoordinatorCommand.ReportCheckpointFailed(long stepsDone, String why) -> {
+                setup.listener().onCheckpointFailed(stepsDone, why);
+                EventLog.ofRun(machine.epoch(), stepsDone, "a checkpoint could not be written: " + why);
             }
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
@@ -233,6 +237,30 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
         }
         return this;
+    }
+
+    private Behavior<Command> writeCheckpoint(CoordinatorCommand.WriteCheckpoint write) {
+        if (write.ranks().size() == setup.order().rankCount()) { // else it is begun, and has its room
+            try {
+                setup.checkpoints().requireRoom();
+            } catch (CheckpointException full) {
+                return take(new CoordinatorEvent.CheckpointFailed(full.getMessage()));
+            }
+        }
+        tellRanks(write.ranks(), new ScheduleActor.WriteCheckpoint(write.stepsDone()));
+        return this;
+    }
+
+    private Behavior<Command> commitCheckpoint(CoordinatorCommand.CommitCheckpoint commit) {
+        Path directory;
+        try {
+            directory = setup.checkpoints().commit(commit.stepsDone(), commit.lossScale(), commit.parts());
+        } catch (CheckpointException unwritten) {
+            return take(new CoordinatorEvent.CheckpointFailed(unwritten.getMessage()));
+        }
+        setup.listener().onCheckpoint(commit.stepsDone(), directory);
+        EventLog.ofRun(machine.epoch(), commit.stepsDone(), "a checkpoint stands");
+        return take(new CoordinatorEvent.CheckpointCommitted());
     }
 
     private void startPass(Pass pass, List<Integer> told) {

@@ -57,7 +57,7 @@ record CheckpointFolder(Path path) {
             return List.of();
         }
         try (Stream<Path> all = Files.list(path)) {
-            return all.map(CheckpointFolder::entry).filter(entry -> entry.stepsDone() >= 0)
+            return all.filter(Files::isDirectory).map(CheckpointFolder::entry).filter(entry -> entry.stepsDone() >= 0)
                     .sorted(Comparator.comparingLong(Entry::stepsDone).reversed().thenComparing(Entry::isPartial))
                     .toList();
         }

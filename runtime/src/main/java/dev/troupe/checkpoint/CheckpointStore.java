@@ -3,9 +3,9 @@ package dev.troupe.checkpoint;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
-import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.TensorPart;
+import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -23,6 +23,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes the checkpoints of a run: {@code checkpoints/step-000100/} holds {@code rank-000.safetensors} and so on, and
@@ -32,10 +34,16 @@ import java.util.stream.Stream;
  * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
  */
 public final class CheckpointStore {
+    /** Headers and manifest, and what a run writes beside: it must go on. */
+    private static final long OVERHEAD_BYTES = 1 << 20;
+    private static final Logger LOG = LoggerFactory.getLogger(CheckpointStore.class);
+
     private final Path runDirectory;
     private final CheckpointFolder folder;
     private final ModelConfig model;
     private final int kept;
+    private final long expectedBytes;
+    private final Disk disk;
 
     /**
      * @param runDirectory
@@ -44,17 +52,47 @@ public final class CheckpointStore {
      *            the shape of the model, kept in every manifest
      * @param kept
      *            how many of the newest stay; 0 for all
+     * @param expectedBytes
+     *            what the tensors of one take together
      */
-    public CheckpointStore(Path runDirectory, ModelConfig model, int kept) {
+    public CheckpointStore(Path runDirectory, ModelConfig model, int kept, long expectedBytes) {
+        this(runDirectory, model, kept, expectedBytes, Disk.REAL);
+    }
+
+    CheckpointStore(Path runDirectory, ModelConfig model, int kept, long expectedBytes, Disk disk) {
         this.runDirectory = runDirectory;
         this.folder = CheckpointFolder.of(runDirectory);
         this.model = model;
         this.kept = kept;
+        this.expectedBytes = expectedBytes;
+        this.disk = disk;
     }
 
     /** Where in a run's directory the checkpoint after so many steps stands once it is committed. */
     public static Path directoryOf(Path runDirectory, long stepsDone) {
         return CheckpointFolder.of(runDirectory).whole(stepsDone);
+    }
+
+    /**
+     * Looks whether there is room for another, so that no disk is filled to the brim for nothing.
+     *
+     * @throws CheckpointException
+     *             where there is not
+     */
+    public void requireRoom() {
+        try {
+            long needed = expectedBytes + OVERHEAD_BYTES;
+            long free = disk.freeBytes(runDirectory);
+            if (free < needed) {
+                throw new CheckpointException(String.format(Locale.ROOT,
+                        "it takes %,d bytes, but the file system of %s has %,d left: free some, or set"
+                                + " training.keep-checkpoints lower",
+                        needed, runDirectory, free));
+            }
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot tell what room there is in " + runDirectory + ": " + failure,
+                    failure);
+        }
     }
 
     /**
@@ -68,9 +106,10 @@ public final class CheckpointStore {
         Path file = folder.partial(stepsDone).resolve(name);
         try {
             Files.createDirectories(file.getParent());
-            SafeTensorsWriter.write(file, metadata(stepsDone, rank, tensors),
-                    tensors.stream().map(TensorPart::tensor).toList());
+            disk.write(file, metadata(stepsDone, rank, tensors), tensors.stream().map(TensorPart::tensor).toList());
             return PartFile.describe(file, name);
+        } catch (WeightException unwritten) {
+            throw new CheckpointException(unwritten.getMessage(), unwritten);
         } catch (IOException failure) {
             throw new CheckpointException("cannot write " + file + ": " + failure, failure);
         }
@@ -113,6 +152,18 @@ public final class CheckpointStore {
                     + " cannot rename a directory in one step: choose another place with --out", failure);
         } catch (IOException | UncheckedIOException failure) {
             throw new CheckpointException("cannot write the checkpoint " + target + ": " + failure, failure);
+        }
+    }
+
+    /** Deletes what was written of a checkpoint that will not be. That it cannot be deleted is logged. */
+    public void abandon(long stepsDone) {
+        Path partial = folder.partial(stepsDone);
+        try {
+            if (Files.isDirectory(partial)) {
+                CheckpointFolder.delete(partial);
+            }
+        } catch (IOException failure) {
+            LOG.warn("{} could not be deleted: {}", partial, failure.toString());
         }
     }
 

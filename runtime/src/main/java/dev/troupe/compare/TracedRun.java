@@ -71,6 +71,11 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
             public void onCheckpoint(long stepsDone, Path checkpoint) {
                 throw new IllegalStateException("a traced run writes no checkpoint");
             }
+
+            @Override
+            public void onCheckpointFailed(long stepsDone, String why) {
+                throw new IllegalStateException("a traced run writes no checkpoint");
+            }
         };
         RunRequest request = new RunRequest(spec, builtInCorpus, directory, Optional.empty(), OptionalLong.empty(),
                 Optional.of(trace), Optional.empty());

@@ -34,12 +34,23 @@ public sealed interface CoordinatorCommand {
         }
     }
 
-    /** All parts are written: make the checkpoint one, with the scale that the next step has. */
+    /**
+     * All parts are written: make the checkpoint one, with the scale that the next step has;
+     * {@link CoordinatorEvent.CheckpointCommitted} or {@link CoordinatorEvent.CheckpointFailed} answers.
+     */
     record CommitCheckpoint(long stepsDone, LossScale lossScale,
             List<CheckpointPart> parts) implements CoordinatorCommand {
         public CommitCheckpoint {
             parts = List.copyOf(parts);
         }
+    }
+
+    /** Delete what was written of this checkpoint. */
+    record AbandonCheckpoint(long stepsDone) implements CoordinatorCommand {
+    }
+
+    /** The run goes on without this checkpoint, for the reason in this sentence. */
+    record ReportCheckpointFailed(long stepsDone, String why) implements CoordinatorCommand {
     }
 
     /**

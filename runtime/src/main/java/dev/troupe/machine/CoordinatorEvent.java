@@ -45,6 +45,18 @@ public sealed interface CoordinatorEvent {
     record MessageLost(String reason) implements CoordinatorEvent {
     }
 
+    /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
+    record CheckpointPartFailed(Incarnation from, String why) implements CoordinatorEvent {
+    }
+
+    /** The checkpoint stands that was to be committed. */
+    record CheckpointCommitted() implements CoordinatorEvent {
+    }
+
+    /** The checkpoint cannot be written, for the reason in this sentence. */
+    record CheckpointFailed(String why) implements CoordinatorEvent {
+    }
+
     /** The user wants the run to end after this step. */
     record StopRequested() implements CoordinatorEvent {
     }

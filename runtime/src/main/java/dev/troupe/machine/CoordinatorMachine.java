@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * checkpoint, when to end. Each phase ends when every rank has answered.
  *
  * <pre>
- *   STARTING --> TRAINING --> UPDATING --commit--> [HELD_OUT] --> [CHECKPOINT] --> TRAINING ... --> CHECKPOINT --> OVER
+ *   STARTING --> TRAINING --> UPDATING --commit--> [HELD_OUT] --> [CHECKPOINT --> COMMIT] --> TRAINING ... --> OVER
  * </pre>
  *
  * <p>Where the loss is scaled and gradients overflow, the update is one that changes nothing; see {@link LossScale}.
@@ -24,6 +24,9 @@ import java.util.stream.IntStream;
  * do again what the phase had asked of them, while the others go on from where they are. What a rank says that was restarted
  * meanwhile is not heard.
  *
+ * <p>A checkpoint that cannot be written is done without, and the next is tried when it is due; only the last of a run has
+ * none after it, and so ends it.
+ *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.
  *
@@ -31,7 +34,7 @@ import java.util.stream.IntStream;
  */
 public final class CoordinatorMachine {
     private enum Phase {
-        STARTING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, OVER
+        STARTING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER
     }
 
     private final RunOrder order;
@@ -40,6 +43,7 @@ public final class CoordinatorMachine {
     // What each rank measured in this pass, in the order of ranks.
     private final Map<Integer, CoordinatorEvent.PassDone> measured = new TreeMap<>();
     private final List<CheckpointPart> parts = new ArrayList<>();
+    private final Map<Integer, String> unwritten = new TreeMap<>();
     private final Standings standings = new Standings();
     // The epoch in which each rank was started last.
     private final int[] startedIn;
@@ -88,8 +92,21 @@ public final class CoordinatorMachine {
             case CoordinatorEvent.RankFailed(var from, String reason) when isCurrent(from) ->
                 recover(order.placeOf(from.rank()), reason, commands);
             case CoordinatorEvent.MessageLost(String reason) -> recover(List.of(), reason, commands);
+            case CoordinatorEvent.CheckpointPartFailed(var from, String why) when isCurrent(from) -> {
+                answer(from.rank(), Phase.CHECKPOINT, event);
+                unwritten.put(from.rank(), why);
+            }
+            case CoordinatorEvent.CheckpointCommitted() -> {
+                requirePhase(phase == Phase.COMMIT, event);
+                lastCheckpoint = stepsDone;
+                nextStep(commands);
+            }
+            case CoordinatorEvent.CheckpointFailed(String why) -> {
+                requirePhase(phase == Phase.COMMIT || phase == Phase.CHECKPOINT && answered.isEmpty(), event);
+                checkpointFailed(why, commands);
+            }
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
-            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.RankFailed _ ->
+            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.CheckpointPartFailed _,CoordinatorEvent.RankFailed _ ->
                 {
                 } // of a rank that was restarted since
         }
@@ -182,7 +199,7 @@ public final class CoordinatorMachine {
                     List<Integer> unwritten = again.stream().filter(rank -> !answered.get(rank)).toList();
                     commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone, unwritten));
                 }
-                case STARTING, OVER -> throw new IllegalStateException("nothing is recovered while " + phase);
+                case STARTING, COMMIT, OVER -> throw new IllegalStateException("nothing is recovered while " + phase);
             }
         }
         commands.add(new CoordinatorCommand.Resume(epoch, standings.received()));
@@ -214,10 +231,14 @@ public final class CoordinatorMachine {
     }
 
     private void answer(int rank, Phase expected, CoordinatorEvent event) {
-        if (phase != expected || answered.get(rank)) {
+        requirePhase(phase == expected && !answered.get(rank), event);
+        answered.set(rank);
+    }
+
+    private void requirePhase(boolean isRight, CoordinatorEvent event) {
+        if (!isRight) {
             throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase);
         }
-        answered.set(rank);
     }
 
     private void requireThisStep(long step, CoordinatorEvent event) {
@@ -245,13 +266,29 @@ public final class CoordinatorMachine {
                 checkpointOrNextStep(commands);
             }
             case CHECKPOINT -> {
-                lastCheckpoint = stepsDone;
-                parts.sort(Comparator.comparing(CheckpointPart::file)); // the same manifest whoever answers first
-                commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts));
+                if (unwritten.isEmpty()) {
+                    parts.sort(Comparator.comparing(CheckpointPart::file)); // the same manifest whoever answers first
+                    commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts));
+                    phase = Phase.COMMIT;
+                } else {
+                    checkpointFailed(unwritten.values().iterator().next(), commands);
+                }
                 parts.clear();
-                nextStep(commands);
+                unwritten.clear();
             }
-            case STARTING, OVER -> throw new IllegalStateException("nothing is answered while " + phase);
+            case STARTING, COMMIT, OVER -> throw new IllegalStateException("nothing is answered while " + phase);
+        }
+    }
+
+    private void checkpointFailed(String why, List<CoordinatorCommand> commands) {
+        commands.add(new CoordinatorCommand.AbandonCheckpoint(stepsDone));
+        if (isLast()) {
+            fail("the checkpoint at its end, after " + stepsDone
+                    + " steps, could not be written, and nothing else keeps"
+                    + " what was learnt since the one before: " + why, commands);
+        } else {
+            commands.add(new CoordinatorCommand.ReportCheckpointFailed(stepsDone, why));
+            nextStep(commands);
         }
     }
 

@@ -17,6 +17,7 @@ import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.model.DropoutSettings;
@@ -30,6 +31,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
+import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -260,6 +262,13 @@ public final class PreparedRun implements AutoCloseable {
         return spec().data().isTokenFile()
                 ? Optional.empty()
                 : Optional.of(Tokenizer.named(spec().data().tokenizer().word()));
+    }
+
+    /** What the tensors of a checkpoint take, whatever the layout: each weight once, and what the optimizer keeps of it. */
+    long checkpointBytes() {
+        long weights = ModelTensors.of(model()).values().stream().mapToLong(Shape::elementCount).sum();
+        return weights * engine.settings().floatType().elementBytes()
+                * (1 + plan.stageSettings().optimizer().momentCount());
     }
 
     /** Whether the run ends with weights that mean something; an experiment or an emulation leaves none. */

@@ -26,6 +26,9 @@ public interface RunListener {
     /** A checkpoint stands in a directory. */
     void onCheckpoint(long stepsDone, Path directory);
 
+    /** A checkpoint could not be written, for the reason in this sentence; the run goes on, and the one before stands. */
+    void onCheckpointFailed(long stepsDone, String why);
+
     /** A failure is behind: what failed has been started again and has caught up. */
     default void onRecovery(Recovery recovery) {
     }

@@ -137,7 +137,8 @@ public final class TrainingRun {
 
     /** Where a run that writes to a directory puts its checkpoints. */
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
-        return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints());
+        return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints(),
+                run.checkpointBytes());
     }
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */

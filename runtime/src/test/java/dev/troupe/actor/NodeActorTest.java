@@ -233,7 +233,7 @@ class NodeActorTest {
                     return engine;
                 }, weights, false, 0, Optional.empty(), new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
                 Optional.empty(),
-                new CheckpointStore(home, MODEL, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE);
+                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE);
         spawn(transport, _ -> context, groups::close);
     }
 

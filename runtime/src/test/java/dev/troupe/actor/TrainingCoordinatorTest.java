@@ -64,9 +64,9 @@ class TrainingCoordinatorTest {
 
     @BeforeEach
     void placeRanks() {
-        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5), 0);
+        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5), 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)),
+                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
                 new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT), home, checkpoints, TIMEOUT, Duration.ZERO,
                 nanos::get,
@@ -148,7 +148,40 @@ class TrainingCoordinatorTest {
             happens(new CoordinatorEvent.CheckpointPartWritten(from(rank),
                     new CheckpointPart("rank-00" + rank, 1, "00")));
         }
-        assertTrue(failure().startsWith("cannot write the checkpoint " + home), failure());
+        assertTrue(failure().startsWith("the checkpoint at its end, after 1 steps, could not be written"), failure());
+        assertTrue(failure().contains(": cannot write the checkpoint " + home), failure());
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatARankCannotWrite() {
+        trainTwoSteps();
+        happens(new CoordinatorEvent.CheckpointPartFailed(from(1), "no room"));
+        happens(new CoordinatorEvent.CheckpointPartWritten(from(0), checkpoints.writePart(2, 0, List.of())));
+        expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
+        assertEquals("no checkpoint after 2 steps: no room", diary.lines.getLast());
+        assertEquals(0, home.resolve("checkpoints").toFile().list().length, "what was begun is deleted");
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatCannotBeCommitted() {
+        trainTwoSteps();
+        for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
+            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank), new CheckpointPart("rank-00" + rank, 1, "00")));
+        }
+        expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
+        String last = diary.lines.getLast();
+        assertTrue(last.startsWith("no checkpoint after 2 steps: cannot write the checkpoint " + home), last);
+    }
+
+    private void trainTwoSteps() {
+        for (long step = 0; step < 2; step++) {
+            trainPass(step);
+            expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(step, 0.1, 1, step + 1, false)));
+            updated(step);
+            expectAll(step == 0
+                    ? new ScheduleActor.StartPass(new Pass(1, Pass.Kind.TRAINING))
+                    : new ScheduleActor.WriteCheckpoint(2));
+        }
     }
 
     @Test
@@ -248,6 +281,11 @@ class TrainingCoordinatorTest {
         @Override
         public void onCheckpoint(long stepsDone, Path directory) {
             lines.add("checkpoint after " + stepsDone + " steps in " + directory.getFileName());
+        }
+
+        @Override
+        public void onCheckpointFailed(long stepsDone, String why) {
+            lines.add("no checkpoint after " + stepsDone + " steps: " + why);
         }
     }
 }

@@ -36,7 +36,7 @@ class CheckpointTest {
 
     @BeforeEach
     void openStore() {
-        store = new CheckpointStore(run, MODEL, 0);
+        store = new CheckpointStore(run, MODEL, 0, 0);
     }
 
     @Test

@@ -28,7 +28,7 @@ class DamageTest {
 
     @BeforeEach
     void writeTwo() {
-        store = new CheckpointStore(run, Samples.MODEL, 0);
+        store = new CheckpointStore(run, Samples.MODEL, 0, 0);
         older = Samples.write(store, 10, 2, 1);
         newer = Samples.write(store, 20, 2, 5);
         part = newer.resolve("rank-001.safetensors");

@@ -154,9 +154,63 @@ class CoordinatorMachineTest {
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
         assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1))));
         assertEquals(
-                List.of(new CoordinatorCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1))),
-                        start(2)),
+                List.of(new CoordinatorCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1)))),
                 machine.on(new CoordinatorEvent.CheckpointPartWritten(from(0), part(0))));
+        assertEquals(List.of(start(2)), machine.on(new CoordinatorEvent.CheckpointCommitted()));
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatRanksCannotWriteAndTryTheNext() {
+        CoordinatorMachine machine = ready(0, 4, 0, 2, -1);
+        step(machine, 0);
+        step(machine, 1);
+        machine.on(new CoordinatorEvent.CheckpointPartFailed(from(1), "no room"));
+        assertEquals(
+                List.of(new CoordinatorCommand.AbandonCheckpoint(2),
+                        new CoordinatorCommand.ReportCheckpointFailed(2, "no bytes"), start(2)),
+                machine.on(new CoordinatorEvent.CheckpointPartFailed(from(0), "no bytes")),
+                "the words of the first rank, whoever answers first");
+        step(machine, 2);
+        assertEquals(new CoordinatorCommand.WriteCheckpoint(4, ALL), step(machine, 3).getLast());
+        assertEquals(List.of(new CoordinatorCommand.Finish(4)), checkpoint(machine));
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatCannotBeBegunOrCommitted() {
+        CoordinatorEvent failed = new CoordinatorEvent.CheckpointFailed("no room");
+        CoordinatorMachine machine = ready(0, 4, 0, 1, -1);
+        step(machine, 0);
+        assertEquals(List.of(new CoordinatorCommand.AbandonCheckpoint(1),
+                new CoordinatorCommand.ReportCheckpointFailed(1, "no room"), start(1)), machine.on(failed));
+        step(machine, 1);
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(from(0), part(0)));
+        assertThrows(IllegalStateException.class, () -> machine.on(failed), "a rank is still writing");
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1)));
+        assertEquals(List.of(new CoordinatorCommand.AbandonCheckpoint(2),
+                new CoordinatorCommand.ReportCheckpointFailed(2, "no room"), start(2)), machine.on(failed));
+    }
+
+    @Test
+    void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() {
+        CoordinatorMachine machine = ready(0, 2, 0, 1, -1);
+        step(machine, 0);
+        checkpoint(machine);
+        step(machine, 1);
+        assertEquals(List.of(new CoordinatorCommand.AbandonCheckpoint(2),
+                new CoordinatorCommand.Fail(
+                        "the checkpoint at its end, after 2 steps, could not be written, and nothing"
+                                + " else keeps what was learnt since the one before: no room")),
+                machine.on(new CoordinatorEvent.CheckpointFailed("no room")));
+    }
+
+    @Test
+    void shouldFailWhereTheCheckpointOfAStopCannotBeWritten() {
+        CoordinatorMachine machine = ready(0, 9, 0, 1, -1);
+        step(machine, 0);
+        machine.on(STOP);
+        machine.on(new CoordinatorEvent.CheckpointPartFailed(from(0), "no room"));
+        assertInstanceOf(CoordinatorCommand.Fail.class,
+                machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1))).getLast());
     }
 
     @Test
@@ -308,7 +362,9 @@ class CoordinatorMachineTest {
 
     private static List<CoordinatorCommand> checkpoint(CoordinatorMachine machine) {
         machine.on(new CoordinatorEvent.CheckpointPartWritten(from(0), part(0)));
-        return machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1)));
+        assertInstanceOf(CoordinatorCommand.CommitCheckpoint.class,
+                machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1))).getLast());
+        return machine.on(new CoordinatorEvent.CheckpointCommitted());
     }
 
     private static CheckpointPart part(int rank) {

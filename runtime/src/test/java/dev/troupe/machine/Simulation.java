@@ -298,7 +298,7 @@ final class Simulation {
             case CoordinatorCommand.WriteCheckpoint _ -> ranks.get(index).outbox.add(
                     new CoordinatorEvent.CheckpointPartWritten(new Incarnation(index, 0),
                             new CheckpointPart("rank-" + index, 1, "00")));
-            case CoordinatorCommand.CommitStep _,CoordinatorCommand.ReportHeldOut _,CoordinatorCommand.CommitCheckpoint _,CoordinatorCommand.Finish _,CoordinatorCommand.Fail _,CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
+            case CoordinatorCommand.CommitStep _,CoordinatorCommand.ReportHeldOut _,CoordinatorCommand.CommitCheckpoint _,CoordinatorCommand.AbandonCheckpoint _,CoordinatorCommand.ReportCheckpointFailed _,CoordinatorCommand.Finish _,CoordinatorCommand.Fail _,CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
                 fail(command + " is not for a rank");
         }
     }
@@ -329,7 +329,10 @@ final class Simulation {
                     assertEquals(order.rankCount(), parts.size(), "parts of a checkpoint");
                     assertEquals(committed, stepsDone, "steps in the checkpoint");
                     checkpoints.add(stepsDone);
+                    ask(new CoordinatorEvent.CheckpointCommitted());
                 }
+                case CoordinatorCommand.AbandonCheckpoint _,CoordinatorCommand.ReportCheckpointFailed _ ->
+                    fail(command + ", but every part was written");
                 case CoordinatorCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
                     over = true;

@@ -2,6 +2,9 @@ package dev.troupe.model;
 
 /** How gradients change weights. Weight decay acts on tensors of two or more dimensions only. */
 public sealed interface Optimizer {
+    /** How many numbers it remembers of each weight. */
+    int momentCount();
+
     /**
      * Loshchilov and Hutter 2019, as {@code torch.optim.AdamW}: two moments per weight.
      *
@@ -25,6 +28,11 @@ public sealed interface Optimizer {
                         + " but found " + epsilon + " and " + weightDecay);
             }
         }
+
+        @Override
+        public int momentCount() {
+            return 2;
+        }
     }
 
     /**
@@ -39,6 +47,11 @@ public sealed interface Optimizer {
                 throw new IllegalArgumentException(
                         "the weight decay of SGD must be at least 0, but found " + weightDecay);
             }
+        }
+
+        @Override
+        public int momentCount() {
+            return 0;
         }
     }
 }

@@ -27,10 +27,7 @@ final class OptimizerState {
         this.engine = engine;
         this.buffers = buffers;
         this.optimizer = optimizer;
-        boolean moments = switch (optimizer) {
-            case Optimizer.AdamW adamW -> true;
-            case Optimizer.Sgd sgd -> false;
-        };
+        boolean moments = optimizer.momentCount() > 0;
         this.firstMoments = moments ? buffers.allocateMoments() : null;
         this.secondMoments = moments ? buffers.allocateMoments() : null;
         this.parts = buffers.runs().stream().map(this::part).toList();
