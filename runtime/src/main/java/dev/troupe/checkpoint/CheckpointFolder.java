@@ -22,7 +22,7 @@ record CheckpointFolder(Path path) {
     private static final String PARTIAL = ".partial";
     private static final Pattern ENTRY = Pattern.compile("step-(\\d{6,18})(" + Pattern.quote(PARTIAL) + ")?");
     private static final Pattern FILE = Pattern
-            .compile("manifest\\.json|\\.?rank-\\d{3,}\\.safetensors(\\.\\d+\\.tmp)?");
+            .compile("manifest\\.json|\\.?rank-\\d{3,}(\\.[0-9a-f-]{36})?\\.safetensors(\\.\\d+\\.tmp)?");
 
     /** A directory that has the name of a checkpoint, whole or not. */
     record Entry(Path directory, long stepsDone, boolean isPartial) {

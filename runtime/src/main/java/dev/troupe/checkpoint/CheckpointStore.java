@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -96,13 +97,13 @@ public final class CheckpointStore {
     }
 
     /**
-     * Writes the file of one rank.
+     * Writes the file of one rank, under a name of its own until the checkpoint is committed.
      *
      * @throws CheckpointException
      *             where it cannot be written
      */
     public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
-        String name = String.format(Locale.ROOT, "rank-%03d.safetensors", rank);
+        String name = PartFile.newName(rank);
         Path file = folder.partial(stepsDone).resolve(name);
         try {
             Files.createDirectories(file.getParent());
@@ -135,10 +136,16 @@ public final class CheckpointStore {
         Path target = folder.whole(stepsDone);
         Path partial = folder.partial(stepsDone);
         try {
+            List<CheckpointPart> standing = new ArrayList<>();
+            for (CheckpointPart part : parts) {
+                standing.add(PartFile.standing(part));
+                Files.move(partial.resolve(part.file()), partial.resolve(standing.getLast().file()),
+                        StandardCopyOption.ATOMIC_MOVE);
+            }
             Path manifest = partial.resolve(Manifest.FILE);
-            Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, parts).toJson());
+            Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, standing).toJson());
             force(manifest, StandardOpenOption.WRITE);
-            deleteAllBut(parts, partial);
+            deleteAllBut(standing, partial);
             force(partial, StandardOpenOption.READ);
             if (Files.exists(target)) {
                 CheckpointFolder.delete(target);
@@ -173,13 +180,13 @@ public final class CheckpointStore {
         }
     }
 
-    /** A run that broke down while it wrote this very checkpoint, with more ranks, may have left files. */
+    /** Writers whose parts are not wanted, or a run that broke down in this very checkpoint, may have left files. */
     private static void deleteAllBut(List<CheckpointPart> parts, Path partial) throws IOException {
         Set<String> kept = new HashSet<>(Set.of(Manifest.FILE));
         parts.forEach(part -> kept.add(part.file()));
         try (Stream<Path> files = Files.list(partial)) {
             for (Path file : files.filter(file -> !kept.contains(file.getFileName().toString())).toList()) {
-                Files.delete(file);
+                Files.deleteIfExists(file);
             }
         }
     }

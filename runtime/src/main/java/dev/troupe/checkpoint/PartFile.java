@@ -9,13 +9,31 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.UUID;
 
 /** A part as a file: what it must be, and what it is. */
 final class PartFile {
     private static final int BUFFER_BYTES = 1 << 20;
+    private static final String SUFFIX = ".safetensors";
 
     private PartFile() {
+    }
+
+    /**
+     * A name that no other writer has: a rank that was started again may write its part while a thread of its predecessor
+     * still does.
+     */
+    static String newName(int rank) {
+        return String.format(Locale.ROOT, "rank-%03d.%s%s", rank, UUID.randomUUID(), SUFFIX);
+    }
+
+    /** The part under the name that it has in a checkpoint, without that of its writer. */
+    static CheckpointPart standing(CheckpointPart part) {
+        int dot = part.file().indexOf('.');
+        return new CheckpointPart(dot < 0 ? part.file() : part.file().substring(0, dot) + SUFFIX, part.byteCount(),
+                part.sha256());
     }
 
     /** What a file is, once it is written. */

@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -191,10 +192,25 @@ class CheckpointTest {
     }
 
     @Test
-    void shouldRefuseAPartThatIsNamedTwice() {
-        CheckpointPart part = store.writePart(10, 0, tensors(0, 1));
-        Path directory = store.commit(10, LossScale.none(10), List.of(part, part));
+    void shouldRefuseAPartThatIsNamedTwice() throws IOException {
+        Path directory = write(10, 1, 1);
+        change(directory.resolve("manifest.json"),
+                text -> text.replaceFirst("(?s)\"parts\" : \\[ (\\{.*?\\}) \\]", "\"parts\" : [ $1, $1 ]"));
         assertTwice(directory, "weights-0");
+    }
+
+    /** A rank that was started again writes while its predecessor still does; whichever ends last, one of them is told of. */
+    @Test
+    void shouldKeepApartWhatTwoWritersOfARankWrite() throws IOException {
+        CheckpointPart first = store.writePart(10, 0, tensors(0, 1));
+        CheckpointPart second = store.writePart(10, 0, tensors(0, 5));
+        CheckpointPart late = store.writePart(10, 0, tensors(0, 9));
+        assertEquals(3, Set.of(first.file(), second.file(), late.file()).size());
+        Path directory = store.commit(10, LossScale.none(10), List.of(second));
+        assertEquals(List.of("manifest.json", "rank-000.safetensors"), names(directory));
+        try (Checkpoint checkpoint = Checkpoint.open(directory)) {
+            assertArrayEquals(new float[]{5, 6, 7, 8}, values(checkpoint, "weights-0"));
+        }
     }
 
     @Test

@@ -63,7 +63,8 @@ class RetentionTest {
         CheckpointStore store = new CheckpointStore(run, Samples.MODEL, 0, 0);
         store.writePart(2, 0, Samples.tensors(0, 1));
         store.writePart(4, 0, Samples.tensors(0, 1));
-        Files.createFile(run.resolve("checkpoints/step-000002.partial/.rank-001.safetensors.77.tmp"));
+        Files.createFile(run.resolve(
+                "checkpoints/step-000002.partial/.rank-001.0b0e3c1a-8c3a-4f0e-9d42-1f4f3f0a5b6c.safetensors.77.tmp"));
         Samples.write(store, 3, 1, 1);
         assertStanding("step-000003", "step-000004.partial");
     }
