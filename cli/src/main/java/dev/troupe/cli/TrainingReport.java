@@ -9,6 +9,7 @@ import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -94,7 +95,11 @@ final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onRecovery(Recovery recovery) {
-        RecoveryLog.append(directory, recovery);
+        try {
+            RecoveryLog.append(directory, recovery);
+        } catch (UncheckedIOException unwritten) { // no reason to end what was just saved
+            say(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
+        }
         status.accept(before -> before.in(recovery.epoch()));
         progress.end();
         output.printf(Locale.ROOT, "ranks %s started again in step %d, %d ms after they had failed: %s%n",

@@ -7,6 +7,7 @@ import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Parcel;
@@ -254,14 +255,17 @@ final class RankResources {
      * there is no room is an answer too: the rank can go on.
      */
     CoordinatorEvent writeCheckpoint(long stepsDone) {
-        stages().forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
         List<TensorPart> all = new ArrayList<>();
         for (int stage : stages()) {
             all.addAll(worker(stage).state());
         }
         try {
-            return new CoordinatorEvent.CheckpointPartWritten(incarnation,
-                    node.checkpoints().writePart(stepsDone, rank, all));
+            stages().forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
+            CheckpointPart part = node.checkpoints().writePart(stepsDone, rank, all);
+            if (stages().stream().anyMatch(stage -> node.faults().corruptsCheckpoint(rank, stage, stepsDone - 1))) {
+                node.checkpoints().damage(stepsDone, part);
+            }
+            return new CoordinatorEvent.CheckpointPartWritten(incarnation, part);
         } catch (CheckpointException unwritten) {
             return new CoordinatorEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
         }

@@ -115,7 +115,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     private void openParts() {
         // What is seen at a glance first; then every byte, with as many threads as there are cores.
         manifest.parts().forEach(part -> PartFile.requireThere(directory, part));
-        manifest.parts().parallelStream().flatMap(part -> PartFile.damage(directory, part).stream()).findFirst()
+        manifest.parts().parallelStream().flatMap(part -> PartFile.damageOf(directory, part).stream()).findFirst()
                 .ifPresent(damage -> {
                     throw damage;
                 });

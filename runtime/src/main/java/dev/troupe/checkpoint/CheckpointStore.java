@@ -162,6 +162,15 @@ public final class CheckpointStore {
         }
     }
 
+    /** Changes a byte of a part that was written, as a bad disk would: for faults that are injected. */
+    public void damage(long stepsDone, CheckpointPart part) {
+        try {
+            PartFile.damage(folder.partial(stepsDone).resolve(part.file()), part.byteCount() - 1);
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot damage " + part.file() + ": " + failure, failure);
+        }
+    }
+
     /** Deletes what was written of a checkpoint that will not be. That it cannot be deleted is logged. */
     public void abandon(long stepsDone) {
         Path partial = folder.partial(stepsDone);

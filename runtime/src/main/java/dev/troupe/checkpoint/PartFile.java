@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -59,7 +60,7 @@ final class PartFile {
     }
 
     /** What is wrong with the content, if anything; reads all of it, a piece at a time. */
-    static Optional<DamageException> damage(Path directory, CheckpointPart part) {
+    static Optional<DamageException> damageOf(Path directory, CheckpointPart part) {
         Path file = directory.resolve(part.file());
         try {
             return sha256(file).equals(part.sha256())
@@ -67,6 +68,16 @@ final class PartFile {
                     : Optional.of(DamageException.damaged(file, "its SHA-256 differs from the manifest's", null));
         } catch (IOException failure) {
             return Optional.of(DamageException.unreadable(file, failure));
+        }
+    }
+
+    /** Flips a bit of the byte at that place. */
+    static void damage(Path file, long at) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, at);
+            one.put(0, (byte) (one.get(0) ^ 1)).rewind();
+            channel.write(one, at);
         }
     }
 

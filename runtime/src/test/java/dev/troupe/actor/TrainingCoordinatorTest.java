@@ -166,7 +166,8 @@ class TrainingCoordinatorTest {
     void shouldGoOnWithoutACheckpointThatCannotBeCommitted() {
         trainTwoSteps();
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
-            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank), new CheckpointPart("rank-00" + rank, 1, "00")));
+            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank),
+                    new CheckpointPart("rank-00" + rank, 1, "00")));
         }
         expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
         String last = diary.lines.getLast();

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.machine.CheckpointPart;
+import dev.troupe.machine.LossScale;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,6 +52,15 @@ class DamageTest {
             Files.write(part, flipped);
             assertPassedOver(part + " is damaged (its SHA-256 differs from the manifest's)");
         }
+    }
+
+    @Test
+    void shouldPassOverAPartThatAFaultDamaged() {
+        CheckpointPart written = store.writePart(30, 0, Samples.tensors(0, 9));
+        store.damage(30, written);
+        Path newest = store.commit(30, LossScale.none(30), List.of(written));
+        assertOpens(20, List.of(
+                newest.resolve("rank-000.safetensors") + " is damaged (its SHA-256 differs from the manifest's)"));
     }
 
     @Test
