@@ -195,6 +195,22 @@ class ClusterTest {
                 || line.contains("node a lost b")), () -> errors.toString());
     }
 
+    /** A stop and a short cut are waited out; the loss of a process is made good from the checkpoint. */
+    @Test
+    @Tag("long")
+    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled() throws IOException {
+        write(HERE);
+        List<String> settings = new ArrayList<>(ENDLESS);
+        settings.addAll(List.of("training.steps=12", "training.checkpoint-every=2"));
+        List<String> arguments = arguments(List.of("chaos", config.toString(), "--fault",
+                "freeze stage=1 step=2 seconds=0.5", "--fault", "cut-data stage=0 step=4 seconds=0.5", "--fault",
+                "kill stage=1 step=7"), "chaos", settings);
+        Door door = Door.call(arguments.toArray(String[]::new));
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        assertTrue(door.output().contains("1 times on from a checkpoint"), door.output());
+        assertTrue(door.output().contains("the same to the bit"), door.output());
+    }
+
     @Test
     @Tag("long")
     void shouldRefuseASecondClusterAndStopTheFirstWithACheckpoint() throws IOException, InterruptedException {

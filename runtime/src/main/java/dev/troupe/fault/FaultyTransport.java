@@ -14,9 +14,11 @@ import dev.troupe.transport.TransportListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -43,7 +45,8 @@ public final class FaultyTransport implements Transport {
     private final IntPredicate isOfThisNode;
     private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
-    private final Set<Held> held = ConcurrentHashMap.newKeySet();
+    // In the order in which they came.
+    private final Queue<Held> held = new ConcurrentLinkedQueue<>();
     private final AtomicLong cutUntilNanos = new AtomicLong(System.nanoTime());
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1,
             Thread.ofPlatform().daemon().name("troupe-faults").factory());
@@ -53,7 +56,10 @@ public final class FaultyTransport implements Transport {
         LOST, LATE, OVERTAKEN
     }
 
-    private record Held(MessageId id, Engine engine, Tensor tensor, Fate fate) {
+    private record Held(MessageId id, Engine engine, Tensor tensor, Fate fate, long dueNanos) {
+        boolean isAheadOf(MessageId other) {
+            return fate == Fate.LATE && id.edge().equals(other.edge());
+        }
     }
 
     /**
@@ -132,24 +138,31 @@ public final class FaultyTransport implements Transport {
             pass(id, engine, tensor);
             return;
         }
+        long now = System.nanoTime();
         long nanos = (long) (fault.seconds() * 1e9);
         switch (fault.kind()) {
-            case DROP -> hold(new Held(id, engine, tensor, Fate.LOST), 0);
+            case DROP -> hold(id, engine, tensor, Fate.LOST, now);
             case CORRUPT -> inner.sendDamaged(id, engine, tensor);
             case DUPLICATE -> {
                 twice.put(id, engine);
                 pass(id, engine, tensor);
             }
-            case REORDER -> hold(new Held(id, engine, tensor, Fate.OVERTAKEN), nanos);
-            case DELAY -> hold(new Held(id, engine, tensor, Fate.LATE), nanos);
+            case REORDER -> hold(id, engine, tensor, Fate.OVERTAKEN, now + nanos);
+            case DELAY -> hold(id, engine, tensor, Fate.LATE, now + nanos);
             default -> throw new IllegalStateException(fault + " is no fault of a message");
         }
     }
 
+    /** Messages of an edge keep their order, so behind one that is late the next are late too. */
     private void pass(MessageId id, Engine engine, Tensor tensor) {
-        long cutNanos = cutUntilNanos.get() - System.nanoTime();
-        if (cutNanos > 0 && !isOfThisNode.test(id.edge().toRank())) {
-            hold(new Held(id, engine, tensor, Fate.LATE), cutNanos);
+        long cutUntil = cutUntilNanos.get();
+        if (cutUntil - System.nanoTime() > 0 && !isOfThisNode.test(id.edge().toRank())) {
+            hold(id, engine, tensor, Fate.LATE, cutUntil);
+            return;
+        }
+        Optional<Held> ahead = held.stream().filter(message -> message.isAheadOf(id)).findFirst();
+        if (ahead.isPresent()) {
+            hold(id, engine, tensor, Fate.LATE, ahead.get().dueNanos());
             return;
         }
         inner.send(id, engine, tensor);
@@ -157,9 +170,15 @@ public final class FaultyTransport implements Transport {
                 .forEach(message -> timer.execute(() -> letGo(message)));
     }
 
-    private void hold(Held message, long nanos) {
+    private void hold(MessageId id, Engine engine, Tensor tensor, Fate fate, long dueNanos) {
+        Held message = new Held(id, engine, tensor, fate, dueNanos);
         held.add(message);
-        timer.schedule(() -> letGo(message), nanos, TimeUnit.NANOSECONDS);
+        timer.schedule(() -> {
+            // Those that came before it, in their order; each has a time of its own, and these may differ by a little.
+            held.stream().takeWhile(other -> other != message).filter(other -> other.isAheadOf(id))
+                    .forEach(this::letGo);
+            letGo(message);
+        }, dueNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
     /** On the timer's thread alone, so that whoever waits for it knows that nothing is between. */

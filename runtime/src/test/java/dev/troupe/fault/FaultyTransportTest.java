@@ -3,6 +3,7 @@ package dev.troupe.fault;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.DataType;
@@ -215,14 +216,17 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldSendLate() throws InterruptedException {
-        start("delay microbatch=0 seconds=0.2");
+    void shouldSendLateAndKeepTheOrderOfAnEdge() throws InterruptedException {
+        start("delay microbatch=0 stage=0 seconds=0.2");
         long start = System.nanoTime();
         MessageId late = send(FORTH, 0);
-        MessageId prompt = send(FORTH, 1);
-        assertEquals(prompt, next(wire.sent));
+        List<MessageId> behind = List.of(send(FORTH, 1), send(FORTH, 2), send(FORTH, 3));
+        MessageId otherWay = send(BACK, 0);
+        assertEquals(otherWay, next(wire.sent));
         assertEquals(late, next(wire.sent));
-        assertEquals(true, System.nanoTime() - start >= 200_000_000);
+        assertTrue(System.nanoTime() - start >= 200_000_000);
+        assertEquals(behind, List.of(next(wire.sent), next(wire.sent), next(wire.sent)));
+        assertEquals(send(FORTH, 4), next(wire.sent));
     }
 
     @Test

@@ -30,7 +30,7 @@ public enum FaultKind implements Word {
     DUPLICATE("duplicate", Reach.MESSAGE),
     /** A message comes behind the next one of its way, or after {@code seconds} where there is no next. */
     REORDER("reorder", Reach.MESSAGE, 0.5),
-    /** A message leaves {@code seconds} late. */
+    /** A message leaves {@code seconds} late, and those behind it on its way no sooner. */
     DELAY("delay", Reach.MESSAGE, 1),
     /** A message is damaged on its way, so that its checksum does not fit and the receiver drops it. */
     CORRUPT("corrupt", Reach.MESSAGE),
