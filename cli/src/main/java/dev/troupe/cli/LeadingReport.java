@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.cluster.NodeStatus;
+import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
@@ -69,9 +70,10 @@ final class LeadingReport implements AutoCloseable {
         TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
         try {
             model.export(directory.model());
-        } catch (WeightException unwritten) {
-            System.err.println("troupe: the run is done, but its model is not: " + unwritten.getMessage()
-                    + "; free some room, and have --resume " + directory.path() + " write it");
+        } catch (WeightException | CheckpointException unwritten) {
+            System.err
+                    .println("troupe: the run is done, but its model could not be written: " + unwritten.getMessage());
+            System.err.println("        Once that is put right, --resume " + directory.path() + " writes it.");
             return ExitCode.RUN_FAILED;
         }
         report.printEnd(outcome, directory);
