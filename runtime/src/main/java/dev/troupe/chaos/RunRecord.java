@@ -43,14 +43,15 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      * Reads a run that is over.
      *
      * @param metrics
-     *            its file with a line for each step; one that is not there has none
+     *            its file with a line for each step, among others; one that is not there has none
      * @throws UncheckedIOException
      *             where a file cannot be read
      */
     public static RunRecord read(Path directory, Path metrics) {
         try {
             List<CommittedStep> steps = Files.exists(metrics)
-                    ? Files.readAllLines(metrics).stream().map(RunRecord::step).toList()
+                    ? Files.readAllLines(metrics).stream().map(RunRecord::json).filter(line -> line.has("step"))
+                            .map(RunRecord::step).toList()
                     : List.of();
             return new RunRecord(directory, steps, FaultLog.read(directory), RecoveryLog.read(directory), 0);
         } catch (IOException failure) {
@@ -58,14 +59,17 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
         }
     }
 
-    private static CommittedStep step(String line) {
+    private static JsonNode json(String line) {
         try {
-            JsonNode json = JSON.readTree(line);
-            return new CommittedStep(json.get("step").longValue(), json.get("loss").doubleValue(),
-                    json.get("step_seconds").doubleValue(), json.get("time_ms").longValue());
+            return JSON.readTree(line);
         } catch (IOException failure) {
             throw new UncheckedIOException("no line of metrics: " + line, failure);
         }
+    }
+
+    private static CommittedStep step(JsonNode line) {
+        return new CommittedStep(line.get("step").longValue(), line.get("loss").doubleValue(),
+                line.get("step_seconds").doubleValue(), line.get("time_ms").longValue());
     }
 
     /**

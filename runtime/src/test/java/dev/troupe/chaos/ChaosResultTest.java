@@ -87,6 +87,16 @@ class ChaosResultTest {
         assertEquals(OptionalDouble.of(1), faults.get(1).secondsToDetect());
     }
 
+    /** What the second called for is not the first's, which nothing had to be started again for. */
+    @Test
+    void shouldLeaveAFaultWithoutTheRecoveryOfTheNext() {
+        RunRecord disturbed = new RunRecord(other, steps(3),
+                List.of(fired(EXCEPTION, 0, 1100), fired(HANG, 1, 1500)), List.of(recovery(1, 1510, 1600, 1700)), 0);
+        List<FaultOutcome> faults = compare(disturbed, Optional.empty(), EXCEPTION, HANG).faults();
+        assertEquals(Optional.empty(), faults.get(0).recovery());
+        assertEquals(OptionalDouble.of(0.01), faults.get(1).secondsToDetect());
+    }
+
     @Test
     void shouldTellAFaultThatNothingFollowedFromOneThatNeverStruck() {
         RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(HANG, 1, 1500)), List.of(), 0);
@@ -163,7 +173,8 @@ class ChaosResultTest {
     @Test
     void shouldReadWhatARunLeft() throws IOException {
         Path metrics = Files.writeString(one.resolve("metrics.jsonl"),
-                "{\"step\":0,\"loss\":5.5,\"step_seconds\":0.25,\"skipped\":false,\"time_ms\":1000}\n");
+                "{\"step\":0,\"loss\":5.5,\"step_seconds\":0.25,\"skipped\":false,\"time_ms\":1000}\n"
+                        + "{\"steps_done\":1,\"checkpoint_failed\":\"a full disk\"}\n");
         RecoveryLog.append(one, recovery(1, 10, 20, 30));
         RecoveryLog.append(one, recovery(2, 40, 50, 60));
         RunRecord read = RunRecord.read(one, metrics);
