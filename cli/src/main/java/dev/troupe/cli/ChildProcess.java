@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import java.io.BufferedReader;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -31,7 +32,7 @@ final class ChildProcess {
      * Starts one, with the flags and the class path of this process.
      *
      * @param log
-     *            gets every line it prints
+     *            gets every line it prints, behind what is there
      * @param onOutput
      *            hears each line of its standard output, on a thread of its own
      * @param onError
@@ -47,7 +48,7 @@ final class ChildProcess {
         command.addAll(arguments);
         command.addAll(List.of("--parent", "" + ProcessHandle.current().pid()));
         try {
-            PrintStream lines = new PrintStream(log.toFile(), StandardCharsets.UTF_8);
+            PrintStream lines = new PrintStream(new FileOutputStream(log.toFile(), true), true, StandardCharsets.UTF_8);
             ChildProcess child = new ChildProcess(name,
                     new ProcessBuilder(command)
                             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))

@@ -38,12 +38,9 @@ class RecoveryTest {
     /** Golden.TIED has 4 blocks; of two ranks each calls a kernel of a block twice a microbatch, 4 microbatches a step. */
     @ParameterizedTest
     @CsvSource({
-            "gpipe, 0, causalAttention, 1", "gpipe, 1, causalAttention, 19", "gpipe, 1, causalAttentionBackward, 6",
-            "gpipe, 0, causalAttentionBackward, 10", "gpipe, 0, adamW, 1", "gpipe, 1, adamW, 2",
-            "1f1b, 0, causalAttention, 3", "1f1b, 1, causalAttention, 21", "1f1b, 0, causalAttentionBackward, 7",
-            "1f1b, 1, squaredSum, 4", "1f1b, 0, squaredSum, 40", "1f1b, 1, crossEntropy, 7",
-            "interleaved-1f1b, 0, causalAttention, 11", "interleaved-1f1b, 1, causalAttentionBackward, 13",
-            "zb-h1, 0, causalAttention, 18", "zb-h1, 1, causalAttentionBackward, 5", "zbv, 0, causalAttention, 12",
+            "gpipe, 0, causalAttention, 1", "gpipe, 1, causalAttentionBackward, 6", "gpipe, 1, adamW, 2",
+            "1f1b, 1, causalAttention, 21", "1f1b, 0, causalAttentionBackward, 7", "1f1b, 0, squaredSum, 40",
+            "interleaved-1f1b, 0, causalAttention, 11", "zb-h1, 1, causalAttentionBackward, 5",
             "zbv, 1, causalAttentionBackward, 15", "dualpipev, 0, causalAttentionBackward, 9"})
     void shouldGoOnInsideTheStep(String schedule, int rank, String kernel, int call) {
         assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule, "parallel.virtual-stages="
@@ -52,8 +49,8 @@ class RecoveryTest {
 
     /** The ranks of a place start again together, since a collective that one of them left is whole for none. */
     @ParameterizedTest
-    @CsvSource({"3, causalAttention, 3, 0", "6, causalAttentionBackward, 3, 0", "5, adamW, 1, 0", "4, squaredSum, 3, 0",
-            "2, causalAttentionBackward, 4, 1", "7, adamW, 1, 1", "1, squaredSum, 5, 3", "6, causalAttention, 5, 3"})
+    @CsvSource({"6, causalAttentionBackward, 3, 0", "5, adamW, 1, 0", "4, squaredSum, 3, 1",
+            "6, causalAttention, 5, 3"})
     void shouldRestartAWholePlaceOfAGrid(int rank, String kernel, int call, int zero) {
         assertRecovers(rank, kernel, call, "parallel.tensor=2", "parallel.data=2", "training.zero=" + zero);
     }
