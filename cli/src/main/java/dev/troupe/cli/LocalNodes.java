@@ -48,6 +48,7 @@ final class LocalNodes {
     private final List<ChildProcess> nodes = new CopyOnWriteArrayList<>();
     /** For each node whether it has said why it ends. */
     private final Map<String, AtomicBoolean> complainers = new HashMap<>();
+    private Optional<String> lost = Optional.empty();
     /** From when on nodes end because this process says so, which they need not explain. */
     private volatile boolean isEnding;
     /** Whether they were asked to stop after their step, for which no exit code stands. */
@@ -89,7 +90,7 @@ final class LocalNodes {
             awaitNodes();
         } finally {
             isEnding = true;
-            nodes.forEach(lost().isPresent() ? ChildProcess::kill : ChildProcess::interrupt);
+            nodes.forEach(lost.isPresent() ? ChildProcess::kill : ChildProcess::interrupt);
             for (ChildProcess node : nodes) {
                 node.end(DRIVER_END_SECONDS, TimeUnit.SECONDS);
             }
@@ -168,6 +169,7 @@ final class LocalNodes {
             for (ChildProcess node : nodes) {
                 node.awaitEnd(LOOK_MILLIS, TimeUnit.MILLISECONDS);
             }
+            lookForLost();
             Optional<ChildProcess> driver = drivers.stream().filter(one -> !one.isAlive()).findFirst();
             if (driver.isPresent()) {
                 complain(driver.get());
@@ -180,7 +182,7 @@ final class LocalNodes {
                     complain(failed.get());
                 }
             }
-            if (failed.isPresent() && failed.get().exitCode() == ExitCode.WRONG_REQUEST || lost().isPresent()) {
+            if (failed.isPresent() && failed.get().exitCode() == ExitCode.WRONG_REQUEST || lost.isPresent()) {
                 return; // the others would wait for it
             }
             if (failed.isPresent() && System.nanoTime() - failureNanos > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS)) {
@@ -202,12 +204,16 @@ final class LocalNodes {
         return !node.isAlive() && node.exitCode() != ExitCode.DONE;
     }
 
-    /** A process that ended without having said so itself: somebody killed it, or it broke down. */
+    /** A process that ended while the nodes were at work and did not say so itself: somebody killed it, or it broke down. */
     Optional<String> lost() {
-        return isStopped
-                ? Optional.empty()
-                : Stream.concat(drivers.stream().filter(one -> !one.isAlive()),
-                        nodes.stream().filter(LocalNodes::isLost)).map(ChildProcess::name).findFirst();
+        return lost;
+    }
+
+    private void lookForLost() {
+        if (lost.isEmpty() && !isStopped) {
+            lost = Stream.concat(drivers.stream().filter(one -> !one.isAlive()),
+                    nodes.stream().filter(LocalNodes::isLost)).map(ChildProcess::name).findFirst();
+        }
     }
 
     private static boolean isLost(ChildProcess node) {
