@@ -220,12 +220,13 @@ final class LocalNodes {
         return !node.isAlive() && !OWN_EXIT_CODES.contains(node.exitCode());
     }
 
+    /** That the request was wrong tells more than how the others ended then. */
     int exitCode() {
-        for (ChildProcess node : nodes) {
-            if (hasFailed(node)) {
-                return node.exitCode() == ExitCode.WRONG_REQUEST ? ExitCode.WRONG_REQUEST : ExitCode.RUN_FAILED;
-            }
+        if (nodes.stream().anyMatch(node -> !node.isAlive() && node.exitCode() == ExitCode.WRONG_REQUEST)) {
+            return ExitCode.WRONG_REQUEST;
         }
-        return nodes.stream().anyMatch(ChildProcess::isAlive) ? ExitCode.RUN_FAILED : ExitCode.DONE;
+        return nodes.stream().allMatch(node -> !node.isAlive() && node.exitCode() == ExitCode.DONE)
+                ? ExitCode.DONE
+                : ExitCode.RUN_FAILED;
     }
 }
