@@ -89,6 +89,9 @@ final class ChaosRun {
     private int execute(Path config, Path run, String... more) {
         List<String> arguments = new ArrayList<>(List.of(spec.cluster().isPresent() ? "launch" : "train",
                 config.toString(), "--out", run.toString()));
+        if (spec.cluster().isPresent()) {
+            arguments.addAll(List.of("--restarts", "0")); // whoever counts them does them
+        }
         arguments.addAll(List.of(more));
         return Troupe.commandLine().execute(arguments.toArray(String[]::new));
     }

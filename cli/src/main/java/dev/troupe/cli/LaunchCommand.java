@@ -23,19 +23,21 @@ import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** {@code troupe launch}: every node of a cluster file that lives on this machine, each in a JVM of its own. */
 @Command(name = "launch", mixinStandardHelpOptions = true, description = {
         "Starts every node of a cluster file that is on this machine, each its own JVM with its own log, and ends with them."})
 final class LaunchCommand implements Callable<Integer> {
-    /** Losses in a row without a checkpoint between them: what fails so often would for ever. */
-    private static final int MOST_WITHOUT_PROGRESS = 3;
-
     @Mixin
     private ClusterFile file;
 
     @Mixin
     private ParentWatch parent;
+
+    @Option(names = "--restarts", paramLabel = "N", defaultValue = "3", description = {
+            "How often in a row, with no new checkpoint between, all nodes start again from the newest checkpoint where one is lost; default ${DEFAULT-VALUE}."})
+    private int restarts;
 
     private final PrintStream output = System.out;
     private volatile Optional<LocalNodes> nodes = Optional.empty();
@@ -79,9 +81,9 @@ final class LaunchCommand implements Callable<Integer> {
                 return ExitCode.INTERRUPTED;
             }
             OptionalLong now = Checkpoint.newestSteps(directory);
-            withoutProgress = now.equals(before) ? withoutProgress + 1 : 0;
+            withoutProgress = now.equals(before) ? withoutProgress + 1 : 1;
             if (started.lost().isEmpty() || !spec.recovery().enabled() || now.isEmpty()
-                    || withoutProgress == MOST_WITHOUT_PROGRESS) {
+                    || withoutProgress > restarts) {
                 return started.exitCode();
             }
             output.println(started.lost().get() + " was lost: all nodes start again, from the checkpoint after "
