@@ -8,6 +8,7 @@ import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.Transport;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
@@ -77,8 +78,8 @@ final class Outbox {
     }
 
     /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor stands in the log. */
-    void returned(Edge edge, Tensor tensor) {
-        if (edge.toRank() == rank) {
+    synchronized void returned(Edge edge, Tensor tensor) {
+        if (edge.toRank() == rank && !log.keeps(tensor)) { // a tied gradient may go from a rank to itself
             grant(edge, tensor);
         }
     }
@@ -94,21 +95,30 @@ final class Outbox {
         return id.pass() == pass;
     }
 
-    /** An epoch begins: nothing goes until {@link #resume}. */
-    synchronized void enter(int begun) {
+    /** An epoch begins: nothing goes until {@link #resume}. Returns false where it is that in which the rank was started. */
+    synchronized boolean enter(int begun) {
+        if (begun <= epoch) {
+            return false;
+        }
         epoch = begun;
         log.close();
+        return true;
     }
 
     /**
      * All ranks stand in an epoch.
      *
+     * @param ofPass
+     *            the pass that goes on; what stands here of another is behind everybody
      * @param received
-     *            what the receivers have of this pass; all else goes again
+     *            what the receivers have of it; all else goes again
      */
-    synchronized void resume(int resumed, List<Parcel> received) {
+    synchronized void resume(int resumed, long ofPass, List<Parcel> received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
-            log.open(received).forEach(this::handOver);
+            Map<Parcel, Tensor> missing = log.open(received);
+            if (ofPass == pass) {
+                missing.forEach(this::handOver);
+            }
         }
     }
 

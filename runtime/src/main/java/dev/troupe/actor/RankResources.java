@@ -188,9 +188,11 @@ final class RankResources {
 
             @Override
             public void onEpoch(int epoch) {
-                outbox.enter(epoch);
+                boolean isNew = outbox.enter(epoch);
                 isLetGo = outbox.isRetired();
-                schedule.tell(new ScheduleActor.EpochBegun(epoch));
+                if (isNew) {
+                    schedule.tell(new ScheduleActor.EpochBegun(epoch));
+                }
             }
 
             @Override

@@ -78,8 +78,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record EpochBegun(int epoch) implements Command {
     }
 
-    /** All ranks stand in the epoch: send again what of this pass is not among what others have received from this rank. */
-    record Resume(int epoch, List<Parcel> received) implements Command {
+    /** All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this rank. */
+    record Resume(int epoch, long pass, List<Parcel> received) implements Command {
         Resume {
             received = List.copyOf(received);
         }
@@ -117,7 +117,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.group = group;
         this.epoch = rank.incarnation().epoch();
         // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
-        coordinator.tell(new TrainingCoordinator.RankHosted(rank.rank(), context.getSelf()));
+        coordinator.tell(new TrainingCoordinator.RankHosted(rank.incarnation(), context.getSelf()));
         rank.listen(context.getSelf());
         for (int stage : rank.stages()) {
             loading.add(stage);
@@ -166,7 +166,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onResume(Resume resume) {
-        rank.outbox().resume(resume.epoch(), resume.received());
+        rank.outbox().resume(resume.epoch(), resume.pass(), resume.received());
         return this;
     }
 
@@ -269,7 +269,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Behavior<Command> onTransportFailed(TransportFailed failed) {
         if (failed.fault() instanceof TransportFault.MessageFault lost) {
             EventLog.ofRank(rank.incarnation(), "lost a message: " + lost.sentence());
-            tellCoordinator(new CoordinatorEvent.MessageLost(lost.sentence()));
+            tellCoordinator(new CoordinatorEvent.MessageLost(epoch, lost.sentence()));
             return this;
         }
         return fail(failed.fault().sentence());

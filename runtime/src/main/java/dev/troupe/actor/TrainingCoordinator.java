@@ -6,6 +6,7 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
+import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Recovery;
@@ -46,7 +47,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /** A rank lives. */
-    record RankHosted(int rank, ActorRef<ScheduleActor.Command> schedule) implements Command {
+    record RankHosted(Incarnation rank, ActorRef<ScheduleActor.Command> schedule) implements Command {
     }
 
     /** A rank has come so far. */
@@ -183,7 +184,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onRankHosted(RankHosted hosted) {
-        ranks.put(hosted.rank(), hosted.schedule());
+        int rank = hosted.rank().rank();
+        if (hosted.rank().equals(machine.incarnation(rank))) { // or it was given up since
+            ranks.put(rank, hosted.schedule());
+        }
         return this;
     }
 
@@ -292,7 +296,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         EventLog.ofRun(resume.epoch(), machine.stepsDone(), "all ranks stand and go on");
         recoveries.resume();
         ranks.forEach((rank, schedule) -> schedule
-                .tell(new ScheduleActor.Resume(resume.epoch(), resume.from(rank))));
+                .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
     }
 
     private void reportCaughtUp() {
@@ -344,7 +348,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private CoordinatorEvent eventOf(StallWatch.Stall stall) {
         return stall.rank().isPresent()
                 ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), stall.sentence())
-                : new CoordinatorEvent.MessageLost(stall.sentence());
+                : new CoordinatorEvent.MessageLost(machine.epoch(), stall.sentence());
     }
 
     private Behavior<Command> end(Optional<String> failure) {

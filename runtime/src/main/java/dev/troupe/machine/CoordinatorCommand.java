@@ -63,8 +63,15 @@ public sealed interface CoordinatorCommand {
         }
     }
 
-    /** All ranks stand in the epoch: each is to send again what of the pass is not in the list of its messages. */
-    record Resume(int epoch, Map<Integer, List<Parcel>> received) implements CoordinatorCommand {
+    /**
+     * All ranks stand in the epoch: each is to send again what of the pass is not in the list of its messages.
+     *
+     * @param pass
+     *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is sent again
+     * @param received
+     *            what of it the others have, by the rank that sent it
+     */
+    record Resume(int epoch, long pass, Map<Integer, List<Parcel>> received) implements CoordinatorCommand {
         public Resume {
             received = Map.copyOf(received);
         }

@@ -41,8 +41,13 @@ public sealed interface CoordinatorEvent {
     record RankFailed(Incarnation from, String reason) implements CoordinatorEvent {
     }
 
-    /** A message that ranks wait for will not come by itself, for the reason in this sentence. */
-    record MessageLost(String reason) implements CoordinatorEvent {
+    /**
+     * A message that ranks wait for will not come by itself, for the reason in this sentence.
+     *
+     * @param epoch
+     *            the epoch in which it was lost: in a later one it is sent again anyway
+     */
+    record MessageLost(int epoch, String reason) implements CoordinatorEvent {
     }
 
     /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */

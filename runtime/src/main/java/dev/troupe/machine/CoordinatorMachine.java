@@ -58,7 +58,8 @@ public final class CoordinatorMachine {
     private WeightUpdate update;
     private long stepsDone;
     private StepResult result;
-    private Traffic traffic = Traffic.NONE;
+    // What each rank sent in this step; a rank that repeats it sends the same.
+    private final Map<Integer, Traffic> traffic = new TreeMap<>();
     private boolean stopRequested;
     private long lastCheckpoint;
     private int epoch;
@@ -83,7 +84,7 @@ public final class CoordinatorMachine {
             case CoordinatorEvent.Updated(var from, long step, Traffic sent) when isCurrent(from) -> {
                 requireThisStep(step, event);
                 answer(from.rank(), Phase.UPDATING, event);
-                traffic = traffic.plus(sent);
+                traffic.put(from.rank(), sent);
             }
             case CoordinatorEvent.CheckpointPartWritten(var from, CheckpointPart part) when isCurrent(from) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
@@ -91,7 +92,8 @@ public final class CoordinatorMachine {
             }
             case CoordinatorEvent.RankFailed(var from, String reason) when isCurrent(from) ->
                 recover(order.placeOf(from.rank()), reason, commands);
-            case CoordinatorEvent.MessageLost(String reason) -> recover(List.of(), reason, commands);
+            case CoordinatorEvent.MessageLost(int lostIn, String reason) when lostIn == epoch ->
+                recover(List.of(), reason, commands);
             case CoordinatorEvent.CheckpointPartFailed(var from, String why) when isCurrent(from) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 unwritten.put(from.rank(), why);
@@ -106,11 +108,12 @@ public final class CoordinatorMachine {
                 checkpointFailed(why, commands);
             }
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
-            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.CheckpointPartFailed _,CoordinatorEvent.RankFailed _ ->
+            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.CheckpointPartFailed _,CoordinatorEvent.RankFailed _,CoordinatorEvent.MessageLost _ ->
                 {
-                } // of a rank that was restarted since
+                } // of a rank that was restarted since, or of a message that is sent again already
         }
-        if (answered.cardinality() == order.rankCount()) {
+        // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once what to do.
+        if (answered.cardinality() == order.rankCount() && standings.isComplete()) {
             answered.clear();
             phaseDone(commands);
         }
@@ -195,14 +198,14 @@ public final class CoordinatorMachine {
                     again.forEach(repeating::set);
                     commands.add(new CoordinatorCommand.StartPass(pass, again));
                 }
-                case CHECKPOINT -> {
-                    List<Integer> unwritten = again.stream().filter(rank -> !answered.get(rank)).toList();
-                    commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone, unwritten));
-                }
+                case CHECKPOINT -> commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone,
+                        again.stream().filter(rank -> !answered.get(rank)).toList()));
                 case STARTING, COMMIT, OVER -> throw new IllegalStateException("nothing is recovered while " + phase);
             }
         }
-        commands.add(new CoordinatorCommand.Resume(epoch, standings.received()));
+        // A checkpoint is written between two passes, when nobody waits for a message.
+        long underWay = phase == Phase.CHECKPOINT ? -1 : pass.number();
+        commands.add(new CoordinatorCommand.Resume(epoch, underWay, standings.received()));
         if (repeating.isEmpty()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
@@ -212,7 +215,7 @@ public final class CoordinatorMachine {
         int rank = done.from().rank();
         boolean isRepeated = repeating.get(rank);
         repeating.clear(rank);
-        if (isRepeated && repeating.isEmpty()) {
+        if (isRepeated && repeating.isEmpty() && standings.isComplete()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
         if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
@@ -253,8 +256,9 @@ public final class CoordinatorMachine {
             case UPDATING -> {
                 stepsDone++;
                 recoveries = 0;
-                commands.add(new CoordinatorCommand.CommitStep(result.withTraffic(traffic)));
-                traffic = Traffic.NONE;
+                commands.add(new CoordinatorCommand.CommitStep(
+                        result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus))));
+                traffic.clear();
                 if (isDue(order.heldOutEvery())) {
                     startPass(Phase.HELD_OUT, new Pass(result.step(), Pass.Kind.HELD_OUT), commands);
                 } else {

@@ -42,6 +42,11 @@ public final class SendLog<T> {
         return isOpen && !received.contains(parcel);
     }
 
+    /** Whether this very content was sent in this pass. */
+    public boolean keeps(T content) {
+        return sent.values().stream().anyMatch(kept -> kept == content);
+    }
+
     /** Lets nothing go from now on. */
     public void close() {
         isOpen = false;

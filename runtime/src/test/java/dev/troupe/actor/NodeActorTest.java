@@ -211,7 +211,7 @@ class NodeActorTest {
         int ready = 0;
         while (ready < 2) {
             switch (coordinator.receiveMessage(PATIENCE)) {
-                case TrainingCoordinator.RankHosted(int rank, var schedule) -> hosted.put(rank, schedule);
+                case TrainingCoordinator.RankHosted(var rank, var schedule) -> hosted.put(rank.rank(), schedule);
                 case TrainingCoordinator.Happened(CoordinatorEvent.Standing(Incarnation(int rank, int _), int _, long _, var _)) -> {
                     assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
                     ready++;

@@ -74,7 +74,7 @@ class TrainingCoordinatorTest {
         coordinator.tell(join());
         node.expectMessage(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
-            coordinator.tell(new TrainingCoordinator.RankHosted(rank, ranks.get(rank).ref()));
+            coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
             happens(new CoordinatorEvent.Standing(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(FIRST));

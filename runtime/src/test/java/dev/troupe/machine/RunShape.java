@@ -38,6 +38,18 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         return shapes;
     }
 
+    /** The shape of these words, as {@link #name} has them. */
+    static RunShape named(List<String> words) {
+        return new RunShape(words.get(0), Integer.parseInt(words.get(1)), Integer.parseInt(words.get(2)),
+                Integer.parseInt(words.get(3)), words.get(4).equals("tied"), Integer.parseInt(words.get(5)));
+    }
+
+    /** In words with commas between: schedule, P, V, M, tied or not, credits. */
+    String name() {
+        return String.join(",", schedule, Integer.toString(pipeline), Integer.toString(virtualStages),
+                Integer.toString(microbatches), tied ? "tied" : "untied", Integer.toString(credits));
+    }
+
     private static boolean isDefined(String schedule, int p, int v, int m) {
         try {
             Schedules.named(schedule).plan(p, v, m);

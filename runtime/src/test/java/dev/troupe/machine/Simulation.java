@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -12,111 +11,234 @@ import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 
 /**
- * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank, that of the coordinator, and a
- * {@link Carrier} between them. At each point it lists what may happen next, and the caller chooses: what is not chosen is
- * late. {@link Truth} looks on.
+ * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank}, that of
+ * the coordinator, a {@link SimulatedNode} for each node and a {@link Carrier} between them. At each point it lists what may
+ * happen next, and the caller chooses: what is not chosen is late. The caller may also have ranks fail and messages be lost.
+ * {@link Truth} knows what must come of it.
  */
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
 
-    /** Something that may happen next. */
-    sealed interface Move {
-        record EndTask(int rank) implements Move {
-        }
-
-        record TellEnd(int rank) implements Move {
-        }
-
-        record Land(Edge edge) implements Move {
-        }
-
-        record Hear(Edge edge) implements Move {
-        }
-
-        record TellRank(int rank) implements Move {
-        }
-
-        record TellCoordinator(int rank) implements Move {
-        }
-    }
-
-    private static final class Rank {
-        private RankMachine machine;
-        private final Deque<RankCommand.Run> ordered = new ArrayDeque<>();
-        private final Deque<StageTask> ended = new ArrayDeque<>();
-        private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
-        private final Deque<CoordinatorEvent> outbox = new ArrayDeque<>();
-        private final List<MicrobatchLoss> losses = new ArrayList<>();
-        private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
-        private Pass pass;
+    private record Sent(long pass, Edge edge, int microbatch) {
     }
 
     private final TrainingPlan plan;
     private final RunOrder order;
-    private final CoordinatorMachine coordinator;
-    private final List<Rank> ranks = new ArrayList<>();
-    private final Carrier carrier;
+    private final Protocol protocol;
     private final Truth truth;
+    private final CoordinatorMachine coordinator;
+    private final Carrier carrier;
+    private final KeptStates snapshots = new KeptStates();
+    private final List<SimulatedNode> nodes = new ArrayList<>();
+    // By rank: what its node has started last, and whom the coordinator tells.
+    private final SimulatedRank[] started;
+    private final SimulatedRank[] known;
+    // Incarnations of which something may still come.
+    private final List<SimulatedRank> alive = new ArrayList<>();
+    private final List<Deque<CoordinatorEvent>> failures = new ArrayList<>();
+    private final List<Move> failureMoves = new ArrayList<>();
+    private final Map<Edge, Move> arrivals = new HashMap<>();
+    private final Map<Sent, Long> contents = new HashMap<>();
 
     private int moveCount;
+    private boolean mayFail;
     private boolean over;
+    private boolean isCaughtUp = true;
+    private int silentLosses;
+    private int recoveries;
     private final List<Long> checkpoints = new ArrayList<>();
     private final List<Long> heldOut = new ArrayList<>();
     private long committed;
 
     Simulation(RunShape shape, RunOrder order) {
+        this(shape, order, new Truth(shape.plan(), order), shape.pipeline(), Protocol.WHOLE);
+    }
+
+    /** On so many nodes, over which ranks are dealt out in turn. */
+    Simulation(RunShape shape, RunOrder order, Truth truth, int nodeCount, Protocol protocol) {
         this.plan = shape.plan();
         this.order = order;
+        this.protocol = protocol;
+        this.truth = truth;
         this.coordinator = new CoordinatorMachine(order);
-        this.carrier = new Carrier(shape.credits());
-        this.truth = new Truth(plan);
+        this.carrier = new Carrier(plan.rankCount(), protocol.fencesEpochs());
         this.committed = order.firstStep();
+        this.started = new SimulatedRank[plan.rankCount()];
+        this.known = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            Rank state = new Rank();
-            List<Integer> stages = plan.stagesOf(rank);
-            state.machine = new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank),
-                    plan.row(Pass.Kind.HELD_OUT, rank),
-                    stages, stages.stream().filter(plan::exchangesTiedGradient).toList());
-            state.outbox.add(new CoordinatorEvent.Standing(new Incarnation(rank, 0), 0, -1, List.of()));
-            ranks.add(state);
-            stages.forEach(stage -> grantFirstCredits(stage, shape.credits()));
+            int name = rank;
+            Deque<CoordinatorEvent> failed = new ArrayDeque<>();
+            failures.add(failed);
+            failureMoves
+                    .add(new Move("the coordinator hears that rank " + name + " failed", () -> ask(failed.remove())));
         }
-    }
-
-    private void grantFirstCredits(int stage, int credits) {
-        for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
-            Action receive = new Action(stage, kind, 0);
-            for (int credit = 0; plan.needsMessage(receive) && credit < credits; credit++) {
-                carrier.grant(edgeOf(receive));
+        for (int node = 0; node < nodeCount; node++) {
+            List<Integer> ranks = new ArrayList<>();
+            for (int rank = node; rank < plan.rankCount(); rank += nodeCount) {
+                ranks.add(rank);
             }
+            SimulatedNode host = new SimulatedNode(this, carrier, ranks);
+            nodes.add(host);
+            ranks.forEach(rank -> start(host, new Incarnation(rank, 0), order.firstStep()));
         }
     }
 
-    /** Goes to the end; {@code choice} picks the index of the next move, given how many there are. */
+    /** Goes to the end; {@code choice} picks the index of the next move, given all. */
     void run(ToIntFunction<List<Move>> choice) {
-        while (!over) {
-            List<Move> moves = moves();
-            if (moves.isEmpty()) {
-                fail("the run is stuck: " + situation());
-            }
-            assertTrue(moveCount++ < LONGEST_RUN, "the run has no end");
-            make(moves.get(choice.applyAsInt(moves)));
-        }
-        assertTrue(carrier.isEmpty(), "messages are left over");
-        assertTrue(moves().stream().allMatch(move -> move instanceof Move.Hear), () -> "left over: " + moves());
+        run(choice, _ -> {
+        });
     }
+
+    /** Goes to the end; {@code mischief} may have something fail before each move. */
+    void run(ToIntFunction<List<Move>> choice, Consumer<Simulation> mischief) {
+        try {
+            List<Move> moves = new ArrayList<>();
+            while (!over) {
+                mischief.accept(this);
+                makeOne(moves, choice);
+            }
+            for (listMoves(moves); !moves.isEmpty(); listMoves(moves)) {
+                count();
+                moves.get(choice.applyAsInt(moves)).make().run();
+            }
+            checkEnd();
+        } catch (AssertionError | RuntimeException failure) {
+            throw new AssertionError(failure.getMessage() + "\nat move " + moveCount + "; " + situation(), failure);
+        }
+    }
+
+    private void makeOne(List<Move> moves, ToIntFunction<List<Move>> choice) {
+        listMoves(moves);
+        if (!moves.isEmpty()) {
+            count();
+            moves.get(choice.applyAsInt(moves)).make().run();
+        } else if (silentLosses > 0) { // nothing moves, and the coordinator sees so in time
+            silentLosses = 0;
+            ask(new CoordinatorEvent.MessageLost(coordinator.epoch(), "nothing moves"));
+        } else {
+            fail("the run is stuck");
+        }
+    }
+
+    private void count() {
+        assertTrue(moveCount++ < LONGEST_RUN, "the run has no end");
+    }
+
+    private void listMoves(List<Move> moves) {
+        moves.clear();
+        alive.removeIf(SimulatedRank::isOver);
+        for (SimulatedRank rank : alive) {
+            rank.addMoves(moves);
+        }
+        for (int rank = 0; rank < failures.size(); rank++) {
+            if (!failures.get(rank).isEmpty()) {
+                moves.add(failureMoves.get(rank));
+            }
+        }
+        for (Edge edge : flying()) {
+            moves.add(arrivals.computeIfAbsent(edge,
+                    _ -> new Move("a message arrives on " + edge, () -> nodeOf(edge.toRank()).arrive(edge))));
+        }
+        nodes.forEach(node -> node.addMoves(moves));
+    }
+
+    private List<Edge> flying() {
+        List<Edge> edges = new ArrayList<>();
+        carrier.addFlying(edges);
+        return edges;
+    }
+
+    private SimulatedNode nodeOf(int rank) {
+        return nodes.get(rank % nodes.size());
+    }
+
+    /** Everything is back where it belongs: every buffer at its edge, no message anywhere, every rank with the last weights. */
+    private void checkEnd() {
+        assertTrue(isCaughtUp, "the run is over, and it was not told that a recovery is");
+        assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
+        for (int rank = 0; rank < started.length; rank++) {
+            for (int stage : plan.stagesOf(rank)) {
+                assertEquals(truth.weights(stage, committed), started[rank].weights(stage), "weights of " + stage);
+                for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
+                    Action receive = new Action(stage, kind, 0);
+                    if (plan.needsMessage(receive)) {
+                        Edge edge = plan.edgeOf(rank, receive);
+                        assertEquals(plan.creditsPerEdge(), carrier.buffers(edge) + started[rank].landed(edge),
+                                () -> "buffers of " + edge + " at the end");
+                    }
+                }
+                if (plan.exchangesTiedGradient(stage)) {
+                    Edge edge = plan.tiedEdge(rank, plan.otherTiedStage(stage), stage);
+                    assertEquals(0, carrier.buffers(edge), () -> "buffers of " + edge + " at the end");
+                }
+            }
+        }
+    }
+
+    // What a caller may do and ask.
 
     /** The user asks for the end of the run. */
     void stop() {
         ask(new CoordinatorEvent.StopRequested());
     }
 
+    /** Has a rank fail, with all that it computes and all that was told to it; false where it cannot now. */
+    boolean crash(int rank) {
+        SimulatedRank victim = started[rank];
+        if (!canFail(victim)) {
+            return false;
+        }
+        victim.fail();
+        return suspect(victim);
+    }
+
+    /** Has a rank taken for hanging although it is not; false where it cannot be now. */
+    boolean suspect(int rank) {
+        return canFail(started[rank]) && suspect(started[rank]);
+    }
+
+    private boolean suspect(SimulatedRank victim) {
+        return failures.get(victim.rank()).add(new CoordinatorEvent.RankFailed(victim.incarnation(), "it failed"));
+    }
+
+    private boolean canFail(SimulatedRank victim) {
+        return mayFail && !over && victim.isBorn() && !victim.hasFailed();
+    }
+
+    /** How many messages are on their way. */
+    int messagesOnTheirWay() {
+        return mayFail && !over ? flying().size() : 0;
+    }
+
+    /** Loses one of the messages on their way. */
+    void lose(int message, boolean isNoticed) {
+        Edge edge = flying().get(message);
+        silentLosses += isNoticed ? 0 : 1;
+        nodeOf(edge.toRank()).lose(edge, isNoticed);
+    }
+
+    /** Has one of the messages on their way come twice. */
+    void duplicate(int message) {
+        carrier.duplicate(flying().get(message));
+    }
+
+    int rankCount() {
+        return started.length;
+    }
+
     int moveCount() {
         return moveCount;
+    }
+
+    int recoveries() {
+        return recoveries;
     }
 
     long committed() {
@@ -131,228 +253,122 @@ final class Simulation {
         return heldOut;
     }
 
-    private List<Move> moves() {
-        List<Move> moves = new ArrayList<>();
-        for (int rank = 0; rank < ranks.size(); rank++) {
-            if (!ranks.get(rank).ordered.isEmpty()) {
-                moves.add(new Move.EndTask(rank));
-            }
-            if (!ranks.get(rank).ended.isEmpty()) {
-                moves.add(new Move.TellEnd(rank));
-            }
-            if (!ranks.get(rank).inbox.isEmpty()) {
-                moves.add(new Move.TellRank(rank));
-            }
-            if (!ranks.get(rank).outbox.isEmpty()) {
-                moves.add(new Move.TellCoordinator(rank));
-            }
-        }
-        carrier.landable().forEach(edge -> moves.add(new Move.Land(edge)));
-        carrier.unheard().forEach(edge -> moves.add(new Move.Hear(edge)));
-        return moves;
+    // What ranks and nodes ask and do.
+
+    Truth truth() {
+        return truth;
     }
 
-    private void make(Move move) {
-        switch (move) {
-            case Move.EndTask(int rank) -> endTask(rank);
-            case Move.TellEnd(int rank) -> tellEnd(rank);
-            case Move.Land(Edge edge) -> land(carrier.land(edge));
-            case Move.Hear(Edge edge) -> {
-                carrier.hear(edge);
-            }
-            case Move.TellRank(int rank) -> hearCoordinator(rank, ranks.get(rank).inbox.remove());
-            case Move.TellCoordinator(int rank) -> ask(ranks.get(rank).outbox.remove());
-        }
+    Protocol protocol() {
+        return protocol;
     }
 
-    private void land(Carrier.Message message) {
-        Edge edge = message.edge();
-        switch (edge.kind()) {
-            case ACTIVATION -> tell(edge.toRank(),
-                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_F, message.microbatch()), message.pass()));
-            case GRADIENT -> tell(edge.toRank(),
-                    new RankEvent.Landed(new Action(edge.stage(), Kind.RECV_B, message.microbatch()), message.pass()));
-            case TIED_GRADIENT -> {
-                truth.tiedLands(edge.stage());
-                tell(edge.toRank(), new RankEvent.TiedGradientLanded(edge.stage()));
-            }
+    KeptStates snapshots() {
+        return snapshots;
+    }
+
+    long firstStep() {
+        return order.firstStep();
+    }
+
+    void start(SimulatedNode node, Incarnation incarnation, long stepsDone) {
+        SimulatedRank rank = new SimulatedRank(this, plan, node, incarnation, stepsDone);
+        started[rank.rank()] = rank;
+        alive.add(rank);
+    }
+
+    void retire(int rank) {
+        started[rank].retire();
+    }
+
+    void hosted(SimulatedRank rank) {
+        if (rank.incarnation().equals(coordinator.incarnation(rank.rank()))) {
+            known[rank.rank()] = rank;
         }
     }
 
-    private void tell(int rank, RankEvent event) {
-        for (RankCommand command : ranks.get(rank).machine.on(event)) {
-            carryOut(rank, command);
-        }
+    /** Whichever incarnation sent it, and however often, a message says the same. */
+    void lands(Incarnation receiver, Carrier.Message message) {
+        Long before = contents.put(new Sent(message.pass(), message.edge(), message.microbatch()), message.content());
+        assertTrue(before == null || before == message.content(),
+                () -> message + " says something else than when it came to " + receiver + " before");
     }
 
-    private void carryOut(int index, RankCommand command) {
-        Rank rank = ranks.get(index);
-        switch (command) {
-            case RankCommand.Run run -> {
-                rank.ordered.add(run);
-                if (rank.ordered.size() == 1) {
-                    beginTask(index, run.task());
-                }
-            }
-            case RankCommand.Send(Action send) -> send(index, send);
-            case RankCommand.Discard _,RankCommand.ReportStanding _ -> fail("nothing fails, but " + command);
-            case RankCommand.ReportPassDone(Pass pass) -> {
-                rank.outbox.add(
-                        new CoordinatorEvent.PassDone(new Incarnation(index, 0), pass, rank.losses, rank.squaredSums));
-                rank.losses.clear();
-                rank.squaredSums.clear();
-            }
-            case RankCommand.ReportUpdated(long step) ->
-                rank.outbox.add(new CoordinatorEvent.Updated(new Incarnation(index, 0), step, Traffic.NONE));
-        }
-    }
-
-    private Edge edgeOf(Action message) {
-        return plan.edgeOf(0, message); // one pipeline: any of its ranks tells which
-    }
-
-    private Edge tiedEdge(int fromStage, int toStage) {
-        return plan.tiedEdge(0, fromStage, toStage);
-    }
-
-    private void send(int rank, Action send) {
-        truth.sends(send);
-        carrier.send(new Carrier.Message(edgeOf(send), send.microbatch(), ranks.get(rank).pass.number()));
-    }
-
-    private void beginTask(int rank, StageTask task) {
-        switch (task) {
-            case StageTask.Compute(Action action) -> {
-                truth.computeBegins(rank, action);
-                if (action.kind() == Kind.FORWARD) {
-                    consume(action.as(Kind.RECV_F));
-                } else if (action.kind().makesInputGradient()) {
-                    consume(action.as(Kind.RECV_B));
-                }
-            }
-            case StageTask.ExchangeTiedGradient(int stage) -> {
-                truth.exchange(rank, stage);
-                int other = plan.otherTiedStage(stage);
-                carrier.grant(tiedEdge(other, stage));
-                carrier.send(new Carrier.Message(tiedEdge(stage, other), 0, ranks.get(rank).pass.number()));
-            }
-            case StageTask.AddTiedGradient(int stage) -> {
-                truth.add(stage);
-                carrier.consume(tiedEdge(plan.otherTiedStage(stage), stage));
-            }
-            case StageTask.MeasureGradients(int stage) -> truth.measure(rank, stage);
-            case StageTask.Update(int stage) -> truth.update(stage);
-        }
-    }
-
-    private void consume(Action receive) {
-        if (plan.needsMessage(receive)) {
-            carrier.consume(edgeOf(receive));
-            carrier.grant(edgeOf(receive));
-        }
-    }
-
-    /** The rank's thread ends a task, sends what follows it, and goes on with the next without asking. */
-    private void endTask(int index) {
-        Rank rank = ranks.get(index);
-        RankCommand.Run run = rank.ordered.remove();
-        if (run.task() instanceof StageTask.Compute(Action action)) {
-            truth.computeEnds(index, action);
-        }
-        run.sends().forEach(send -> send(index, send));
-        rank.ended.add(run.task());
-        if (!rank.ordered.isEmpty()) {
-            beginTask(index, rank.ordered.peek().task());
-        }
-    }
-
-    private void tellEnd(int index) {
-        Rank rank = ranks.get(index);
-        StageTask task = rank.ended.remove();
-        switch (task) {
-            case StageTask.Compute(Action action) -> {
-                if (action.kind() == Kind.FORWARD && action.stage() == plan.partition().stageCount() - 1) {
-                    rank.losses.add(
-                            new MicrobatchLoss(action.microbatch(), Truth.loss(rank.pass, action.microbatch())));
-                }
-            }
-            case StageTask.MeasureGradients(int stage) -> {
-                var layers = plan.partition().layers(stage);
-                for (int layer = layers.first(); layer <= layers.last(); layer++) {
-                    rank.squaredSums.add(Truth.squaredSum(rank.pass, layer));
-                }
-            }
-            case StageTask.ExchangeTiedGradient _,StageTask.AddTiedGradient _,StageTask.Update _ -> {
-            }
-        }
-        tell(index, new RankEvent.TaskDone(task));
-    }
-
-    private void hearCoordinator(int index, CoordinatorCommand command) {
-        switch (command) {
-            case CoordinatorCommand.StartPass(Pass pass, var _) -> {
-                ranks.get(index).pass = pass;
-                tell(index, new RankEvent.PassStarted(pass));
-            }
-            case CoordinatorCommand.Update _ -> tell(index, new RankEvent.UpdateRequested());
-            case CoordinatorCommand.WriteCheckpoint _ -> ranks.get(index).outbox.add(
-                    new CoordinatorEvent.CheckpointPartWritten(new Incarnation(index, 0),
-                            new CheckpointPart("rank-" + index, 1, "00")));
-            case CoordinatorCommand.CommitStep _,CoordinatorCommand.ReportHeldOut _,CoordinatorCommand.CommitCheckpoint _,CoordinatorCommand.AbandonCheckpoint _,CoordinatorCommand.ReportCheckpointFailed _,CoordinatorCommand.Finish _,CoordinatorCommand.Fail _,CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
-                fail(command + " is not for a rank");
-        }
-    }
-
-    private void ask(CoordinatorEvent event) {
+    void ask(CoordinatorEvent event) {
         for (CoordinatorCommand command : coordinator.on(event)) {
             switch (command) {
-                case CoordinatorCommand.StartPass(Pass pass, var _) -> {
-                    truth.passStarts(pass);
-                    tellAll(command);
+                case CoordinatorCommand.StartPass(Pass pass, var told) -> {
+                    mayFail = true;
+                    told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
                 }
-                case CoordinatorCommand.Update _ -> {
-                    truth.updateAllowed();
-                    tellAll(command);
-                }
-                case CoordinatorCommand.CommitStep(StepResult result) -> {
-                    assertEquals(committed++, result.step(), "the step that is committed");
-                    truth.commits(result);
-                }
+                case CoordinatorCommand.Update(var update, var told) ->
+                    told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
+                case CoordinatorCommand.CommitStep(StepResult result) -> commit(result);
                 case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> {
-                    assertTrue(truth.isWholePass(), "a held-out loss of a part of the data");
-                    assertEquals(Truth.meanLoss(new Pass(stepsDone - 1, Pass.Kind.HELD_OUT),
-                            RunShape.HELD_OUT_MICROBATCHES), loss, "held-out loss, bit for bit");
+                    truth.looksAtHeldOut(stepsDone, loss);
                     heldOut.add(stepsDone);
                 }
-                case CoordinatorCommand.WriteCheckpoint _ -> tellAll(command);
-                case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) -> {
-                    assertEquals(order.rankCount(), parts.size(), "parts of a checkpoint");
-                    assertEquals(committed, stepsDone, "steps in the checkpoint");
-                    checkpoints.add(stepsDone);
-                    ask(new CoordinatorEvent.CheckpointCommitted());
-                }
+                case CoordinatorCommand.WriteCheckpoint(long stepsDone, var told) ->
+                    told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
+                case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
+                    commitCheckpoint(stepsDone, parts);
                 case CoordinatorCommand.AbandonCheckpoint _,CoordinatorCommand.ReportCheckpointFailed _ ->
                     fail(command + ", but every part was written");
                 case CoordinatorCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
                     over = true;
                 }
-                case CoordinatorCommand.EnterEpoch _,CoordinatorCommand.Resume _,CoordinatorCommand.ReportCaughtUp _ ->
-                    fail("nothing failed, but " + command);
+                case CoordinatorCommand.EnterEpoch enter -> {
+                    recoveries++;
+                    isCaughtUp = false;
+                    nodes.forEach(node -> node.tell(enter));
+                }
+                case CoordinatorCommand.Resume resume -> {
+                    for (int rank = 0; rank < known.length; rank++) {
+                        tell(rank, to -> to.resume(resume));
+                    }
+                }
+                case CoordinatorCommand.ReportCaughtUp _ -> {
+                    assertTrue(!isCaughtUp, "a recovery that is over is over again");
+                    isCaughtUp = true;
+                }
                 case CoordinatorCommand.Fail(String reason) -> fail("the run failed: " + reason);
             }
         }
     }
 
-    private void tellAll(CoordinatorCommand command) {
-        ranks.forEach(rank -> rank.inbox.add(command));
+    private void tell(int rank, Consumer<SimulatedRank> news) {
+        SimulatedRank to = known[rank];
+        to.tell(() -> news.accept(to));
+    }
+
+    private void commit(StepResult result) {
+        assertEquals(committed++, result.step(), "the step that is committed");
+        truth.commits(result);
+        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
+            assertEquals(truth.weights(stage, committed),
+                    snapshots.find(stage, committed).orElseThrow(), "what stage " + stage + " has kept");
+        }
+    }
+
+    private void commitCheckpoint(long stepsDone, List<CheckpointPart> parts) {
+        assertEquals(committed, stepsDone, "steps in the checkpoint");
+        assertEquals(order.rankCount(), parts.size(), "parts of a checkpoint");
+        for (int rank = 0; rank < parts.size(); rank++) {
+            assertEquals(new CheckpointPart("rank-" + rank, stepsDone, truth.checksum(rank, stepsDone)),
+                    parts.get(rank));
+        }
+        checkpoints.add(stepsDone);
+        ask(new CoordinatorEvent.CheckpointCommitted());
     }
 
     private String situation() {
-        StringBuilder text = new StringBuilder("the coordinator misses " + coordinator.missing());
-        for (int rank = 0; rank < ranks.size(); rank++) {
-            text.append("; rank ").append(rank).append(" is ").append(ranks.get(rank).machine.situation());
+        StringBuilder text = new StringBuilder("epoch " + coordinator.epoch() + ", " + committed
+                + " steps committed, the coordinator misses " + coordinator.missing());
+        for (SimulatedRank rank : alive) {
+            text.append("\n  ").append(rank.situation());
         }
-        return text.toString();
+        nodes.forEach(node -> text.append("\n  ").append(node));
+        return text.append(carrier).toString();
     }
 }

@@ -1,173 +1,118 @@
 package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.troupe.model.GlobalNorm;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.SplittableRandom;
 
-/** What must hold of a run whatever order its events come in; knows nothing of how the machines work. */
+/**
+ * A run on one device: one stage after the other, one microbatch after the other, with no machine and no message. Only the
+ * order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for bit,
+ * whatever happened on the way.
+ */
 final class Truth {
+    private record Step(StepResult result, List<Long> weights, double heldOutLoss) {
+    }
+
     private final TrainingPlan plan;
-    private final int[] begun;
-    private final int[] live;
-    private final Set<Action> ended = new HashSet<>();
-    private final Set<Integer> exchanged = new HashSet<>();
-    private final Set<Integer> tiedLanded = new HashSet<>();
-    private final Set<Integer> added = new HashSet<>();
-    private final Set<Integer> measured = new HashSet<>();
-    private final Set<Integer> updated = new HashSet<>();
-    private boolean updateAllowed;
-    private Pass pass;
+    private final RunOrder order;
+    private final List<SimulatedStage> stages = new ArrayList<>();
+    private final List<Long> firstWeights;
+    private final List<Step> steps = new ArrayList<>();
 
-    Truth(TrainingPlan plan) {
+    Truth(TrainingPlan plan, RunOrder order) {
         this.plan = plan;
-        this.begun = new int[plan.rankCount()];
-        this.live = new int[plan.rankCount()];
+        this.order = order;
+        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
+            stages.add(newStage(plan, stage));
+        }
+        this.firstWeights = weights();
+        LossScale scale = order.lossScale();
+        for (long step = order.firstStep(); step < order.stepCount(); step++) {
+            scale = train(step, scale);
+        }
     }
 
-    /** The loss of a microbatch, the same in every order of events. */
-    static double loss(Pass pass, int microbatch) {
-        long seed = pass.step() * 1009 + microbatch * 31L + pass.kind().ordinal();
-        return 3 + new SplittableRandom(seed).nextDouble();
+    /** A stage with the weights that every run starts from. */
+    static SimulatedStage newStage(TrainingPlan plan, int stage) {
+        var layers = plan.partition().layers(stage);
+        return new SimulatedStage(stage, layers.first(), layers.last());
     }
 
-    /** The mean of a pass, summed in the order of its microbatches. */
-    static double meanLoss(Pass pass, int microbatchCount) {
+    private LossScale train(long step, LossScale scale) {
+        Pass pass = new Pass(step, Pass.Kind.TRAINING, scale.factor());
+        int microbatches = plan.training().plan().microbatchCount();
+        double loss = meanLoss(pass, microbatches);
+        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+            long gradient = SimulatedStage.lossGradient(pass, stages.getLast().outputOf(microbatch));
+            for (SimulatedStage stage : stages.reversed()) {
+                gradient = stage.backwardInput(microbatch, gradient);
+            }
+        }
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+                if (action.kind().freesActivation()) {
+                    stages.get(action.stage()).backwardWeight(action.microbatch());
+                }
+            }
+        }
+        if (plan.exchangesTiedGradient(0)) {
+            long first = stages.getFirst().tiedGradient();
+            stages.getFirst().addTied(stages.getLast().tiedGradient());
+            stages.getLast().addTied(first);
+        }
+        List<LayerSquaredSum> sums = stages.stream().flatMap(stage -> stage.squaredSums(pass).stream()).toList();
+        double norm = GlobalNorm.of(sums) / scale.factor();
+        boolean skipped = !Double.isFinite(norm);
+        LossScale next = skipped ? scale.afterSkip() : scale.afterUpdate();
+        double rate = order.learningRate().applyAsDouble(step);
+        double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, order.gradientClip()) / scale.factor();
+        stages.forEach(stage -> stage.update(new WeightUpdate(step, rate, factor, next.updates(), skipped)));
+        StepResult result = new StepResult(step, loss, norm, rate, scale.factor(), skipped, Traffic.NONE);
+        steps.add(new Step(result, weights(),
+                meanLoss(new Pass(step, Pass.Kind.HELD_OUT), RunShape.HELD_OUT_MICROBATCHES)));
+        return next;
+    }
+
+    private double meanLoss(Pass pass, int microbatches) {
         double sum = 0;
-        for (int microbatch = 0; microbatch < microbatchCount; microbatch++) {
-            sum += loss(pass, microbatch);
-        }
-        return sum / microbatchCount;
-    }
-
-    static LayerSquaredSum squaredSum(Pass pass, int layer) {
-        return new LayerSquaredSum(layer, new SplittableRandom(pass.step() * 2003 + layer).nextDouble());
-    }
-
-    void passStarts(Pass next) {
-        assertTrue(pass == null || isWholePass(), () -> next + " starts before " + pass + " is whole");
-        pass = next;
-        ended.clear();
-        List.of(exchanged, tiedLanded, added, measured, updated).forEach(Set::clear);
-        updateAllowed = false;
-        for (int rank = 0; rank < begun.length; rank++) {
-            begun[rank] = 0;
-            assertEquals(0, live[rank], "live activations of rank " + rank + " between two passes");
-        }
-    }
-
-    void computeBegins(int rank, Action action) {
-        List<Action> row = computeRow(rank);
-        assertTrue(begun[rank] < row.size(), () -> action + " after the end of the row of rank " + rank);
-        assertEquals(row.get(begun[rank]++), action, "the next action of rank " + rank);
-        switch (action.kind()) {
-            case FORWARD -> {
-                assertTrue(action.stage() == 0 || ended.contains(of(action.stage() - 1, Kind.FORWARD, action)),
-                        () -> action + " before its input is there");
-                live[rank] += pass.kind() == Pass.Kind.TRAINING ? 1 : 0;
-                assertTrue(live[rank] <= plan.row(pass.kind(), rank).peakActivations(),
-                        () -> "rank " + rank + " holds " + live[rank] + " live activations");
+        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+            long tensor = SimulatedStage.tokens(pass, microbatch);
+            for (SimulatedStage stage : stages) {
+                tensor = stage.forward(pass, microbatch, tensor);
             }
-            case FULL_BACKWARD, BACKWARD_INPUT -> {
-                assertTrue(ended.contains(action.as(Kind.FORWARD)), () -> action + " before its forward");
-                assertTrue(action.stage() == plan.partition().stageCount() - 1
-                        || ended.contains(of(action.stage() + 1, Kind.FULL_BACKWARD, action))
-                        || ended.contains(of(action.stage() + 1, Kind.BACKWARD_INPUT, action)),
-                        () -> action + " before its gradient is there");
-            }
-            case BACKWARD_WEIGHT ->
-                assertTrue(ended.contains(action.as(Kind.BACKWARD_INPUT)), () -> action + " before its other half");
-            case SEND_F, RECV_F, SEND_B, RECV_B -> fail(action + " computes nothing");
+            sum += SimulatedStage.loss(tensor);
         }
+        return sum / microbatches;
     }
 
-    private static Action of(int stage, Kind kind, Action like) {
-        return new Action(stage, kind, like.microbatch());
+    private List<Long> weights() {
+        return stages.stream().map(SimulatedStage::weights).toList();
     }
 
-    void computeEnds(int rank, Action action) {
-        assertTrue(ended.add(action), () -> action + " twice in " + pass);
-        if (action.kind() == Kind.FULL_BACKWARD || action.kind() == Kind.BACKWARD_WEIGHT) {
-            live[rank]--;
-        }
+    /** The weights of a stage after so many steps. */
+    long weights(int stage, long stepsDone) {
+        return stepsDone == order.firstStep() ? firstWeights.get(stage) : step(stepsDone).weights().get(stage);
     }
 
-    void sends(Action send) {
-        boolean made = switch (send.kind()) {
-            case SEND_F -> ended.contains(send.as(Kind.FORWARD));
-            case SEND_B -> ended.contains(send.as(Kind.FULL_BACKWARD)) || ended.contains(send.as(Kind.BACKWARD_INPUT));
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT, RECV_F, RECV_B -> false;
-        };
-        assertTrue(made, () -> send + " before what it sends is computed");
+    private Step step(long stepsDone) {
+        return steps.get((int) (stepsDone - 1 - order.firstStep()));
     }
 
-    void exchange(int rank, int stage) {
-        assertTrue(isRowDone(rank), () -> "stage " + stage + " exchanges before rank " + rank + " is at its row's end");
-        assertTrue(exchanged.add(stage), () -> "stage " + stage + " exchanges twice");
-    }
-
-    void tiedLands(int stage) {
-        tiedLanded.add(stage);
-    }
-
-    void add(int stage) {
-        assertTrue(tiedLanded.contains(stage), () -> "stage " + stage + " adds what has not landed");
-        assertTrue(added.add(stage), () -> "stage " + stage + " adds twice");
-    }
-
-    void measure(int rank, int stage) {
-        assertTrue(isRowDone(rank), () -> "stage " + stage + " measures before the end of the row");
-        assertEquals(plan.exchangesTiedGradient(stage), added.contains(stage), "whether stage " + stage + " added");
-        assertTrue(measured.add(stage), () -> "stage " + stage + " measures twice");
-    }
-
-    void updateAllowed() {
-        assertEquals(plan.partition().stageCount(), measured.size(), "stages measured when the update is allowed");
-        updateAllowed = true;
-    }
-
-    void update(int stage) {
-        assertTrue(updateAllowed, () -> "stage " + stage + " updates before the norm is known");
-        assertTrue(updated.add(stage), () -> "stage " + stage + " updates twice");
+    /** What a rank's file holds after so many steps. */
+    String checksum(int rank, long stepsDone) {
+        return plan.stagesOf(rank).stream().map(stage -> weights(stage, stepsDone)).toList().toString();
     }
 
     void commits(StepResult result) {
-        assertEquals(plan.partition().stageCount(), updated.size(), "stages updated at the commit");
-        assertEquals(pass.step(), result.step());
-        assertEquals(meanLoss(pass, plan.training().plan().microbatchCount()), result.loss(), "mean loss, bit for bit");
-        double sum = 0;
-        for (int layer = 0; layer < plan.model().layerCount(); layer++) {
-            sum += squaredSum(pass, layer).squaredSum();
-        }
-        assertEquals(Math.sqrt(sum), result.gradientNorm(), "gradient norm, bit for bit");
+        assertEquals(step(result.step() + 1).result(), result.withTraffic(Traffic.NONE), "the step, bit for bit");
     }
 
-    boolean isWholePass() {
-        for (int rank = 0; rank < begun.length; rank++) {
-            if (!isRowDone(rank)) {
-                return false;
-            }
-        }
-        return pass.kind() == Pass.Kind.HELD_OUT || updated.size() == plan.partition().stageCount();
-    }
-
-    private boolean isRowDone(int rank) {
-        List<Action> row = computeRow(rank);
-        return begun[rank] == row.size() && ended.containsAll(row);
-    }
-
-    private List<Action> computeRow(int rank) {
-        List<Action> row = new ArrayList<>(plan.row(pass.kind(), rank).actions());
-        row.removeIf(action -> action.kind().isMessage());
-        return row;
+    void looksAtHeldOut(long stepsDone, double loss) {
+        assertEquals(step(stepsDone).heldOutLoss(), loss, "the held-out loss after " + stepsDone + " steps");
     }
 }

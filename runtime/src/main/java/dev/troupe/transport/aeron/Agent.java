@@ -175,7 +175,12 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         while ((command = commands.poll()) != null) {
             taken++;
             switch (command) {
-                case Command.Register register -> listeners[register.rank()] = register.listener();
+                case Command.Register register -> {
+                    listeners[register.rank()] = register.listener();
+                    if (epoch > 0) { // it may have begun since this rank was started
+                        tell(register.rank(), listener -> listener.onEpoch(epoch));
+                    }
+                }
                 case Command.Grant grant -> {
                     if (!receives.grant(grant.epoch(), grant.edge(),
                             new ReceiveLedger.Buffer(grant.engine(), grant.buffer(), grant.nanos()))) {

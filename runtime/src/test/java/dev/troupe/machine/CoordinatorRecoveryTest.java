@@ -1,0 +1,182 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.transport.Edge;
+import dev.troupe.transport.MessageKind;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
+class CoordinatorRecoveryTest {
+    private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
+    private static final Pass HELD_OUT = new Pass(0, Pass.Kind.HELD_OUT);
+    private static final Incarnation SURVIVOR = new Incarnation(0, 0);
+    private static final Incarnation FAILED = new Incarnation(1, 0);
+    private static final Incarnation AGAIN = new Incarnation(1, 1);
+    private static final CoordinatorCommand CAUGHT_UP = new CoordinatorCommand.ReportCaughtUp();
+
+    private final CoordinatorMachine machine = new CoordinatorMachine(new RunOrder(2, 0, 2, _ -> 0.5, 0,
+            LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
+
+    CoordinatorRecoveryTest() {
+        machine.on(stands(SURVIVOR, 0, -1));
+        machine.on(stands(FAILED, 0, -1));
+    }
+
+    @Test
+    void shouldHaveARankRepeatItsPassAndTellSendersWhatOthersHave() {
+        Parcel parcel = new Parcel(new Edge(1, 0, 0, MessageKind.GRADIENT), 0);
+        passDone(FAILED, FIRST);
+        assertEquals(List.of(enters(1, 0)), fails(FAILED));
+        assertEquals(List.of(), passDone(SURVIVOR, FIRST));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.Standing(SURVIVOR, 1, FIRST.number(),
+                List.of(parcel))));
+        assertEquals(List.of(new CoordinatorCommand.StartPass(FIRST, List.of(1)),
+                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, List.of(parcel)))),
+                machine.on(stands(AGAIN, 1, -1)));
+        assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
+    }
+
+    @Test
+    void shouldUpdateARankThatFailedWhileOthersUpdated() {
+        trained();
+        updated(FAILED, 3);
+        assertEquals(List.of(enters(1, 0)), fails(FAILED));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        assertEquals(List.of(), updated(SURVIVOR, 2));
+        WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
+        assertEquals(List.of(CAUGHT_UP, new CoordinatorCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
+        StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0));
+        assertEquals(new CoordinatorCommand.CommitStep(result), updated(AGAIN, 3).getFirst(), "counted once");
+    }
+
+    @Test
+    void shouldUpdateARankThatFailsAgainWhileItRepeats() {
+        trained();
+        updated(SURVIVOR, 2);
+        fails(FAILED);
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        assertEquals(List.of(enters(2, 0)), fails(AGAIN));
+        machine.on(stands(SURVIVOR, 2, FIRST.number()));
+        Incarnation third = new Incarnation(1, 2);
+        assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(1)), machine.on(stands(third, 2, -1)).getFirst());
+        passDone(third, FIRST);
+        updated(third, 3);
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldRepeatHeldOutDataWithTheWeightsOfTheCommit() {
+        committed();
+        passDone(FAILED, HELD_OUT);
+        assertEquals(List.of(enters(1, 1)), fails(FAILED));
+        machine.on(stands(SURVIVOR, 1, HELD_OUT.number()));
+        assertEquals(new CoordinatorCommand.StartPass(HELD_OUT, List.of(1)),
+                machine.on(stands(AGAIN, 1, -1)).getFirst());
+    }
+
+    @Test
+    void shouldWaitWithTheNextPassUntilARankStandsThatFailedAfterItsPartWasWritten() {
+        committed();
+        passDone(FAILED, HELD_OUT);
+        passDone(SURVIVOR, HELD_OUT);
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(FAILED, part(1)));
+        assertEquals(List.of(enters(1, 1)), fails(FAILED));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(SURVIVOR, part(0))));
+        machine.on(stands(SURVIVOR, 1, HELD_OUT.number()));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(1, List.of()),
+                new CoordinatorCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
+                new CoordinatorCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
+                machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
+    }
+
+    @Test
+    void shouldWaitWithTheNextPassUntilAllStandAlsoWhereOnlyAMessageWasLost() {
+        trained();
+        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        updated(SURVIVOR, 2);
+        assertEquals(List.of(), updated(FAILED, 3));
+        assertEquals(0, machine.stepsDone());
+        machine.on(stands(FAILED, 1, FIRST.number()));
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldNotHearOfAMessageThatWasLostInAnEarlierEpoch() {
+        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.MessageLost(0, "so was this")));
+        assertEquals(1, machine.epoch());
+    }
+
+    @Test
+    void shouldNotHearAnIncarnationThatWasGivenUp() {
+        fails(FAILED);
+        assertEquals(List.of(), fails(FAILED));
+        assertEquals(List.of(), passDone(FAILED, FIRST));
+        assertEquals(List.of(), machine.on(stands(FAILED, 1, FIRST.number())));
+        assertEquals(List.of(0, 1), machine.missing());
+    }
+
+    @Test
+    void shouldBeCaughtUpOnlyWhenNoOtherRecoveryIsUnderWay() {
+        fails(FAILED);
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        machine.on(new CoordinatorEvent.MessageLost(1, "it was lost"));
+        assertEquals(List.of(), passDone(AGAIN, FIRST));
+        machine.on(stands(AGAIN, 2, FIRST.number()));
+        assertEquals(CAUGHT_UP, machine.on(stands(SURVIVOR, 2, FIRST.number())).getLast());
+    }
+
+    @Test
+    void shouldGiveUpAStepThatFailsTooOften() {
+        fails(FAILED);
+        fails(AGAIN);
+        assertEquals(List.of(new CoordinatorCommand.Fail("it failed (after 2 recoveries since step 0 began;"
+                + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2)));
+    }
+
+    private void trained() {
+        passDone(FAILED, FIRST);
+        passDone(SURVIVOR, FIRST);
+    }
+
+    private void committed() {
+        trained();
+        updated(FAILED, 3);
+        updated(SURVIVOR, 2);
+    }
+
+    private List<CoordinatorCommand> fails(Incarnation rank) {
+        return machine.on(new CoordinatorEvent.RankFailed(rank, "it failed"));
+    }
+
+    private List<CoordinatorCommand> passDone(Incarnation from, Pass pass) {
+        int rank = from.rank();
+        return machine.on(new CoordinatorEvent.PassDone(from, pass,
+                rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(),
+                List.of(new LayerSquaredSum(rank, rank == 0 ? 9 : 16))));
+    }
+
+    private List<CoordinatorCommand> updated(Incarnation from, int bytes) {
+        return machine.on(new CoordinatorEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
+    }
+
+    private static CoordinatorEvent stands(Incarnation from, int epoch, long pass) {
+        return new CoordinatorEvent.Standing(from, epoch, pass, List.of());
+    }
+
+    private static CoordinatorCommand enters(int epoch, long stepsDone) {
+        return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed");
+    }
+
+    private static CheckpointPart part(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+}

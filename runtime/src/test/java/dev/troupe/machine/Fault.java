@@ -1,0 +1,55 @@
+package dev.troupe.machine;
+
+import java.util.Random;
+
+/**
+ * Something that goes wrong in a {@link Simulation} before one of its moves.
+ *
+ * @param at
+ *            the number of that move
+ * @param victim
+ *            which rank, or which of the messages that are on their way
+ */
+record Fault(int at, Kind kind, int victim) {
+    enum Kind {
+        /** A rank fails, with all that it computes and all that was told to it. */
+        CRASH,
+        /** A rank is taken for hanging, and goes on until it is given up. */
+        SUSPECT,
+        /** A message is lost, and its receiver notices. */
+        LOSS,
+        /** A message is lost, and nobody notices until nothing moves any more. */
+        SILENT_LOSS,
+        /** A message comes twice. */
+        DUPLICATE;
+
+        boolean isOfRank() {
+            return this == CRASH || this == SUSPECT;
+        }
+    }
+
+    static Fault random(int at, Simulation run, Random random) {
+        Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+        int victims = kind.isOfRank() ? run.rankCount() : run.messagesOnTheirWay();
+        return new Fault(at, kind, random.nextInt(Math.max(1, victims)));
+    }
+
+    /** Has it happen; false where it cannot now. */
+    boolean happen(Simulation run) {
+        if (!kind.isOfRank() && victim >= run.messagesOnTheirWay()) {
+            return false;
+        }
+        switch (kind) {
+            case CRASH -> {
+                return run.crash(victim);
+            }
+            case SUSPECT -> {
+                return run.suspect(victim);
+            }
+            case LOSS -> run.lose(victim, true);
+            case SILENT_LOSS -> run.lose(victim, false);
+            case DUPLICATE -> run.duplicate(victim);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. */
+@Tag("simulation")
+class FaultSweepTest {
+    private static final long IN_ORDER = 0;
+    private static final long OUT_OF_ORDER = 7;
+
+    /** Every point of the smallest runs of every schedule, and some of larger ones. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, 1);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, 17);
+    }
+
+    /** Some points of every run, other ones of each. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, 401);
+        sweep("small runs, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, 409);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
+        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, 1);
+    }
+
+    @Test
+    void shouldTryThePointThatIsNamed() {
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,60,CRASH,1");
+        assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
+    }
+
+    private static void sweep(String name, List<RunShape> shapes, long seed, int stride) {
+        long start = System.nanoTime();
+        AtomicLong points = new AtomicLong();
+        shapes.parallelStream().forEach(shape -> {
+            FaultSweep sweep = new FaultSweep(shape, seed, Protocol.WHOLE);
+            points.addAndGet(sweep.points(stride).stream().filter(sweep::tries).count());
+        });
+        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s%n", name, points.get(), shapes.size(),
+                (System.nanoTime() - start) / 1e9);
+        assertTrue(points.get() > shapes.size(), "hardly anything went wrong: " + points);
+    }
+}
