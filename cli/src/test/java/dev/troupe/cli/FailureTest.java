@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -24,15 +23,10 @@ class FailureTest {
     @TempDir
     private Path directory;
 
-    /** A dispatcher's threads end a little after the actor system has. */
     @AfterEach
     void leaveNothing() throws InterruptedException {
         FaultyEngineProvider.breakNothing();
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().startsWith("rank-") || thread.getName().startsWith("troupe-")) {
-                assertTrue(thread.join(Duration.ofSeconds(20)), thread + " outlives its run");
-            }
-        }
+        Leftovers.requireNoThread();
     }
 
     /** Two ranks, four microbatches a step: a rank calls causalAttention once for each block and microbatch. */

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -28,11 +27,7 @@ class RecoveryTest {
     @AfterEach
     void leaveNothing() throws InterruptedException {
         FaultyEngineProvider.breakNothing();
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().startsWith("rank-") || thread.getName().startsWith("troupe-")) {
-                assertTrue(thread.join(Duration.ofSeconds(20)), thread + " outlives its run");
-            }
-        }
+        Leftovers.requireNoThread();
     }
 
     /** Golden.TIED has 4 blocks; of two ranks each calls a kernel of a block twice a microbatch, 4 microbatches a step. */

@@ -224,7 +224,7 @@ final class StageWorker implements AutoCloseable {
         stage.reduceNorms();
         stage.addUpGradients();
         node.gradientDump().filter(dump -> dump.wants(pass.step()))
-                .ifPresent(dump -> dump.add(files(stage.gradients())));
+                .ifPresent(dump -> dump.add(rank.rank(), stage.index(), files(stage.gradients())));
         List<LayerSquaredSum> sums = stage.squaredSums(); // every rank of the group takes part
         return new TaskResult(List.of(), isFirstOfItsKind() ? sums : List.of());
     }
