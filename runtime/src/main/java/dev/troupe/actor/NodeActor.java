@@ -12,7 +12,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -110,7 +112,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private final Setup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
-    // By rank.
+    private final Set<Integer> assigned = new TreeSet<>();
+    // By rank; one of those assigned is not in it whose engine could not be opened.
     private final Map<Integer, RankResources> hosted = new TreeMap<>();
     private final List<RankResources> retired = new ArrayList<>();
     // By the first rank of the group.
@@ -154,6 +157,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), Reason.of(failure)));
             return this;
         }
+        assigned.addAll(host.ranks());
         start(host.ranks(), node.firstStep());
         return this;
     }
@@ -167,8 +171,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             return this;
         }
         epoch = enter.epoch();
-        List<Integer> here = enter.restarted().stream().filter(hosted::containsKey).toList();
-        here.forEach(this::retire);
+        List<Integer> here = enter.restarted().stream().filter(assigned::contains).toList();
+        here.stream().filter(hosted::containsKey).forEach(this::retire);
         node.transport().epoch(epoch);
         start(here, enter.stepsDone());
         return this;
@@ -205,7 +209,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 resources = new RankResources(new Incarnation(rank, epoch), stepsDone, node);
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
                 tellFailed(new Incarnation(rank, epoch), Reason.of(failure));
-                return;
+                continue;
             }
             hosted.put(rank, resources);
             members.computeIfAbsent(node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst(),

@@ -48,6 +48,11 @@ final class Snapshot implements WeightSource {
         return stepsDone;
     }
 
+    /** Whether the writing of it broke off. */
+    boolean isBroken() {
+        return stepsDone < 0;
+    }
+
     /** Copies a state over the one that is here. */
     void write(Engine engine, List<StateTensor> state, long afterSteps) {
         stepsDone = -1;

@@ -41,7 +41,11 @@ public final class Snapshots implements AutoCloseable {
     public void keep(int rank, int stage, long stepsDone, Engine engine, List<StateTensor> state) {
         Pair pair = pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair());
         synchronized (pair) {
-            boolean isAgain = pair.newer != null && pair.newer.stepsDone() == stepsDone;
+            if (pair.newer != null && pair.newer.stepsDone() > stepsDone) {
+                return; // of an incarnation that was given up long ago
+            }
+            // The same state again, or over one that broke off: the older one may be that of the last commit.
+            boolean isAgain = pair.newer != null && (pair.newer.stepsDone() == stepsDone || pair.newer.isBroken());
             Snapshot target = isAgain ? pair.newer : pair.older;
             if (target == null) {
                 target = new Snapshot(arena, state);
