@@ -57,7 +57,7 @@ class RunSpecReaderTest {
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
-                new TransportSpec(2, 8 << 20, Duration.ofSeconds(60), Optional.empty()),
+                new TransportSpec(2, 0, Duration.ofSeconds(60), Optional.empty()),
                 new RecoverySpec(true, 5, Duration.ofSeconds(30)), Optional.empty(), List.of());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
