@@ -1,0 +1,18 @@
+package dev.troupe.snapshot;
+
+/**
+ * What a node has copied since its start.
+ *
+ * @param bytesSent
+ *            of snapshots to other nodes, those that were broken off too
+ * @param sent
+ *            snapshots that went out whole
+ * @param brokenOff
+ *            snapshots that were written over, or whose receiver went away, before they were out
+ * @param received
+ *            snapshots that came in whole
+ * @param refused
+ *            what came in and was none: damaged, or not to its end
+ */
+public record CopyCounters(long bytesSent, long sent, long brokenOff, long received, long refused) {
+}

@@ -1,0 +1,40 @@
+package dev.troupe.snapshot;
+
+/**
+ * Copies of snapshots between nodes: streams what this node keeps to others, and takes in what others send, which
+ * {@link Snapshots#find} then has like what a rank of this node kept.
+ *
+ * <p>Thread rule: any thread. {@link #close} before the {@link Snapshots} are closed.
+ */
+public interface SnapshotCopies extends AutoCloseable {
+    /** Hears what has come. */
+    @FunctionalInterface
+    interface Listener {
+        /**
+         * A stage's state after so many steps is whole here. Called on the thread that copies, so it does not wait for
+         * anything.
+         */
+        void onCopied(int rank, int stage, long stepsDone);
+    }
+
+    /**
+     * Streams the snapshot that this node has of a stage to another node, and returns at once. A version of the same stage
+     * that waits for its turn is left out for a later one, and one that a rank writes over meanwhile is broken off; what is
+     * not there any more when its turn comes is not sent. Where the other node is not there, the latest version of each
+     * stage waits for it.
+     *
+     * @param toNode
+     *            another node than this
+     */
+    void send(int toNode, int rank, int stage, long stepsDone);
+
+    /** Stops what goes to a node and what comes from it, and frees its streams: it has died. What is whole stays. */
+    void forget(int node);
+
+    /** What has been copied so far. */
+    CopyCounters counters();
+
+    /** Ends the streams; what is under way is broken off. */
+    @Override
+    void close();
+}
