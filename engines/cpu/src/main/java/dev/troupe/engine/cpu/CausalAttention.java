@@ -78,8 +78,8 @@ final class CausalAttention {
         long sums = highest + 4L * QUERIES;
         long scores = sums + 4L * QUERIES;
         long wordsMemory = scores + 8L * QUERIES * KEYS;
-        Elementwise.fill(highest, Float.NEGATIVE_INFINITY, queries);
-        Elementwise.fill(sums, 0, queries);
+        RowLoop.fill(highest, Float.NEGATIVE_INFINITY, queries);
+        RowLoop.fill(sums, 0, queries);
         int end = row + queries;
         for (int first = 0; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
@@ -90,12 +90,12 @@ final class CausalAttention {
                 long line = scores + 4L * i * stride;
                 int vectors = hideUnseen(line, row + i + 1 - first, width, stride);
                 float before = Lanes.get(highest, i);
-                float now = Softmax.highest(line, vectors, before, scratch);
-                float sum = Exponential.ofRow(line, now, line, vectors, scratch);
+                float now = RowLoop.highest(line, vectors, before, scratch);
+                float sum = RowLoop.exponentials(line, now, line, vectors, scratch);
                 if (first > 0) {
                     float shrink = (float) Math.exp((double) before - now);
                     sum += shrink * Lanes.get(sums, i);
-                    scale(y + 4L * i * c, shrink);
+                    RowLoop.scale(y + 4L * i * c, shrink, d);
                 }
                 Lanes.set(highest, i, now);
                 Lanes.set(sums, i, sum);
@@ -109,18 +109,8 @@ final class CausalAttention {
         }
         for (int i = 0; i < queries; i++) {
             float sum = Lanes.get(sums, i);
-            scale(y + 4L * i * c, 1 / sum);
+            RowLoop.scale(y + 4L * i * c, 1 / sum, d);
             Lanes.set(logSums, i, (float) (Lanes.get(highest, i) + Math.log(sum)));
-        }
-    }
-
-    /**
-     * Scales a head's columns of a row, float by float: in the middle of a tile's many vector loops the compiler inlined
-     * those of {@link Elementwise#scale} but for their vectors, which became objects.
-     */
-    private void scale(long columns, float factor) {
-        for (int i = 0; i < d; i++) {
-            Lanes.set(columns, i, Lanes.get(columns, i) * factor);
         }
     }
 
@@ -162,7 +152,7 @@ final class CausalAttention {
         long wordsMemory = dScores + 4L * QUERIES * KEYS;
         for (int i = 0; i < queries; i++) {
             // The mean of a row's dp weighted by its p, which is dy . y.
-            Lanes.set(means, i, Softmax.dot(dy + 4L * i * c, y + 4L * i * c, d, scratch));
+            Lanes.set(means, i, RowLoop.dot(dy + 4L * i * c, y + 4L * i * c, d, scratch));
         }
         long query = qkv + 12L * row * c;
         int end = row + queries;
@@ -178,17 +168,17 @@ final class CausalAttention {
             for (int i = 0; i < queries; i++) {
                 long line = 4L * i * stride;
                 int vectors = hideUnseen(scores + line, row + i + 1 - first, width, stride);
-                Exponential.ofRow(scores + line, Lanes.get(logSums, i), scores + line, vectors, scratch);
+                RowLoop.exponentials(scores + line, Lanes.get(logSums, i), scores + line, vectors, scratch);
                 if (masks.drop()) {
                     int seen = seen(row, i, first, width);
                     long words = masks.words(place + (long) i * t + first, seen, wordsMemory);
                     masks.apply(words, dScores + line, dScores + line, seen);
-                    Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
                     masks.apply(words, scores + line, scores + line, seen);
                 } else {
-                    Softmax.backward(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
                 }
-                Elementwise.fill(dScores + line + 4L * vectors, 0, stride - vectors);
+                RowLoop.fill(dScores + line + 4L * vectors, 0, stride - vectors);
             }
             OneDnn.sgemm(false, false, queries, d, width, 1, dScores, stride, key, 3L * c, first > 0 ? 1 : 0,
                     dQkv + 12L * row * c, 3L * c);
@@ -215,8 +205,8 @@ final class CausalAttention {
     private static int hideUnseen(long line, int seen, int width, int stride) {
         int from = Math.min(seen, width);
         int vectors = Lanes.wholeFor(from);
-        Elementwise.fill(line + 4L * from, Float.NEGATIVE_INFINITY, vectors - from);
-        Elementwise.fill(line + 4L * vectors, 0, stride - vectors);
+        RowLoop.fill(line + 4L * from, Float.NEGATIVE_INFINITY, vectors - from);
+        RowLoop.fill(line + 4L * vectors, 0, stride - vectors);
         return vectors;
     }
 
@@ -235,13 +225,13 @@ final class CausalAttention {
     /** The columns of a head, side by side. */
     private void widen(CpuTensor matrix, int unit, int widths, long floats) {
         for (int i = 0; i < t * widths; i++) {
-            Bfloats.widen(matrix.addressOf(first(unit, widths) + (long) i * c), floats + 4L * i * d, d);
+            RowLoop.widen(matrix.addressOf(first(unit, widths) + (long) i * c), floats + 4L * i * d, d);
         }
     }
 
     private void narrow(long floats, CpuTensor matrix, int unit, int widths) {
         for (int i = 0; i < t * widths; i++) {
-            Bfloats.narrow(floats + 4L * i * d, matrix.addressOf(first(unit, widths) + (long) i * c), d);
+            RowLoop.narrow(floats + 4L * i * d, matrix.addressOf(first(unit, widths) + (long) i * c), d);
         }
     }
 }

@@ -121,7 +121,7 @@ final class CpuTensor implements Tensor {
         if (!isNarrow()) {
             return addressOf(element);
         }
-        Bfloats.widen(addressOf(element), scratch, count);
+        RowLoop.widen(addressOf(element), scratch, count);
         return scratch;
     }
 
@@ -133,7 +133,7 @@ final class CpuTensor implements Tensor {
     /** So many elements were written at their {@link #target}. */
     void written(long element, int count, long floats) {
         if (isNarrow()) {
-            Bfloats.narrow(floats, addressOf(element), count);
+            RowLoop.narrow(floats, addressOf(element), count);
         }
     }
 

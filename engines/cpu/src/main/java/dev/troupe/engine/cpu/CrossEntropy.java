@@ -21,10 +21,11 @@ final class CrossEntropy {
         int v = logits.size(1);
         for (int row = first; row < first + rows; row++) {
             long at = logits.read((long) row * v, v, scratch + ROW);
-            float highest = Softmax.highest(at, v, Float.NEGATIVE_INFINITY, scratch);
+            float highest = RowLoop.highest(at, v, Float.NEGATIVE_INFINITY, scratch);
             double sum = 0;
             for (int from = 0; from < v; from += BLOCK) {
-                sum += Exponential.ofRow(at + 4L * from, highest, scratch + Lanes.ALIGNMENT, Math.min(BLOCK, v - from),
+                sum += RowLoop.exponentials(at + 4L * from, highest, scratch + Lanes.ALIGNMENT,
+                        Math.min(BLOCK, v - from),
                         scratch);
             }
             double logSum = highest + Math.log(sum);
@@ -46,8 +47,8 @@ final class CrossEntropy {
             float targetLogit = target == Engine.ELSEWHERE ? 0 : Lanes.get(at, target);
             for (int from = 0; from < v; from += BLOCK) {
                 int count = Math.min(BLOCK, v - from);
-                Exponential.ofRow(at + 4L * from, logSum, to + 4L * from, count, scratch);
-                Elementwise.scale(to + 4L * from, scale, count);
+                RowLoop.exponentials(at + 4L * from, logSum, to + 4L * from, count, scratch);
+                RowLoop.scale(to + 4L * from, scale, count);
             }
             if (target != Engine.ELSEWHERE) {
                 Lanes.set(to, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));

@@ -33,7 +33,7 @@ final class Gelu {
             long x = preActivation.read(first + from, floats, widened);
             long to = y.target(first + from, widened);
             exponents(x, exponentials, floats);
-            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
+            RowLoop.exponentials(exponentials, 0, exponentials, floats, scratch);
             shares(x, exponentials, to, floats);
             y.written(first + from, floats, to);
         }
@@ -49,7 +49,7 @@ final class Gelu {
             long x = preActivation.read(first + from, floats, widened);
             long to = dx.target(first + from, widened);
             exponents(x, exponentials, floats);
-            Exponential.ofRow(exponentials, 0, exponentials, floats, scratch);
+            RowLoop.exponentials(exponentials, 0, exponentials, floats, scratch);
             slopes(x, exponentials, dy.read(first + from, floats, widenedGradient), to, floats);
             dx.written(first + from, floats, to);
         }

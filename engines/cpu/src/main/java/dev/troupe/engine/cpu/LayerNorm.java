@@ -28,8 +28,8 @@ final class LayerNorm {
         for (int row = first; row < first + rows; row++) {
             long in = x.read((long) row * c, c, scratch + ROWS);
             long out = y.target((long) row * c, scratch + ROWS);
-            float centre = sum(in, c, scratch) / c;
-            float r = (float) (1 / Math.sqrt((double) squaredOffsets(in, centre, c, scratch) / c + epsilon));
+            float centre = RowLoop.sum(in, c, scratch) / c;
+            float r = (float) (1 / Math.sqrt((double) RowLoop.squaredOffsets(in, centre, c, scratch) / c + epsilon));
             normalize(in, centre, r, gamma, beta, out, c);
             y.written((long) row * c, c, out);
             Lanes.set(mean, row, centre);
@@ -37,7 +37,8 @@ final class LayerNorm {
         }
     }
 
-    private static float sum(long x, int c, long lanes) {
+    /** The sum of a row. */
+    static float sum(long x, int c, long lanes) {
         FloatVector even = Lanes.zeros();
         FloatVector odd = Lanes.zeros();
         int i = 0;
@@ -57,7 +58,8 @@ final class LayerNorm {
         return sum;
     }
 
-    private static float squaredOffsets(long x, float mean, int c, long lanes) {
+    /** The sum of the squares of a row's distances from its mean. */
+    static float squaredOffsets(long x, float mean, int c, long lanes) {
         FloatVector means = Lanes.all(mean);
         FloatVector even = Lanes.zeros();
         FloatVector odd = Lanes.zeros();
@@ -111,7 +113,7 @@ final class LayerNorm {
 
     private static void backwardRow(long dy, long x, long gamma, float mean, float r, long dx, boolean accumulate,
             int c, long lanes) {
-        backwardSums(dy, x, gamma, mean, r, c, lanes);
+        RowLoop.normSums(dy, x, gamma, mean, r, c, lanes);
         float gradients = Lanes.sum(lanes);
         float products = Lanes.sum(lanes + Lanes.ALIGNMENT);
         for (int i = Lanes.whole(c); i < c; i++) {
@@ -127,7 +129,7 @@ final class LayerNorm {
     }
 
     /** Stores the sums of g and of g xhat, over the whole vectors of a row, as two vectors. */
-    private static void backwardSums(long dy, long x, long gamma, float mean, float r, int c, long lanes) {
+    static void backwardSums(long dy, long x, long gamma, float mean, float r, int c, long lanes) {
         FloatVector means = Lanes.all(mean);
         FloatVector reciprocals = Lanes.all(r);
         FloatVector gradients = Lanes.zeros();

@@ -48,6 +48,11 @@ final class Masks {
 
     /** y = x factor by words that were made, where y may be x. */
     void apply(long words, long x, long y, int count) {
+        RowLoop.drop(words, threshold, raise, x, y, count);
+    }
+
+    /** y = x raise where a word is not below the threshold, and 0 elsewhere. */
+    static void apply(long words, int threshold, float raise, long x, long y, int count) {
         FloatVector raised = Lanes.all(raise);
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {

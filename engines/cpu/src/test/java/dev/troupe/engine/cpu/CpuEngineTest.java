@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -16,7 +17,6 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -119,9 +119,12 @@ class CpuEngineTest {
             long garbage = Long.MAX_VALUE;
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
             while (garbage > 8 * 1024 && System.nanoTime() < deadline) {
-                garbage = garbageOf(kernels, 200);
+                garbage = Garbage.ofSteps(200, kernels);
             }
-            assertTrue(garbage <= 8 * 1024, "a step leaves " + garbage + " bytes of garbage");
+            if (garbage > 8 * 1024) {
+                fail("a step leaves " + garbage + " bytes of garbage on vectors of " + Lanes.COUNT + " floats: "
+                        + Garbage.ofKernels(engine, kernels, 200));
+            }
             long allocatedBytes = engine.allocatedBytes();
             long residentBytes = residentBytes();
             steps(kernels, 1000);
@@ -258,14 +261,6 @@ class CpuEngineTest {
 
     private static void same(Map<String, float[]> expected, Map<String, float[]> found, String where) {
         expected.forEach((name, elements) -> assertArrayEquals(elements, found.get(name), name + ", " + where));
-    }
-
-    /** Bytes of objects that one step allocates on this thread. */
-    private static long garbageOf(EveryKernel kernels, int count) {
-        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long before = threads.getCurrentThreadAllocatedBytes();
-        steps(kernels, count);
-        return (threads.getCurrentThreadAllocatedBytes() - before) / count;
     }
 
     private static long residentBytes() throws IOException {

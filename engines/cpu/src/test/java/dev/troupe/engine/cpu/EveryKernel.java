@@ -31,7 +31,7 @@ final class EveryKernel implements AutoCloseable {
         }
     }
 
-    private final Engine engine;
+    private Engine engine;
     private final Sizes sizes;
     private final Random random;
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
@@ -129,6 +129,11 @@ final class EveryKernel implements AutoCloseable {
         engine.causalAttentionBackward(at("dropped"), at("qkv"), at("attendedInPart"), at("state"), t, sizes.heads(),
                 dropout(sizes.heads()), at("dQkvInPart"));
         return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));
+    }
+
+    /** Calls the kernels of another engine from now on, which passes them on to the one that has the tensors. */
+    void callThrough(Engine other) {
+        engine = other;
     }
 
     private static Dropout dropout(int columns) {
