@@ -4,6 +4,7 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.run.RunOutcome;
+import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,12 +13,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -37,19 +37,32 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public sealed interface Command {
     }
 
-    /** Host these ranks of the run that writes to this directory. */
-    record HostRanks(List<Integer> ranks, String directory, ActorRef<TrainingCoordinator.Command> coordinator)
+    /** Host those ranks that live here, for each its node, of the run that writes to this directory. */
+    record HostRanks(List<String> hosts, String directory, ActorRef<TrainingCoordinator.Command> coordinator)
             implements
                 Command {
         HostRanks {
-            ranks = List.copyOf(ranks);
+            hosts = List.copyOf(hosts);
         }
     }
 
-    /** Begin an epoch, and start these ranks again with the weights after so many steps, where they live here. */
-    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone) implements Command {
+    /**
+     * Begin an epoch, and start these ranks again with the weights after so many steps, where they live here.
+     *
+     * @param hosts
+     *            for each rank the node that it lives on from now on
+     */
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts) implements Command {
         EnterEpoch {
             restarted = List.copyOf(restarted);
+            hosts = List.copyOf(hosts);
+        }
+    }
+
+    /** Copy what ranks keep to these nodes, for each rank one or none, and at once what they kept after so many steps. */
+    record KeepCopies(long stepsDone, List<String> keepers) implements Command {
+        KeepCopies {
+            keepers = List.copyOf(keepers);
         }
     }
 
@@ -63,6 +76,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     /** Do not wait any longer to be told what to host; has no effect on a node that was told. */
     public record StopWaiting() implements Command {
+    }
+
+    private record CopyCame(int rank, int stage, long stepsDone) implements Command {
     }
 
     private record CoordinatorLost(boolean wasHere) implements Command {
@@ -83,6 +99,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      *            what must be the same on all nodes of a run, in words: version, plan, configuration
      * @param patience
      *            how long it waits to be told what to host
+     * @param neighbours
+     *            the other nodes of the run
      * @param context
      *            what its ranks share, given the directory of the run
      * @param transport
@@ -92,7 +110,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      * @param ended
      *            hears how the run ended
      */
-    public record Setup(String name, Map<String, String> traits, Duration patience, Function<Path, NodeContext> context,
+    public record Setup(String name, Map<String, String> traits, Duration patience, Neighbours neighbours,
+            Function<Path, NodeContext> context,
             Transport transport, Runnable release,
             Consumer<RunOutcome> ended) {
     }
@@ -112,14 +131,15 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private final Setup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
-    private final Set<Integer> assigned = new TreeSet<>();
-    // By rank; one of those assigned is not in it whose engine could not be opened.
+    // By rank; one that lives here is not in it whose engine could not be opened.
     private final Map<Integer, RankResources> hosted = new TreeMap<>();
     private final List<RankResources> retired = new ArrayList<>();
-    // By the first rank of the group.
+    // By the first rank of the group, which may live elsewhere.
     private final Map<Integer, ActorRef<TensorParallelGroup.Command>> groups = new HashMap<>();
     private NodeContext node;
     private int epoch;
+    // For each rank its node, as the last epoch has it.
+    private List<String> hosts = List.of();
 
     private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup,
             ActorRef<TrainingCoordinator.Command> coordinator) {
@@ -140,7 +160,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
-                .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(FreeRetired.class, _ -> onFreeRetired())
+                .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(KeepCopies.class, this::onKeepCopies)
+                .onMessage(CopyCame.class, this::onCopyCame).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
                 .onMessage(NotCalled.class, _ -> onNotCalled()).onMessage(StopWaiting.class, _ -> onStopWaiting())
@@ -157,24 +178,64 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), Reason.of(failure)));
             return this;
         }
-        assigned.addAll(host.ranks());
-        start(host.ranks(), node.firstStep());
+        ActorRef<Command> self = getContext().getSelf();
+        node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
+        hosts = host.hosts();
+        start(ranksHere(), node.firstStep());
         return this;
     }
 
     /**
      * What a retired incarnation hands over from now on goes nowhere; then the transport lets go of what it has of it; only then
-     * does the next one say that it is there.
+     * does the next one say that it is there. A node whose ranks live elsewhere now is gone.
      */
     private Behavior<Command> onEnterEpoch(EnterEpoch enter) {
         if (node == null || enter.epoch() <= epoch) {
             return this;
         }
         epoch = enter.epoch();
-        List<Integer> here = enter.restarted().stream().filter(assigned::contains).toList();
+        for (int rank = 0; rank < hosts.size(); rank++) {
+            if (!hosts.get(rank).equals(enter.hosts().get(rank))) {
+                node.copies().forget(setup.neighbours().indexOf(hosts.get(rank)));
+            }
+        }
+        hosts = enter.hosts();
+        List<Integer> here = ranksHere().stream().filter(enter.restarted()::contains).toList();
         here.stream().filter(hosted::containsKey).forEach(this::retire);
         node.transport().epoch(epoch);
         start(here, enter.stepsDone());
+        return this;
+    }
+
+    private List<Integer> ranksHere() {
+        return IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(setup.name())).boxed().toList();
+    }
+
+    private Behavior<Command> onKeepCopies(KeepCopies keep) {
+        if (node != null) {
+            node.copies().route(keep.keepers().stream().map(setup.neighbours()::indexOf).toList());
+            // What a rank kept before this was heard may have gone elsewhere.
+            for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
+                copy(steps);
+            }
+        }
+        return this;
+    }
+
+    private void copy(long stepsDone) {
+        node.snapshots().ifPresent(kept -> hosted.values().forEach(rank -> rank.stages().stream()
+                .filter(stage -> kept.find(rank.rank(), stage, stepsDone).isPresent())
+                .forEach(stage -> node.copies().kept(rank.rank(), stage, stepsDone))));
+    }
+
+    /** The coordinator hears of a rank when all its stages are here. */
+    private Behavior<Command> onCopyCame(CopyCame came) {
+        boolean isWhole = node.plan().stagesOf(came.rank()).stream().allMatch(
+                stage -> node.snapshots().orElseThrow().find(came.rank(), stage, came.stepsDone()).isPresent());
+        if (isWhole) {
+            coordinator.tell(new TrainingCoordinator.Happened(
+                    new CoordinatorEvent.Copied(came.rank(), setup.name(), came.stepsDone())));
+        }
         return this;
     }
 
@@ -183,7 +244,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         List<StackTraceElement> stack = resources.stack();
         EventLog.ofRank(resources.incarnation(), "is given up; its thread stood at "
                 + stack.stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < ")));
-        ActorRef<TensorParallelGroup.Command> group = groups.remove(rank);
+        ActorRef<TensorParallelGroup.Command> group = groups.remove(firstOfGroup(rank));
         if (group != null) {
             getContext().unwatch(group);
             getContext().stop(group);
@@ -191,6 +252,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         resources.retire();
         retired.add(resources);
         timers.startTimerWithFixedDelay(new FreeRetired(), LOOK_FOR_RETIRED);
+    }
+
+    private int firstOfGroup(int rank) {
+        return node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst();
     }
 
     private Behavior<Command> onFreeRetired() {
@@ -212,11 +277,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 continue;
             }
             hosted.put(rank, resources);
-            members.computeIfAbsent(node.plan().ranks().group(GroupKind.TENSOR, rank).getFirst(),
-                    _ -> new ArrayList<>()).add(resources);
+            members.computeIfAbsent(firstOfGroup(rank), _ -> new ArrayList<>()).add(resources);
         }
-        members.values().forEach(group -> {
-            int first = group.getFirst().rank();
+        members.forEach((first, group) -> {
             ActorRef<TensorParallelGroup.Command> actor = getContext()
                     .spawn(TensorParallelGroup.create(group, coordinator), GROUP + first + "-of-epoch-" + epoch);
             getContext().watch(actor);
@@ -264,7 +327,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private Behavior<Command> onChildFailed(ChildFailed failed) {
         groups.forEach((first, group) -> {
             if (group.equals(failed.getRef())) {
-                tellFailed(hosted.get(first).incarnation(), Reason.of(failed.getCause()));
+                hosted.values().stream().filter(rank -> firstOfGroup(rank.rank()) == first).findFirst()
+                        .ifPresent(rank -> tellFailed(rank.incarnation(), Reason.of(failed.getCause())));
             }
         });
         return this;

@@ -34,6 +34,8 @@ import java.util.function.Supplier;
  *            steps that lie behind with these weights
  * @param snapshots
  *            what ranks start again from after a failure; empty where a failure ends the run
+ * @param copies
+ *            sends what is kept to other nodes
  * @param batches
  *            what is trained on
  * @param heldOut
@@ -49,7 +51,7 @@ import java.util.function.Supplier;
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
         WeightSource weights,
-        boolean resumes, long firstStep, Optional<Snapshots> snapshots, Batches batches,
+        boolean resumes, long firstStep, Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, Optional<ActionTrace> trace, FaultInjector faults) {
 }

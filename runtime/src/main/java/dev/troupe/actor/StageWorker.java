@@ -240,6 +240,7 @@ final class StageWorker implements AutoCloseable {
         if (node.snapshots().isPresent() && !rank.outbox().isRetired()
                 && points.keepsSnapshot(stage.index(), update.step())) {
             node.snapshots().get().keep(rank.rank(), stage.index(), update.step() + 1, engine, stage.state());
+            node.copies().kept(rank.rank(), stage.index(), update.step() + 1);
         }
         return TaskResult.NOTHING;
     }

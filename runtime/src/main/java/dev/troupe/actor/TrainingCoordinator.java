@@ -6,6 +6,7 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
+import dev.troupe.machine.Hosting;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
@@ -100,9 +101,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private static final int TICKS_PER_TIMEOUT = 20;
+    private static final Duration COPY_PATIENCE = Duration.ofSeconds(10);
 
     private final Setup setup;
     private final TimerScheduler<Command> timers;
+    private final Hosting hosting;
     private final CoordinatorMachine machine;
     private final Muster muster;
     private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
@@ -112,12 +115,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
     private boolean started;
     private long stepStartNanos;
+    /** The last step, and the last look at held-out data, that the listener has heard of. */
+    private long reported = -1;
+    private long heldOutReported = -1;
+    /** Since when the next update waits for copies; zero while it does not. */
+    private long copiesAwaitedNanos;
 
     private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
         super(context);
         this.setup = setup;
         this.timers = timers;
-        this.machine = new CoordinatorMachine(setup.order());
+        this.hosting = new Hosting(setup.cast().hosts(), setup.cast().keepers(), setup.order().firstStep());
+        this.machine = new CoordinatorMachine(setup.order(), hosting);
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
     }
@@ -156,17 +165,26 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (!muster.isComplete()) {
             setup.listener().onWaiting(muster.missing());
         } else if (stallWatch.isPresent()) {
-            host(joined.name()); // a standby, later than the others
+            return host(List.of(joined.name())); // a standby, later than the others
         } else {
             stallWatch = Optional.of(newStallWatch());
-            muster.joined().forEach(this::host);
+            return host(muster.joined());
         }
         return this;
     }
 
-    private void host(String name) {
-        nodes.get(name).tell(new NodeActor.HostRanks(setup.cast().ranks().get(name), setup.directory().toString(),
-                getContext().getSelf()));
+    private Behavior<Command> host(List<String> names) {
+        for (String name : names) {
+            nodes.get(name).tell(new NodeActor.HostRanks(hosting.hosts(), setup.directory().toString(),
+                    getContext().getSelf()));
+        }
+        for (String name : names) {
+            Behavior<Command> next = take(new CoordinatorEvent.NodeJoined(name));
+            if (next != this) {
+                return next;
+            }
+        }
+        return this;
     }
 
     private Behavior<Command> onStop() {
@@ -176,11 +194,14 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
-        if (setup.cast().ranks().get(ended.name()).isEmpty()) {
-            nodes.remove(ended.name());
-            return this;
+        nodes.remove(ended.name());
+        muster.leave(ended.name());
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + ended.name() + " is gone");
+        String reason = "node " + ended.name() + " ended before the run did; its log says why";
+        if (stallWatch.isEmpty()) {
+            return setup.cast().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
         }
-        return end(Optional.of("node " + ended.name() + " ended before the run did; its log says why"));
+        return take(new CoordinatorEvent.NodeLost(ended.name(), reason));
     }
 
     private Behavior<Command> onRankHosted(RankHosted hosted) {
@@ -215,11 +236,16 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case CoordinatorCommand.StartPass(Pass pass, var told) -> startPass(pass, told);
             case CoordinatorCommand.Update(var update, var told) ->
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
-            case CoordinatorCommand.CommitStep(StepResult result) ->
-                setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
-            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) ->
-                setup.listener().onHeldOut(stepsDone, loss);
+            case CoordinatorCommand.CommitStep(StepResult result) -> commit(result);
+            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> {
+                if (stepsDone > heldOutReported) {
+                    heldOutReported = stepsDone;
+                    setup.listener().onHeldOut(stepsDone, loss);
+                }
+            }
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
+            case CoordinatorCommand.KeepCopies(long stepsDone, var keepers) ->
+                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, keepers)));
             case CoordinatorCommand.Resume resume -> resume(resume);
             case CoordinatorCommand.ReportCaughtUp _ -> reportCaughtUp();
             case CoordinatorCommand.WriteCheckpoint write -> {
@@ -267,6 +293,14 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return take(new CoordinatorEvent.CheckpointCommitted());
     }
 
+    /** A step that the run went back to is committed again, with the same result. */
+    private void commit(StepResult result) {
+        if (result.step() > reported) {
+            reported = result.step();
+            setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
+        }
+    }
+
     private void startPass(Pass pass, List<Integer> told) {
         if (!started) {
             started = true;
@@ -289,7 +323,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         recoveries.begin(enter);
         stallWatch = Optional.of(newStallWatch());
         nodes.values().forEach(node -> node
-                .tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone())));
+                .tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(),
+                        enter.hosts())));
     }
 
     private void resume(CoordinatorCommand.Resume resume) {
@@ -340,8 +375,29 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 }
             }
         }
+        Behavior<Command> next = watchCopies(now);
+        if (next != this) {
+            return next;
+        }
         startNextTick();
         ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(getContext().getSelf())));
+        return this;
+    }
+
+    /** A node that is too slow with its copies holds the run up no longer than this. */
+    private Behavior<Command> watchCopies(long now) {
+        List<Integer> awaited = machine.awaitsCopiesOf();
+        if (awaited.isEmpty()) {
+            copiesAwaitedNanos = 0;
+        } else if (copiesAwaitedNanos == 0) {
+            copiesAwaitedNanos = now;
+        } else if (now - copiesAwaitedNanos > COPY_PATIENCE.toNanos()) {
+            copiesAwaitedNanos = 0;
+            EventLog.ofRun(machine.epoch(), machine.stepsDone(), "copies of what ranks " + awaited
+                    + " kept do not come to other nodes within " + COPY_PATIENCE.toSeconds()
+                    + " seconds; the run goes on without them, and would not outlive the loss of these ranks' nodes");
+            return take(new CoordinatorEvent.CopiesLate());
+        }
         return this;
     }
 

@@ -1,5 +1,7 @@
 package dev.troupe.cluster;
 
+import dev.troupe.actor.CopyRoutes;
+import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.collective.node.NodeGroups;
@@ -9,6 +11,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.machine.Cast;
+import dev.troupe.machine.Hosting;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
@@ -83,10 +86,10 @@ public final class ClusterRun {
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
+                    Neighbours.none(),
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
-                            resources.snapshots(),
-                            Optional.empty(), faults),
+                            resources.snapshots(), new CopyRoutes(), Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
                     guardian(node, lost, coordinator(run, cluster, traits, leader, outcome, faults, damage)),
@@ -146,7 +149,7 @@ public final class ClusterRun {
                 return Behaviors.stopped();
             }
             return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
-                    new Cast(ranks, traits, cluster.joinTimeout()), directory,
+                    new Cast(ranks, traits, cluster.joinTimeout(), Hosting.Keepers.NONE), directory,
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });

@@ -14,10 +14,20 @@ import java.util.TreeMap;
  *            what every node must have alike, in words
  * @param joinTimeout
  *            how long the nodes may take to come together
+ * @param keepers
+ *            which node keeps copies of what another one's ranks start again from
  */
-public record Cast(Map<String, List<Integer>> ranks, Map<String, String> traits, Duration joinTimeout) {
+public record Cast(Map<String, List<Integer>> ranks, Map<String, String> traits, Duration joinTimeout,
+        Hosting.Keepers keepers) {
     public Cast {
         ranks = Map.copyOf(ranks);
         traits = new TreeMap<>(traits);
+    }
+
+    /** For each rank the node that it lives on at first. */
+    public List<String> hosts() {
+        Map<Integer, String> hosts = new TreeMap<>();
+        ranks.forEach((node, its) -> its.forEach(rank -> hosts.put(rank, node)));
+        return List.copyOf(hosts.values());
     }
 }

@@ -56,10 +56,27 @@ public sealed interface CoordinatorCommand {
     /**
      * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the weights after
      * so many steps; each rank answers {@link CoordinatorEvent.Standing}.
+     *
+     * @param hosts
+     *            for each rank the node that it lives on from now on
      */
-    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason) implements CoordinatorCommand {
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason,
+            List<String> hosts) implements CoordinatorCommand {
         public EnterEpoch {
             restarted = List.copyOf(restarted);
+            hosts = List.copyOf(hosts);
+        }
+    }
+
+    /**
+     * Every node is to copy what its ranks keep to other nodes, and at once what they kept after so many steps.
+     *
+     * @param keepers
+     *            for each rank the node that keeps its copies; empty text for none
+     */
+    record KeepCopies(long stepsDone, List<String> keepers) implements CoordinatorCommand {
+        public KeepCopies {
+            keepers = List.copyOf(keepers);
         }
     }
 

@@ -41,6 +41,22 @@ public sealed interface CoordinatorEvent {
     record RankFailed(Incarnation from, String reason) implements CoordinatorEvent {
     }
 
+    /** A node is there: one that hosts ranks, or stands by. */
+    record NodeJoined(String node) implements CoordinatorEvent {
+    }
+
+    /** A node is gone with its ranks, for the reason in this sentence. */
+    record NodeLost(String node, String reason) implements CoordinatorEvent {
+    }
+
+    /** A node has copies of all that a rank, which lives elsewhere, kept after so many steps. */
+    record Copied(int rank, String keeper, long stepsDone) implements CoordinatorEvent {
+    }
+
+    /** Copies that the next update waits for do not come. */
+    record CopiesLate() implements CoordinatorEvent {
+    }
+
     /**
      * A message that ranks wait for will not come by itself, for the reason in this sentence.
      *

@@ -1,12 +1,12 @@
 package dev.troupe.machine;
 
-import dev.troupe.model.GlobalNorm;
-import dev.troupe.model.LayerSquaredSum;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -38,10 +38,10 @@ public final class CoordinatorMachine {
     }
 
     private final RunOrder order;
+    private final Hosting hosting;
     private final List<Integer> allRanks;
     private final BitSet answered = new BitSet();
-    // What each rank measured in this pass, in the order of ranks.
-    private final Map<Integer, CoordinatorEvent.PassDone> measured = new TreeMap<>();
+    private final PassMeasures measured = new PassMeasures();
     private final List<CheckpointPart> parts = new ArrayList<>();
     private final Map<Integer, String> unwritten = new TreeMap<>();
     private final Standings standings = new Standings();
@@ -53,6 +53,8 @@ public final class CoordinatorMachine {
     private final BitSet repeating = new BitSet();
 
     private LossScale lossScale;
+    // With which each step began that the run may have to go back to.
+    private final TreeMap<Long, LossScale> scales = new TreeMap<>();
     private Phase phase = Phase.STARTING;
     private Pass pass;
     private WeightUpdate update;
@@ -65,8 +67,14 @@ public final class CoordinatorMachine {
     private int epoch;
     private int recoveries;
 
+    /** Of a run whose ranks all live on one node. */
     public CoordinatorMachine(RunOrder order) {
+        this(order, new Hosting(Collections.nCopies(order.rankCount(), ""), Hosting.Keepers.NONE, order.firstStep()));
+    }
+
+    public CoordinatorMachine(RunOrder order, Hosting hosting) {
         this.order = order;
+        this.hosting = hosting;
         this.allRanks = IntStream.range(0, order.rankCount()).boxed().toList();
         this.startedIn = new int[order.rankCount()];
         this.lossScale = order.lossScale();
@@ -92,6 +100,13 @@ public final class CoordinatorMachine {
             }
             case CoordinatorEvent.RankFailed(var from, String reason) when isCurrent(from) ->
                 recover(order.placeOf(from.rank()), reason, commands);
+            case CoordinatorEvent.NodeJoined(String node) -> {
+                hosting.join(node);
+                keepCopies(commands);
+            }
+            case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
+            case CoordinatorEvent.Copied(int rank, String keeper, long steps) -> hosting.copied(rank, keeper, steps);
+            case CoordinatorEvent.CopiesLate() -> hosting.giveUpCopies(hosting.uncopied(stepsDone));
             case CoordinatorEvent.MessageLost(int lostIn, String reason) when lostIn == epoch ->
                 recover(List.of(), reason, commands);
             case CoordinatorEvent.CheckpointPartFailed(var from, String why) when isCurrent(from) -> {
@@ -113,7 +128,7 @@ public final class CoordinatorMachine {
                 } // of a rank that was restarted since, or of a message that is sent again already
         }
         // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once what to do.
-        if (answered.cardinality() == order.rankCount() && standings.isComplete()) {
+        if (answered.cardinality() == order.rankCount() && standings.isComplete() && awaitsCopiesOf().isEmpty()) {
             answered.clear();
             phaseDone(commands);
         }
@@ -141,16 +156,77 @@ public final class CoordinatorMachine {
                 .filter(rank -> standings.isComplete() ? !answered.get(rank) : standings.awaits(rank)).toList();
     }
 
+    /**
+     * Ranks whose copies of the last commit the next update waits for: after it they keep one that comes later, and what was kept
+     * two commits ago is not there any more.
+     */
+    public List<Integer> awaitsCopiesOf() {
+        return phase == Phase.TRAINING && answered.cardinality() == order.rankCount()
+                ? hosting.uncopied(stepsDone)
+                : List.of();
+    }
+
     private boolean isCurrent(Incarnation from) {
         return from.epoch() == startedIn[from.rank()];
+    }
+
+    private void keepCopies(List<CoordinatorCommand> commands) {
+        if (hosting.chooseKeepers()) {
+            commands.add(new CoordinatorCommand.KeepCopies(stepsDone, hosting.keepers()));
+        }
+    }
+
+    /** The ranks of a node that is lost go on where their copies are, from the last commit or the one before. */
+    private void lose(String node, String reason, List<CoordinatorCommand> commands) {
+        List<Integer> lost = hosting.lose(node);
+        if (lost.isEmpty() || phase == Phase.OVER) {
+            keepCopies(commands);
+            return;
+        }
+        OptionalLong steps = hosting.recoverable(lost, stepsDone);
+        if (steps.isEmpty() && mayRecover()) {
+            fail(reason + ", and no other node has copies of what its ranks, " + lost + ", kept", commands);
+            return;
+        }
+        boolean goesBack = steps.orElse(stepsDone) < stepsDone;
+        if (mayRecover()) {
+            hosting.move(lost);
+            if (goesBack) {
+                goBack(commands);
+            }
+        }
+        recover(goesBack
+                ? allRanks
+                : lost.stream().flatMap(rank -> order.placeOf(rank).stream()).distinct().sorted().toList(),
+                reason, commands);
+        keepCopies(commands);
+    }
+
+    /** The step before is under way again. */
+    private void goBack(List<CoordinatorCommand> commands) {
+        if (phase == Phase.CHECKPOINT) {
+            commands.add(new CoordinatorCommand.AbandonCheckpoint(stepsDone));
+        }
+        stepsDone--;
+        lossScale = scales.get(stepsDone);
+        pass = new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor());
+        phase = Phase.TRAINING;
+        answered.clear();
+        measured.clear();
+        traffic.clear();
+        parts.clear();
+        unwritten.clear();
+    }
+
+    private boolean mayRecover() {
+        return phase != Phase.STARTING && recoveries < order.mostRecoveries();
     }
 
     private void recover(List<Integer> ranks, String reason, List<CoordinatorCommand> commands) {
         if (phase == Phase.OVER) {
             return;
         }
-        boolean mayRecover = phase != Phase.STARTING && recoveries < order.mostRecoveries();
-        if (!mayRecover) {
+        if (!mayRecover()) {
             fail(recoveries == 0
                     ? reason
                     : reason + " (after " + recoveries + " recoveries since step " + stepsDone
@@ -170,7 +246,7 @@ public final class CoordinatorMachine {
                 answered.clear(rank); // a part of a checkpoint stays written
             }
         }
-        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason));
+        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, hosting.hosts()));
     }
 
     private void stand(CoordinatorEvent.Standing standing, List<CoordinatorCommand> commands) {
@@ -230,7 +306,7 @@ public final class CoordinatorMachine {
             }
             case HELD_OUT -> answer(rank, Phase.HELD_OUT, done);
         }
-        measured.put(rank, done);
+        measured.put(done);
     }
 
     private void answer(int rank, Phase expected, CoordinatorEvent event) {
@@ -266,7 +342,8 @@ public final class CoordinatorMachine {
                 }
             }
             case HELD_OUT -> {
-                commands.add(new CoordinatorCommand.ReportHeldOut(stepsDone, meanLoss()));
+                commands.add(new CoordinatorCommand.ReportHeldOut(stepsDone, measured.meanLoss()));
+                measured.clear();
                 checkpointOrNextStep(commands);
             }
             case CHECKPOINT -> {
@@ -297,48 +374,22 @@ public final class CoordinatorMachine {
     }
 
     private void gradientsDone(List<CoordinatorCommand> commands) {
-        List<LayerSquaredSum> squaredSums = measured.values().stream().flatMap(done -> done.squaredSums().stream())
-                .toList();
-        double loss = meanLoss();
-        double factor = lossScale.factor();
-        double norm = GlobalNorm.of(squaredSums) / factor;
-        boolean overflowed = !Double.isFinite(norm);
-        if (!Double.isFinite(loss) || overflowed && !lossScale.maySkip()) {
-            fail("step " + stepsDone + " has a loss of " + loss + " and a gradient norm of " + norm
-                    + ", so training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip",
-                    commands);
+        StepVerdict verdict = StepVerdict.of(stepsDone, measured, lossScale, order);
+        measured.clear();
+        if (verdict.failure().isPresent()) {
+            fail(verdict.failure().get(), commands);
             return;
         }
-        lossScale = overflowed ? lossScale.afterSkip() : lossScale.afterUpdate();
-        if (lossScale.hasSkippedTooOften()) {
-            fail("the gradients of " + lossScale.skipsInRow() + " steps in a row overflowed, of the last, step "
-                    + stepsDone + ", with a loss scale of " + factor + ", so training cannot go on: set"
-                    + " training.loss-scale to dynamic or a smaller number, or lower training.learning-rate.peak",
-                    commands);
-            return;
-        }
-        double learningRate = order.learningRate().applyAsDouble(stepsDone);
-        double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, order.gradientClip()) / factor;
-        result = new StepResult(stepsDone, loss, norm, learningRate, factor, overflowed, Traffic.NONE);
+        lossScale = verdict.lossScale();
+        result = verdict.result();
+        update = verdict.update();
         phase = Phase.UPDATING;
-        update = new WeightUpdate(stepsDone, learningRate, scale, lossScale.updates(), overflowed);
         commands.add(new CoordinatorCommand.Update(update, allRanks));
     }
 
     private void fail(String reason, List<CoordinatorCommand> commands) {
         phase = Phase.OVER;
         commands.add(new CoordinatorCommand.Fail(reason));
-    }
-
-    private double meanLoss() {
-        List<MicrobatchLoss> losses = measured.values().stream().flatMap(done -> done.losses().stream())
-                .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();
-        measured.clear();
-        double sum = 0;
-        for (MicrobatchLoss loss : losses) {
-            sum += loss.loss();
-        }
-        return sum / losses.size();
     }
 
     private boolean isDue(long every) {
@@ -350,7 +401,7 @@ public final class CoordinatorMachine {
     }
 
     private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
-        if (isDue(order.checkpointEvery())) {
+        if (isDue(order.checkpointEvery()) && lastCheckpoint != stepsDone) { // it stands where the run went back since
             writeCheckpoint(commands);
         } else {
             nextStep(commands);
@@ -377,6 +428,10 @@ public final class CoordinatorMachine {
     private void startPass(Phase next, Pass started, List<CoordinatorCommand> commands) {
         phase = next;
         pass = started;
+        if (next == Phase.TRAINING) {
+            scales.put(stepsDone, lossScale);
+            scales.headMap(stepsDone - 1).clear();
+        }
         commands.add(new CoordinatorCommand.StartPass(pass, allRanks));
     }
 }

@@ -54,6 +54,11 @@ public final class Muster {
                         + " two may not have one name");
     }
 
+    /** A node has gone; it may come again. */
+    public void leave(String name) {
+        joined.remove(name);
+    }
+
     /** The nodes that have not come, by name. */
     public List<String> missing() {
         return List.copyOf(missing);

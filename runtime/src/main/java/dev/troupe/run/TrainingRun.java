@@ -2,6 +2,8 @@ package dev.troupe.run;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.troupe.actor.CopyRoutes;
+import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
 import dev.troupe.actor.TrainingCoordinator;
@@ -12,6 +14,7 @@ import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
 import dev.troupe.machine.Cast;
+import dev.troupe.machine.Hosting;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -87,8 +90,10 @@ public final class TrainingRun {
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
         Optional<Snapshots> snapshots = snapshots(run);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
-        NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout,
-                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, gradients, faults),
+        NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout, Neighbours.none(),
+                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
+                        gradients,
+                        faults),
                 transport,
                 () -> {
                     groups.close();
@@ -96,7 +101,7 @@ public final class TrainingRun {
                 }, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
-                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout), directory.path(),
+                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout, Hosting.Keepers.NONE), directory.path(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 faults.clock(System::nanoTime),
                 listener,
@@ -122,9 +127,9 @@ public final class TrainingRun {
 
     /** What the ranks of a node share in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
-            Optional<Snapshots> snapshots, Optional<GradientDump> gradients, FaultInjector faults) {
+            Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
-                run.stepsDone(), snapshots,
+                run.stepsDone(), snapshots, copies,
                 run.batches(), run.heldOut(), checkpoints(run, directory), gradients,
                 run.request().trace(), faults);
     }

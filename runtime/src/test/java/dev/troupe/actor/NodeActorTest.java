@@ -232,18 +232,20 @@ class NodeActorTest {
                     Engine engine = open.get();
                     engines.add(engine);
                     return engine;
-                }, weights, false, 0, Optional.empty(), new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
+                }, weights, false, 0, Optional.empty(), new CopyRoutes(),
+                new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
                 Optional.empty(),
                 new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE);
         spawn(transport, _ -> context, groups::close);
     }
 
     private void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {
-        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), context, transport,
+        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), Neighbours.none(),
+                context, transport,
                 release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of()));
-        node.tell(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator.ref()));
+        node.tell(new NodeActor.HostRanks(List.of("only", "only"), home.toString(), coordinator.ref()));
     }
 
     private <T extends CoordinatorEvent> T next(Class<T> kind) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.Cast;
+import dev.troupe.machine.Hosting;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
@@ -68,11 +69,12 @@ class TrainingCoordinatorTest {
         coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
-                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT), home, checkpoints, TIMEOUT, Duration.ZERO,
+                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE), home, checkpoints,
+                TIMEOUT, Duration.ZERO,
                 nanos::get,
                 diary, outcome)));
         coordinator.tell(join());
-        node.expectMessage(new NodeActor.HostRanks(List.of(0, 1), home.toString(), coordinator));
+        node.expectMessage(new NodeActor.HostRanks(List.of("only", "only"), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
             happens(new CoordinatorEvent.Standing(from(rank), 0, -1, List.of()));

@@ -106,6 +106,19 @@ final class Carrier {
         return back;
     }
 
+    /** The node of these ranks is gone, with what its books had and what is on its way to it. */
+    void forget(Collection<Integer> ranks) {
+        roads.forEach((edge, road) -> {
+            if (ranks.contains(edge.fromRank())) {
+                road.held.clear();
+            }
+            if (ranks.contains(edge.toRank())) {
+                road.flying.clear();
+                road.buffers = 0;
+            }
+        });
+    }
+
     /** Adds to the list the edges on which a message is on its way. */
     void addFlying(List<Edge> edges) {
         roads.forEach((edge, road) -> {

@@ -173,7 +173,8 @@ class CoordinatorRecoveryTest {
     }
 
     private static CoordinatorCommand enters(int epoch, long stepsDone) {
-        return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed");
+        return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed",
+                List.of("", ""));
     }
 
     private static CheckpointPart part(int rank) {

@@ -8,7 +8,7 @@ import java.util.Random;
  * @param at
  *            the number of that move
  * @param victim
- *            which rank, or which of the messages that are on their way
+ *            which rank, which node, or which of the messages that are on their way
  */
 record Fault(int at, Kind kind, int victim) {
     enum Kind {
@@ -21,22 +21,28 @@ record Fault(int at, Kind kind, int victim) {
         /** A message is lost, and nobody notices until nothing moves any more. */
         SILENT_LOSS,
         /** A message comes twice. */
-        DUPLICATE;
+        DUPLICATE,
+        /** A node dies, with its ranks and all that it keeps. */
+        DEATH;
 
-        boolean isOfRank() {
-            return this == CRASH || this == SUSPECT;
+        /** How many ranks, nodes or messages it may strike. */
+        int victims(Simulation run) {
+            return switch (this) {
+                case CRASH, SUSPECT -> run.rankCount();
+                case LOSS, SILENT_LOSS, DUPLICATE -> run.messagesOnTheirWay();
+                case DEATH -> run.nodeCount();
+            };
         }
     }
 
     static Fault random(int at, Simulation run, Random random) {
         Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
-        int victims = kind.isOfRank() ? run.rankCount() : run.messagesOnTheirWay();
-        return new Fault(at, kind, random.nextInt(Math.max(1, victims)));
+        return new Fault(at, kind, random.nextInt(Math.max(1, kind.victims(run))));
     }
 
     /** Has it happen; false where it cannot now. */
     boolean happen(Simulation run) {
-        if (!kind.isOfRank() && victim >= run.messagesOnTheirWay()) {
+        if (victim >= kind.victims(run)) {
             return false;
         }
         switch (kind) {
@@ -49,6 +55,9 @@ record Fault(int at, Kind kind, int victim) {
             case LOSS -> run.lose(victim, true);
             case SILENT_LOSS -> run.lose(victim, false);
             case DUPLICATE -> run.duplicate(victim);
+            case DEATH -> {
+                return run.kill(victim);
+            }
         }
         return true;
     }

@@ -40,8 +40,7 @@ final class FaultSweep {
         newRun().run(choice(0), run -> {
             int at = run.moveCount();
             for (Fault.Kind kind : Fault.Kind.values()) {
-                int victims = kind.isOfRank() ? run.rankCount() : run.messagesOnTheirWay();
-                for (int victim = 0; victim < victims; victim++) {
+                for (int victim = 0; victim < kind.victims(run); victim++) {
                     points.add(new Fault(at, kind, victim));
                 }
             }
@@ -86,7 +85,7 @@ final class FaultSweep {
     }
 
     private Simulation newRun() {
-        return new Simulation(shape, order, truth, shape.pipeline(), protocol);
+        return new Simulation(shape, order, truth, new World(shape.pipeline(), 0, true), protocol);
     }
 
     private ToIntFunction<List<Move>> choice(int firstOwnMove) {

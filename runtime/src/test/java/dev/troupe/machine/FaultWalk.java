@@ -31,13 +31,15 @@ final class FaultWalk {
     /** Goes to the end; returns how many things went wrong. */
     int walk() {
         RunShape shape = SHAPES.get(random.nextInt(SHAPES.size()));
-        int nodeCount = random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline());
+        World nodes = new World(
+                random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline()), random.nextInt(3),
+                random.nextInt(4) > 0);
         RunOrder order = order(shape);
         int faults = 1 + random.nextInt(MOST_FAULTS);
         // Some close together, while the one before is recovered from; some far apart.
         double often = random.nextBoolean() ? 0.1 : 0.005;
         try {
-            Simulation simulation = new Simulation(shape, order, new Truth(shape.plan(), order), nodeCount,
+            Simulation simulation = new Simulation(shape, order, new Truth(shape.plan(), order), nodes,
                     Protocol.WHOLE);
             simulation.run(moves -> random.nextInt(moves.size()), run -> {
                 if (happened.size() < faults && random.nextDouble() < often) {
@@ -51,7 +53,7 @@ final class FaultWalk {
         } catch (AssertionError | RuntimeException failure) {
             throw new AssertionError("./mvnw -pl runtime -am -Dtest=FaultWalkTest#shouldWalkTheSeedThatIsNamed"
                     + " -Dsurefire.failIfNoSpecifiedTests=false -D" + SEED_PROPERTY + "=" + seed + " verify\n" + shape
-                    + " on " + nodeCount + " nodes, " + happened + ": " + failure.getMessage(), failure);
+                    + " on " + nodes + ", " + happened + ": " + failure.getMessage(), failure);
         }
         return happened.size();
     }

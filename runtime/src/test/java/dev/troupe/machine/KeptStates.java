@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** The snapshots of all nodes, kept as {@code Snapshots} does: two of each stage, and a write that breaks off leaves nothing whole. */
+/** The snapshots of a node, kept as {@code Snapshots} does: two of each stage, and a write that breaks off leaves nothing whole. */
 final class KeptStates {
     private static final class State {
         private long stepsDone = -1;
@@ -44,5 +44,13 @@ final class KeptStates {
             return OptionalLong.of(pair.newer.weights);
         }
         return pair.older.stepsDone == stepsDone ? OptionalLong.of(pair.older.weights) : OptionalLong.empty();
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        pairs.forEach((stage, pair) -> text.append(stage).append(" after ").append(pair.older.stepsDone).append(" and ")
+                .append(pair.newer.stepsDone).append(", "));
+        return text.toString();
     }
 }

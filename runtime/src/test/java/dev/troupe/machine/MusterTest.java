@@ -16,7 +16,8 @@ class MusterTest {
     private static final Map<String, String> TRAITS = Map.of("version", "1", "parallel.schedule", "1f1b");
 
     private final Muster muster = new Muster(
-            new Cast(Map.of("a", List.of(0), "b", List.of(1)), TRAITS, Duration.ofSeconds(60)), 0);
+            new Cast(Map.of("a", List.of(0), "b", List.of(1)), TRAITS, Duration.ofSeconds(60), Hosting.Keepers.NONE),
+            0);
 
     @Test
     void shouldBeCompleteOnceAllHaveCome() {

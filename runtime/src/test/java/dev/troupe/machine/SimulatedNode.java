@@ -4,48 +4,90 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
- * A node: its actor, which begins epochs and starts ranks, and its transport's thread, which takes commands in the order in
- * which they were given, some time later.
+ * A node: its actor, which begins epochs and starts ranks, its transport's thread, which takes commands in the order in which
+ * they were given, some time later, and what it keeps of its own ranks and for others.
  */
 final class SimulatedNode {
     private final Simulation run;
     private final Carrier carrier;
-    private final List<Integer> ranks;
-    private final Deque<CoordinatorCommand.EnterEpoch> inbox = new ArrayDeque<>();
+    private final String name;
+    private final Collection<Integer> ranks = new TreeSet<>();
+    private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
     private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
-    private final Move enters;
+    private final KeptStates snapshots = new KeptStates();
+    private final SimulatedCopies copies;
+    private final Move isTold;
     private final Move takesCommand;
     private int epoch;
     private int transportEpoch;
     private boolean isTaking;
+    private boolean isDead;
 
-    SimulatedNode(Simulation run, Carrier carrier, List<Integer> ranks) {
+    SimulatedNode(Simulation run, Carrier carrier, String name) {
         this.run = run;
         this.carrier = carrier;
-        this.ranks = ranks;
-        this.enters = new Move("the node of ranks " + ranks + " is told of an epoch", () -> enter(inbox.remove()));
-        this.takesCommand = new Move("the transport of ranks " + ranks + " takes a command", this::takeCommand);
+        this.name = name;
+        this.copies = new SimulatedCopies(run, this);
+        this.isTold = new Move(name + " hears the coordinator", () -> hear(inbox.remove()));
+        this.takesCommand = new Move("the transport of " + name + " takes a command", this::takeCommand);
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isDead() {
+        return isDead;
+    }
+
+    KeptStates snapshots() {
+        return snapshots;
+    }
+
+    SimulatedCopies copies() {
+        return copies;
     }
 
     void addMoves(List<Move> all) {
         if (!inbox.isEmpty()) {
-            all.add(enters);
+            all.add(isTold);
         }
         if (!commands.isEmpty()) {
             all.add(takesCommand);
         }
+        copies.addMoves(all);
     }
 
-    void tell(CoordinatorCommand.EnterEpoch news) {
-        inbox.add(news);
+    /** Hosts ranks from the beginning. */
+    void host(Collection<Integer> first, long stepsDone) {
+        ranks.addAll(first);
+        first.forEach(rank -> run.start(this, new Incarnation(rank, 0), stepsDone));
+    }
+
+    void tell(CoordinatorCommand news) {
+        if (!isDead) {
+            inbox.add(news);
+        }
+    }
+
+    private void hear(CoordinatorCommand news) {
+        switch (news) {
+            case CoordinatorCommand.EnterEpoch enter -> enter(enter);
+            case CoordinatorCommand.KeepCopies keep -> copies.route(keep, ranks);
+            default -> throw new IllegalArgumentException(news + " is not for a node");
+        }
     }
 
     private void enter(CoordinatorCommand.EnterEpoch news) {
@@ -53,21 +95,23 @@ final class SimulatedNode {
             return;
         }
         epoch = news.epoch();
-        List<Integer> here = news.restarted().stream().filter(ranks::contains).toList();
-        here.forEach(rank -> run.retire(rank));
-        submitLater(() -> begin(news.epoch()));
+        List<Integer> here = news.restarted().stream().filter(rank -> news.hosts().get(rank).equals(name)).toList();
+        here.stream().filter(ranks::contains).forEach(rank -> run.retire(rank));
+        ranks.addAll(here);
+        List<Integer> now = List.copyOf(ranks);
+        submitLater(() -> begin(news.epoch(), now));
         here.forEach(rank -> run.start(this, new Incarnation(rank, epoch), news.stepsDone()));
     }
 
     /** Buffers come back right after the news. */
-    private void begin(int begun) {
+    private void begin(int begun, List<Integer> now) {
         if (begun <= transportEpoch) {
             return;
         }
         transportEpoch = begun;
         listeners.values().forEach(rank -> rank.epochBegun(begun));
-        carrier.enterAsSender(ranks, begun);
-        carrier.enterAsReceiver(ranks, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
+        carrier.enterAsSender(now, begun);
+        carrier.enterAsReceiver(now, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
     }
 
     void register(SimulatedRank rank) {
@@ -105,6 +149,9 @@ final class SimulatedNode {
 
     /** A command that nothing stands before is taken at once: what it brings about is late enough. */
     private void submit(Runnable command) {
+        if (isDead) {
+            return;
+        }
         if (commands.isEmpty() && !isTaking) {
             command.run();
         } else {
@@ -120,6 +167,11 @@ final class SimulatedNode {
         isTaking = true;
         commands.remove().run();
         isTaking = false;
+    }
+
+    /** Whether messages for a rank arrive here. */
+    boolean receivesFor(int rank) {
+        return !isDead && listeners.containsKey(rank);
     }
 
     /** The first message of an edge arrives. */
@@ -143,10 +195,24 @@ final class SimulatedNode {
         }
     }
 
+    /** Ends with all that it keeps. What it said is still on its way. */
+    void die() {
+        isDead = true;
+        inbox.clear();
+        commands.clear();
+        copies.stop();
+        carrier.forget(ranks);
+    }
+
+    /** All that a rank, whose stages these are, kept after so many steps. */
+    boolean hasAll(IntStream stages, long stepsDone) {
+        return stages.mapToObj(stage -> snapshots.find(stage, stepsDone)).allMatch(OptionalLong::isPresent);
+    }
+
     @Override
     public String toString() {
-        return "the node of ranks " + ranks + " is in epoch " + epoch + ", its transport in " + transportEpoch
-                + " with "
-                + commands.size() + " commands to take";
+        return name + (isDead ? " (dead)" : "") + " with ranks " + ranks + " is in epoch " + epoch
+                + ", its transport in " + transportEpoch + " with " + commands.size() + " commands to take; has kept "
+                + snapshots + "; " + copies;
     }
 }

@@ -136,7 +136,7 @@ final class SimulatedRank {
     private void open(int index) {
         SimulatedStage stage = Truth.newStage(plan, index);
         if (startsAfter > run.firstStep()) {
-            stage.load(run.snapshots().find(index, startsAfter).orElseThrow(() -> new IllegalStateException(
+            stage.load(node.snapshots().find(index, startsAfter).orElseThrow(() -> new IllegalStateException(
                     "there is no snapshot of stage " + index + " after " + startsAfter + " steps")));
         }
         assertEquals(run.truth().weights(index, startsAfter), stage.weights(), "what " + name() + " starts from");
@@ -296,9 +296,11 @@ final class SimulatedRank {
             order(new Part(true, () -> {
                 stage.update(asked);
                 if (!outbox.isRetired()) {
-                    run.snapshots().begin(task.stage(), asked.step() + 1);
-                    thread.addFirst(new Part(false, () -> run.snapshots().end(task.stage(), asked.step() + 1,
-                            stage.weights())));
+                    node.snapshots().begin(task.stage(), asked.step() + 1);
+                    thread.addFirst(new Part(false, () -> {
+                        node.snapshots().end(task.stage(), asked.step() + 1, stage.weights());
+                        node.copies().kept(task.stage(), asked.step() + 1);
+                    }));
                 }
             }));
         } else {

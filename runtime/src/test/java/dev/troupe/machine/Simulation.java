@@ -14,8 +14,11 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 
 /**
  * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank}, that of
@@ -35,8 +38,13 @@ final class Simulation {
     private final Truth truth;
     private final CoordinatorMachine coordinator;
     private final Carrier carrier;
-    private final KeptStates snapshots = new KeptStates();
+    private final Hosting hosting;
+    // Living and dead ones, in the order in which they came.
     private final List<SimulatedNode> nodes = new ArrayList<>();
+    private final Deque<SimulatedNode> deaths = new ArrayDeque<>();
+    private final Deque<String> comingBack = new ArrayDeque<>();
+    private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
+    private final Move comesBack = new Move("a node comes back", () -> join(comingBack.remove()));
     // By rank: what its node has started last, and whom the coordinator tells.
     private final SimulatedRank[] started;
     private final SimulatedRank[] known;
@@ -58,16 +66,17 @@ final class Simulation {
     private long committed;
 
     Simulation(RunShape shape, RunOrder order) {
-        this(shape, order, new Truth(shape.plan(), order), shape.pipeline(), Protocol.WHOLE);
+        this(shape, order, new Truth(shape.plan(), order), new World(shape.pipeline(), 0, false), Protocol.WHOLE);
     }
 
-    /** On so many nodes, over which ranks are dealt out in turn. */
-    Simulation(RunShape shape, RunOrder order, Truth truth, int nodeCount, Protocol protocol) {
+    Simulation(RunShape shape, RunOrder order, Truth truth, World world, Protocol protocol) {
         this.plan = shape.plan();
         this.order = order;
         this.protocol = protocol;
         this.truth = truth;
-        this.coordinator = new CoordinatorMachine(order);
+        this.hosting = new Hosting(IntStream.range(0, plan.rankCount()).mapToObj(world::hostOf).toList(),
+                world.keepers(), order.firstStep());
+        this.coordinator = new CoordinatorMachine(order, hosting);
         this.carrier = new Carrier(plan.rankCount(), protocol.fencesEpochs());
         this.committed = order.firstStep();
         this.started = new SimulatedRank[plan.rankCount()];
@@ -79,15 +88,18 @@ final class Simulation {
             failureMoves
                     .add(new Move("the coordinator hears that rank " + name + " failed", () -> ask(failed.remove())));
         }
-        for (int node = 0; node < nodeCount; node++) {
-            List<Integer> ranks = new ArrayList<>();
-            for (int rank = node; rank < plan.rankCount(); rank += nodeCount) {
-                ranks.add(rank);
-            }
-            SimulatedNode host = new SimulatedNode(this, carrier, ranks);
-            nodes.add(host);
-            ranks.forEach(rank -> start(host, new Incarnation(rank, 0), order.firstStep()));
+        for (int index = 0; index < world.withRanks() + world.standbys(); index++) {
+            SimulatedNode node = join(World.name(index));
+            node.host(IntStream.range(0, plan.rankCount()).filter(rank -> world.hostOf(rank).equals(node.name()))
+                    .boxed().toList(), order.firstStep());
         }
+    }
+
+    private SimulatedNode join(String name) {
+        SimulatedNode node = new SimulatedNode(this, carrier, name);
+        nodes.add(node);
+        ask(new CoordinatorEvent.NodeJoined(name));
+        return node;
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -144,9 +156,15 @@ final class Simulation {
         }
         for (Edge edge : flying()) {
             moves.add(arrivals.computeIfAbsent(edge,
-                    _ -> new Move("a message arrives on " + edge, () -> nodeOf(edge.toRank()).arrive(edge))));
+                    _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
         }
         nodes.forEach(node -> node.addMoves(moves));
+        if (!deaths.isEmpty()) {
+            moves.add(hearsOfDeath);
+        }
+        if (!comingBack.isEmpty() && !over) {
+            moves.add(comesBack);
+        }
     }
 
     private List<Edge> flying() {
@@ -155,8 +173,33 @@ final class Simulation {
         return edges;
     }
 
-    private SimulatedNode nodeOf(int rank) {
-        return nodes.get(rank % nodes.size());
+    private void arrive(Edge edge) {
+        receiverOf(edge).ifPresentOrElse(node -> node.arrive(edge),
+                () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
+    }
+
+    private Optional<SimulatedNode> receiverOf(Edge edge) {
+        return nodes.stream().filter(node -> node.receivesFor(edge.toRank())).findFirst();
+    }
+
+    private void hearOfDeath() {
+        SimulatedNode dead = deaths.remove();
+        comingBack.add(dead.name());
+        ask(new CoordinatorEvent.NodeLost(dead.name(), dead.name() + " is gone"));
+    }
+
+    /** The node of a name that is there, or was last; null where there is none. */
+    SimulatedNode node(String name) {
+        return nodes.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
+    }
+
+    IntStream stagesOf(int rank) {
+        return plan.stagesOf(rank).stream().mapToInt(Integer::intValue);
+    }
+
+    int rankOf(int stage) {
+        return IntStream.range(0, plan.rankCount()).filter(rank -> plan.stagesOf(rank).contains(stage)).findFirst()
+                .orElseThrow();
     }
 
     /** Everything is back where it belongs: every buffer at its edge, no message anywhere, every rank with the last weights. */
@@ -164,6 +207,9 @@ final class Simulation {
         assertTrue(isCaughtUp, "the run is over, and it was not told that a recovery is");
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
         for (int rank = 0; rank < started.length; rank++) {
+            if (node(hosting.hosts().get(rank)).isDead()) {
+                continue; // it had done its part
+            }
             for (int stage : plan.stagesOf(rank)) {
                 assertEquals(truth.weights(stage, committed), started[rank].weights(stage), "weights of " + stage);
                 for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
@@ -220,8 +266,36 @@ final class Simulation {
     /** Loses one of the messages on their way. */
     void lose(int message, boolean isNoticed) {
         Edge edge = flying().get(message);
-        silentLosses += isNoticed ? 0 : 1;
-        nodeOf(edge.toRank()).lose(edge, isNoticed);
+        Optional<SimulatedNode> receiver = receiverOf(edge);
+        silentLosses += isNoticed && receiver.isPresent() ? 0 : 1;
+        receiver.ifPresentOrElse(node -> node.lose(edge, isNoticed),
+                () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
+    }
+
+    int nodeCount() {
+        return nodes.size();
+    }
+
+    /**
+     * Has a node die with all that is on it; false where it cannot now, or where the run could not go on: another died of which
+     * the coordinator does not know, or copies are not there yet.
+     */
+    boolean kill(int node) {
+        SimulatedNode victim = nodes.get(node);
+        List<Integer> ranks = IntStream.range(0, started.length)
+                .filter(rank -> hosting.hosts().get(rank).equals(victim.name())).boxed().toList();
+        long living = nodes.stream().filter(one -> !one.isDead()).count();
+        if (!mayFail || over || victim.isDead() || !deaths.isEmpty() || living == 1
+                || hosting.recoverable(ranks, committed).isEmpty()) {
+            return false;
+        }
+        victim.die();
+        ranks.forEach(rank -> {
+            started[rank].fail();
+            started[rank].retire();
+        });
+        deaths.add(victim);
+        return true;
     }
 
     /** Has one of the messages on their way come twice. */
@@ -261,10 +335,6 @@ final class Simulation {
 
     Protocol protocol() {
         return protocol;
-    }
-
-    KeptStates snapshots() {
-        return snapshots;
     }
 
     long firstStep() {
@@ -312,8 +382,10 @@ final class Simulation {
                     told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
                 case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
                     commitCheckpoint(stepsDone, parts);
-                case CoordinatorCommand.AbandonCheckpoint _,CoordinatorCommand.ReportCheckpointFailed _ ->
-                    fail(command + ", but every part was written");
+                case CoordinatorCommand.KeepCopies keep -> nodes.forEach(node -> node.tell(keep));
+                case CoordinatorCommand.AbandonCheckpoint _ -> {
+                } // it goes back to the step before
+                case CoordinatorCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
                 case CoordinatorCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
                     over = true;
@@ -321,6 +393,7 @@ final class Simulation {
                 case CoordinatorCommand.EnterEpoch enter -> {
                     recoveries++;
                     isCaughtUp = false;
+                    committed = enter.stepsDone();
                     nodes.forEach(node -> node.tell(enter));
                 }
                 case CoordinatorCommand.Resume resume -> {
@@ -346,8 +419,9 @@ final class Simulation {
         assertEquals(committed++, result.step(), "the step that is committed");
         truth.commits(result);
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
-            assertEquals(truth.weights(stage, committed),
-                    snapshots.find(stage, committed).orElseThrow(), "what stage " + stage + " has kept");
+            SimulatedNode host = node(hosting.hosts().get(rankOf(stage)));
+            assertTrue(host.isDead() || host.snapshots().find(stage, committed)
+                    .equals(OptionalLong.of(truth.weights(stage, committed))), "what stage " + stage + " has kept");
         }
     }
 
@@ -364,7 +438,8 @@ final class Simulation {
 
     private String situation() {
         StringBuilder text = new StringBuilder("epoch " + coordinator.epoch() + ", " + committed
-                + " steps committed, the coordinator misses " + coordinator.missing());
+                + " steps committed, the coordinator misses " + coordinator.missing() + " and copies of "
+                + coordinator.awaitsCopiesOf());
         for (SimulatedRank rank : alive) {
             text.append("\n  ").append(rank.situation());
         }
