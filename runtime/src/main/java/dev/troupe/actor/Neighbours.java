@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.transport.NodeMap;
 import java.util.List;
+import java.util.Map;
 
 /** How a node sees the nodes of its run, which it knows by their names. */
 public interface Neighbours {
@@ -10,8 +11,10 @@ public interface Neighbours {
      *
      * @param hosts
      *            for each rank the name of its node
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
      */
-    NodeMap map(List<String> hosts);
+    NodeMap map(List<String> hosts, Map<String, Integer> since);
 
     /** The index of a node in that map; -1 for a name that none has. */
     int indexOf(String name);
@@ -20,7 +23,7 @@ public interface Neighbours {
     static Neighbours none() {
         return new Neighbours() {
             @Override
-            public NodeMap map(List<String> hosts) {
+            public NodeMap map(List<String> hosts, Map<String, Integer> since) {
                 return NodeMap.single(hosts.size());
             }
 

@@ -51,11 +51,15 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      *
      * @param hosts
      *            for each rank the node that it lives on from now on
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
      */
-    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts) implements Command {
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
+            Map<String, Integer> since) implements Command {
         EnterEpoch {
             restarted = List.copyOf(restarted);
             hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
         }
     }
 

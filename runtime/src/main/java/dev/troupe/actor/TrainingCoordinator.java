@@ -324,7 +324,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         stallWatch = Optional.of(newStallWatch());
         nodes.values().forEach(node -> node
                 .tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(),
-                        enter.hosts())));
+                        enter.hosts(), enter.since())));
     }
 
     private void resume(CoordinatorCommand.Resume resume) {

@@ -59,12 +59,15 @@ public sealed interface CoordinatorCommand {
      *
      * @param hosts
      *            for each rank the node that it lives on from now on
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
      */
-    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason,
-            List<String> hosts) implements CoordinatorCommand {
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
+            Map<String, Integer> since) implements CoordinatorCommand {
         public EnterEpoch {
             restarted = List.copyOf(restarted);
             hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
         }
     }
 

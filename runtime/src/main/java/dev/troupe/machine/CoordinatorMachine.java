@@ -190,7 +190,7 @@ public final class CoordinatorMachine {
         }
         boolean goesBack = steps.orElse(stepsDone) < stepsDone;
         if (mayRecover()) {
-            hosting.move(lost);
+            hosting.move(lost, epoch + 1);
             if (goesBack) {
                 goBack(commands);
             }
@@ -246,7 +246,8 @@ public final class CoordinatorMachine {
                 answered.clear(rank); // a part of a checkpoint stays written
             }
         }
-        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, hosting.hosts()));
+        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, hosting.hosts(),
+                hosting.since()));
     }
 
     private void stand(CoordinatorEvent.Standing standing, List<CoordinatorCommand> commands) {

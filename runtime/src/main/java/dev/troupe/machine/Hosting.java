@@ -3,10 +3,11 @@ package dev.troupe.machine;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
@@ -19,17 +20,17 @@ public final class Hosting {
     @FunctionalInterface
     public interface Keepers {
         /** Nobody keeps copies. */
-        Keepers NONE = (_, _, _) -> Optional.empty();
+        Keepers NONE = (_, _) -> Map.of();
 
         /**
-         * The node that keeps copies of what another one has.
+         * For each node with ranks the one that keeps copies of what it has; it lacks those for which there is none.
          *
+         * @param hosts
+         *            for each rank its node
          * @param present
          *            the nodes that there are
-         * @param hosts
-         *            those of them that have ranks
          */
-        Optional<String> of(String node, Set<String> present, Set<String> hosts);
+        Map<String, String> of(List<String> hosts, Set<String> present);
     }
 
     private static final long NO_COPY = -1;
@@ -38,6 +39,8 @@ public final class Hosting {
     private final Keepers rule;
     private final long firstStep;
     private final Set<String> present = new TreeSet<>();
+    // For each node whose ranks are others than at first, the epoch since which it has those.
+    private final Map<String, Integer> since = new TreeMap<>();
     // By rank.
     private final String[] keepers;
     private final long[] newest;
@@ -104,19 +107,21 @@ public final class Hosting {
         return steps == firstStep ? !present.isEmpty() : newest[rank] == steps || older[rank] == steps;
     }
 
-    /** Ranks that are lost live where their copies are from now on, or on any node where none are needed. */
-    void move(Collection<Integer> lost) {
+    /** Ranks that are lost live where their copies are from an epoch on, or on any node where none are needed. */
+    void move(Collection<Integer> lost, int epoch) {
         for (int rank : lost) {
+            since.put(hosts[rank], epoch);
             hosts[rank] = keepers[rank] == null ? present.iterator().next() : keepers[rank];
+            since.put(hosts[rank], epoch);
         }
     }
 
     /** Chooses keepers anew; returns whether any is another than before. */
     boolean chooseKeepers() {
         boolean isChanged = false;
-        Set<String> withRanks = new TreeSet<>(Arrays.asList(hosts));
+        Map<String, String> chosen = rule.of(hosts(), present);
         for (int rank = 0; rank < hosts.length; rank++) {
-            String keeper = rule.of(hosts[rank], present, withRanks).orElse(null);
+            String keeper = chosen.get(hosts[rank]);
             if (!Objects.equals(keeper, keepers[rank])) {
                 keep(rank, keeper);
                 isChanged = true;
@@ -138,6 +143,11 @@ public final class Hosting {
     /** For each rank its node. */
     public List<String> hosts() {
         return List.of(hosts);
+    }
+
+    /** For each node whose ranks are others than at first, the epoch since which it has those. */
+    Map<String, Integer> since() {
+        return Map.copyOf(since);
     }
 
     /** For each rank the node that keeps copies; empty text for none. */

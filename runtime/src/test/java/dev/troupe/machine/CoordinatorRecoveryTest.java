@@ -174,7 +174,7 @@ class CoordinatorRecoveryTest {
 
     private static CoordinatorCommand enters(int epoch, long stepsDone) {
         return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed",
-                List.of("", ""));
+                List.of("", ""), Map.of());
     }
 
     private static CheckpointPart part(int rank) {

@@ -162,7 +162,7 @@ final class SimulatedRank {
     void landed(Carrier.Message message, int transportEpoch) {
         Edge edge = message.edge();
         assertEquals(transportEpoch, message.epoch(), () -> "the epoch of what landed on " + edge);
-        run.lands(incarnation, message);
+        run.contents().lands(incarnation, message);
         if (edge.kind() == MessageKind.TIED_GRADIENT) {
             if (outbox.isOfThisPass(message.pass())) {
                 otherTied.put(edge.stage(), message.content());

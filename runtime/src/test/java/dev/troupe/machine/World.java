@@ -1,5 +1,7 @@
 package dev.troupe.machine;
 
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -19,9 +21,13 @@ record World(int withRanks, int standbys, boolean keepCopies) {
 
     Hosting.Keepers keepers() {
         return keepCopies
-                ? (node, present, _) -> Stream
-                        .concat(present.stream().filter(other -> other.compareTo(node) > 0), present.stream())
-                        .filter(other -> !other.equals(node)).findFirst()
+                ? (hosts, present) -> hosts.stream().distinct().filter(node -> present.size() > 1)
+                        .collect(Collectors.toMap(node -> node, node -> keeperOf(node, present)))
                 : Hosting.Keepers.NONE;
+    }
+
+    private static String keeperOf(String node, Set<String> present) {
+        return Stream.concat(present.stream().filter(other -> other.compareTo(node) > 0), present.stream())
+                .filter(other -> !other.equals(node)).findFirst().orElseThrow();
     }
 }

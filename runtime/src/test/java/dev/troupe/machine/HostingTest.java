@@ -1,0 +1,87 @@
+package dev.troupe.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** Two nodes with a rank each, and a third that keeps copies for both. */
+class HostingTest {
+    private static final Hosting.Keepers SPARE = (_, present) -> present.contains("spare")
+            ? Map.of("a", "spare", "b", "spare")
+            : Map.of("a", "b", "b", "a");
+
+    private final Hosting hosting = new Hosting(List.of("a", "b"), SPARE, 3);
+
+    HostingTest() {
+        hosting.join("a");
+        hosting.join("b");
+        hosting.join("spare");
+        assertTrue(hosting.chooseKeepers());
+    }
+
+    @Test
+    void shouldChooseKeepersOnceUntilNodesChange() {
+        assertEquals(List.of("spare", "spare"), hosting.keepers());
+        assertFalse(hosting.chooseKeepers());
+        assertEquals(List.of(), hosting.lose("spare"));
+        assertTrue(hosting.chooseKeepers());
+        assertEquals(List.of("b", "a"), hosting.keepers());
+    }
+
+    @Test
+    void shouldGoOnFromTheCommitWhereCopiesOfItAreThere() {
+        hosting.copied(1, "spare", 4);
+        hosting.copied(1, "spare", 5);
+        assertEquals(List.of(1), hosting.lose("b"));
+        assertEquals(OptionalLong.of(5), hosting.recoverable(List.of(1), 5));
+        assertEquals(OptionalLong.of(5), hosting.recoverable(List.of(1), 6), "one step back");
+        assertEquals(OptionalLong.of(4), hosting.recoverable(List.of(1), 4), "the older one is still there");
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 7));
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(0, 1), 5), "none of rank 0");
+    }
+
+    @Test
+    void shouldMoveRanksToTheirCopiesAndSaySinceWhen() {
+        hosting.copied(0, "spare", 4);
+        hosting.lose("a");
+        hosting.move(List.of(0), 7);
+        assertEquals(List.of("spare", "b"), hosting.hosts());
+        assertEquals(Map.of("a", 7, "spare", 7), hosting.since());
+    }
+
+    @Test
+    void shouldNeedNoCopiesOfTheFirstWeights() {
+        hosting.lose("a");
+        assertEquals(OptionalLong.of(3), hosting.recoverable(List.of(0), 3));
+        hosting.lose("spare");
+        hosting.move(List.of(0), 1);
+        assertEquals(List.of("b", "b"), hosting.hosts());
+    }
+
+    @Test
+    void shouldWaitForCopiesOfACommitOfEveryRankThatHasAKeeper() {
+        assertEquals(List.of(), hosting.uncopied(3), "the first weights");
+        hosting.copied(0, "spare", 4);
+        hosting.copied(1, "b", 4);
+        assertEquals(List.of(1), hosting.uncopied(4), "what another node says is not heard");
+        hosting.giveUpCopies(List.of(1));
+        assertEquals(List.of(), hosting.uncopied(4));
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 4));
+        assertTrue(hosting.chooseKeepers());
+        assertEquals(List.of(1), hosting.uncopied(4));
+    }
+
+    @Test
+    void shouldForgetWhatALostNodeKept() {
+        hosting.copied(0, "spare", 4);
+        hosting.lose("spare");
+        hosting.join("spare");
+        hosting.chooseKeepers();
+        assertEquals(List.of(0, 1), hosting.uncopied(4));
+    }
+}
