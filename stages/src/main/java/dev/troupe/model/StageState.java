@@ -14,6 +14,7 @@ final class StageState {
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final TensorGroup group;
+    private final List<StateTensor> all;
 
     StageState(Engine engine, StageLayers layers, StageBuffers buffers, OptimizerState optimizer, TensorGroup group) {
         this.engine = engine;
@@ -21,6 +22,7 @@ final class StageState {
         this.buffers = buffers;
         this.optimizer = optimizer;
         this.group = group;
+        this.all = withOptimizer(weights());
     }
 
     List<StateTensor> weights() {
@@ -37,9 +39,13 @@ final class StageState {
                 .toList();
     }
 
-    /** Weights and optimizer state. */
+    /** Weights and optimizer state: the same tensors always, so that a snapshot after each update asks for no new list. */
     List<StateTensor> all() {
-        List<StateTensor> all = new ArrayList<>(weights());
+        return all;
+    }
+
+    private List<StateTensor> withOptimizer(List<StateTensor> weights) {
+        List<StateTensor> all = new ArrayList<>(weights);
         layers.parameters().forEach(parameter -> optimizer.addTo(all, parameter, isCopy(parameter)));
         return List.copyOf(all);
     }

@@ -63,6 +63,16 @@ class TensorStateTest {
     }
 
     @Test
+    void shouldNameItsStateOnce() {
+        try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
+            Stage stage = shared.ranks.getFirst().stages.getFirst();
+            List<StateTensor> state = stage.state();
+            shared.step(0, ORDER);
+            assertTrue(state == stage.state(), "a snapshot after each update would make a new list of all tensors");
+        }
+    }
+
+    @Test
     void shouldTakeBackTheSlicesOfItsOwn() {
         try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
             List<Map<String, double[]>> saved = shared.ranks.stream().map(rank -> rank.values(Stage::state)).toList();
