@@ -78,8 +78,10 @@ public final class MachineDriver {
                     + "): end that run first, or give this one another cluster.name and its nodes other ports");
         }
         List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
+        TransportSettings settings = settings(run, directory);
         long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
-        return SharedDriver.start(directory, there, groupBytes, settings(run, directory));
+        long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
+        return SharedDriver.start(directory, there, groupBytes + takeoverBytes, settings);
     }
 
     /** Deletes what the driver of a host has left where it was killed; for whoever had started it. */

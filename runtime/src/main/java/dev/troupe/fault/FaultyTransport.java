@@ -6,6 +6,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Pass;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportCounters;
@@ -42,7 +43,7 @@ public final class FaultyTransport implements Transport {
     private final Transport inner;
     private final FaultInjector faults;
     private final ToIntFunction<Edge> senderStage;
-    private final IntPredicate isOfThisNode;
+    private volatile IntPredicate isOfThisNode;
     private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
     // In the order in which they came.
@@ -66,7 +67,7 @@ public final class FaultyTransport implements Transport {
      * @param senderStage
      *            the stage that sends on an edge
      * @param isOfThisNode
-     *            whether a rank lives on this node
+     *            whether a rank lives on this node in the first epoch
      */
     public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
             IntPredicate isOfThisNode) {
@@ -214,6 +215,14 @@ public final class FaultyTransport implements Transport {
         letAllGo();
         twice.clear();
         inner.epoch(epoch);
+    }
+
+    @Override
+    public void epoch(int epoch, NodeMap nodes) {
+        letAllGo();
+        twice.clear();
+        isOfThisNode = nodes::isLocal;
+        inner.epoch(epoch, nodes);
     }
 
     private void letAllGo() {

@@ -1,7 +1,9 @@
 package dev.troupe.transport;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -16,13 +18,23 @@ import java.util.TreeSet;
  *            for each node where it is reached
  * @param peers
  *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
+ * @param since
+ *            for each node the epoch in which it was given the ranks it has. Where it grows, the streams between it and others
+ *            are new ones: what a process that died, or that had other ranks, has open still leads to nobody. All nodes have
+ *            it alike
  */
-public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers) {
+public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
+        List<Integer> since) {
     private static final String IPC = "aeron:ipc";
 
     public NodeMap {
         nodeOfRank = List.copyOf(nodeOfRank);
         endpoints = List.copyOf(endpoints);
+        since = List.copyOf(since);
+        if (since.size() != endpoints.size()) {
+            throw new IllegalArgumentException("a map of " + endpoints.size()
+                    + " nodes must say of each since when it has its ranks, but found " + since.size() + " epochs");
+        }
         if (self < 0 || self >= endpoints.size()) {
             throw new IllegalArgumentException(
                     "the index of this node must be 0 to " + (endpoints.size() - 1) + ", but found " + self);
@@ -42,6 +54,11 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         peers = Collections.unmodifiableSet(withSelf);
     }
 
+    /** A map of nodes that have their ranks from the first epoch on. */
+    public NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers) {
+        this(self, nodeOfRank, endpoints, peers, Collections.nCopies(endpoints.size(), 0));
+    }
+
     private static void requireNode(String what, int node, int nodeCount) {
         if (node < 0 || node >= nodeCount) {
             throw new IllegalArgumentException(
@@ -52,6 +69,39 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
     /** A world whose ranks all live in this JVM. */
     public static NodeMap single(int worldSize) {
         return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
+    }
+
+    /**
+     * This map with ranks at other places from an epoch on. A node whose ranks are others than before has them since that
+     * epoch. So every process must be given the same maps one after another; one that starts later, for a node whose process
+     * ended, begins with one in which its node has no rank.
+     *
+     * @param epoch
+     *            in which they move, later than all of {@link #since}
+     * @param movedTo
+     *            for each rank of the world its node
+     * @param peersThen
+     *            the nodes that this one exchanges messages with then
+     */
+    public NodeMap moved(int epoch, List<Integer> movedTo, Set<Integer> peersThen) {
+        if (movedTo.size() != worldSize() || epoch <= Collections.max(since)) {
+            throw new IllegalArgumentException("the " + worldSize() + " ranks of a world can move in an epoch after "
+                    + Collections.max(since) + ", but found " + movedTo.size() + " in epoch " + epoch);
+        }
+        List<Integer> sinceThen = new ArrayList<>(since);
+        for (int rank = 0; rank < worldSize(); rank++) {
+            if (!Objects.equals(nodeOfRank.get(rank), movedTo.get(rank))) {
+                sinceThen.set(nodeOfRank.get(rank), epoch);
+                requireNode("the node of rank " + rank, movedTo.get(rank), nodeCount());
+                sinceThen.set(movedTo.get(rank), epoch);
+            }
+        }
+        return new NodeMap(self, movedTo, endpoints, peersThen, sinceThen);
+    }
+
+    /** The epoch since which there are streams between two nodes that are peers; those of a node to itself stay. */
+    public int streamsSince(int one, int other) {
+        return one == other ? 0 : Math.max(since.get(one), since.get(other));
     }
 
     /** How many ranks there are. */

@@ -23,7 +23,7 @@ public interface Transport extends AutoCloseable {
      * replaces the listener, for a rank that was restarted.
      *
      * @throws IllegalArgumentException
-     *             if the rank does not live on this node
+     *             if the rank does not live on this node in the epoch that was announced last
      */
     void register(int rank, TransportListener listener);
 
@@ -69,6 +69,20 @@ public interface Transport extends AutoCloseable {
      *             if the epoch is before the present one
      */
     void epoch(int epoch);
+
+    /**
+     * Begins an epoch as {@link #epoch(int)} does, in which ranks live at new places; {@code epoch(int)} keeps the places.
+     *
+     * <p>Ranks that live here now may be registered as soon as this returns. The listener of one that lives elsewhere now
+     * hears of the epoch, gets back all that was held for it, and then hears no more. New streams are opened where
+     * {@link NodeMap#streamsSince} has grown, and those to nodes that are no peers any more, or to their former processes, are
+     * closed: what is still in them is not read, and no fault is told of them. Where a stream cannot be opened the transport
+     * ends, and every listener, also one that is registered afterwards, hears {@link TransportFault.TransportEnded}.
+     *
+     * @throws IllegalArgumentException
+     *             if the epoch is not after the present one, or the map is of another node or world or has other endpoints
+     */
+    void epoch(int epoch, NodeMap nodes);
 
     /**
      * What waits for what, and since when, the longest first.

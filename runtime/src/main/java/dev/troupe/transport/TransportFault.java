@@ -13,11 +13,14 @@ public sealed interface TransportFault {
     record SendFault(MessageId id, String sentence) implements TransportFault {
     }
 
-    /** The way to another node is not connected or closed; messages for it are held. */
+    /**
+     * The way to another node is not connected or closed; messages for it are held. Not told any more once an epoch has begun
+     * in which the node is no peer.
+     */
     record LinkFault(int node, String sentence) implements TransportFault {
     }
 
-    /** The transport thread ended by an error; nothing is sent or received any more. */
+    /** The transport thread ended by an error, or a stream could not be opened; nothing is sent or received any more. */
     record TransportEnded(String sentence) implements TransportFault {
     }
 }

@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportCounters;
@@ -82,6 +83,11 @@ final class HandOver implements Transport {
     @Override
     public void epoch(int epoch) {
         throw new UnsupportedOperationException("nothing is restarted in these tests");
+    }
+
+    @Override
+    public void epoch(int epoch, NodeMap nodes) {
+        throw new UnsupportedOperationException("no rank moves in these tests");
     }
 
     @Override

@@ -13,8 +13,10 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.machine.Pass;
 import dev.troupe.transport.Edge;
+import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
+import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportCounters;
@@ -24,6 +26,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -80,6 +83,11 @@ class FaultyTransportTest {
         @Override
         public void epoch(int next) {
             done.add("epoch " + next + " after " + sent.size() + " messages");
+        }
+
+        @Override
+        public void epoch(int next, NodeMap nodes) {
+            done.add("epoch " + next + " after " + sent.size() + " messages, ranks on " + nodes.nodeOfRank());
         }
 
         @Override
@@ -244,6 +252,20 @@ class FaultyTransportTest {
         send(FORTH, 0);
         transport.epoch(1);
         assertEquals("epoch 1 after 1 messages", next(wire.done));
+    }
+
+    @Test
+    void shouldKnowWhereRanksHaveMoved() throws InterruptedException {
+        start("delay microbatch=0" + LONG);
+        send(FORTH, 0);
+        Endpoint here = new Endpoint("localhost", 0);
+        transport.epoch(1, new NodeMap(0, List.of(1, 0), List.of(here, here), Set.of(1)));
+        assertEquals("epoch 1 after 1 messages, ranks on [1, 0]", next(wire.done));
+        next(wire.sent);
+        transport.cut(Duration.ofMillis(200));
+        MessageId there = send(BACK, 1);
+        assertEquals(send(FORTH, 1), next(wire.sent), "its receiver lives here now");
+        assertEquals(there, next(wire.sent));
     }
 
     @Test

@@ -16,6 +16,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The process groups that the ranks of a node are in. Those whose ranks all live here meet in shared memory; the others
@@ -35,21 +38,36 @@ public final class NodeGroups implements RankGroups {
     private record Place(Door door, int member) {
     }
 
-    private final Map<GroupKind, Map<Integer, Place>> places = new EnumMap<>(GroupKind.class);
-    private final NodeMap nodes;
+    /** Where the ranks live, and by it the place of each rank of this node in its groups. */
+    private record Doors(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
+    }
+
+    private final ParallelLayout ranks;
     private final Path driverDirectory;
-    /** Null where every group of this node is whole here. */
+    private final Duration deadline;
+    private final int groupCount;
+    // By number of the group. Kept while its ranks are elsewhere, so that who joins when they are back ends what is left in it.
+    private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
+    /** Null where every group of this node was always whole here. */
     private AeronCollectives collectives;
+    private volatile Doors doors;
 
     private NodeGroups(ParallelLayout ranks, NodeMap nodes, Path driverDirectory, Duration deadline) {
-        this.nodes = nodes;
+        this.ranks = ranks;
         this.driverDirectory = driverDirectory;
+        this.deadline = deadline;
+        this.groupCount = KINDS.stream().mapToInt(kind -> ranks.groups(kind).size()).sum();
+        this.doors = doors(nodes);
+    }
+
+    private Doors doors(NodeMap nodes) {
+        Map<GroupKind, Map<Integer, Place>> places = new EnumMap<>(GroupKind.class);
         int number = 0;
         for (GroupKind kind : KINDS) {
             Map<Integer, Place> ofKind = new HashMap<>();
             for (List<Integer> members : ranks.groups(kind)) {
                 if (members.size() > 1 && members.stream().anyMatch(nodes::isLocal)) {
-                    Door door = door(new Membership(kind.word(), members, deadline), number);
+                    Door door = door(nodes, new Membership(kind.word(), members, deadline), number);
                     for (int member = 0; member < members.size(); member++) {
                         ofKind.put(members.get(member), new Place(door, member));
                     }
@@ -58,6 +76,7 @@ public final class NodeGroups implements RankGroups {
             }
             places.put(kind, ofKind);
         }
+        return new Doors(nodes, places);
     }
 
     /**
@@ -87,11 +106,18 @@ public final class NodeGroups implements RankGroups {
      * those that come from other machines.
      */
     public static long driverBytes(ParallelLayout ranks, NodeMap nodes) {
+        return driverBytes(ranks, nodes,
+                IntStream.range(0, ranks.pipeline()).boxed().collect(Collectors.toUnmodifiableSet()));
+    }
+
+    /** As {@link #driverBytes(ParallelLayout, NodeMap)}, for the groups of some places of the pipeline alone. */
+    public static long driverBytes(ParallelLayout ranks, NodeMap nodes, Set<Integer> places) {
         long streams = 0;
         for (GroupKind kind : KINDS) {
             for (List<Integer> members : ranks.groups(kind)) {
                 List<Integer> here = members.stream().filter(nodes::isLocal).toList();
-                if (!here.isEmpty() && here.size() < members.size()) {
+                boolean isAsked = places.contains(ranks.coordinates(members.getFirst()).pipeline());
+                if (isAsked && !here.isEmpty() && here.size() < members.size()) {
                     streams += members.stream()
                             .filter(other -> !nodes.channel(nodes.nodeOf(other), nodes.self()).equals(IPC)).count();
                     for (int member : here) {
@@ -104,32 +130,42 @@ public final class NodeGroups implements RankGroups {
         return streams * AeronCollectives.STREAM_BYTES;
     }
 
-    private Door door(Membership membership, int number) {
-        List<Integer> ranks = membership.ranks();
-        if (ranks.stream().allMatch(nodes::isLocal)) {
-            return new SharedGroup(membership)::join;
+    private Door door(NodeMap nodes, Membership membership, int number) {
+        List<Integer> members = membership.ranks();
+        if (members.stream().allMatch(nodes::isLocal)) {
+            return sharedGroups.computeIfAbsent(number, _ -> new SharedGroup(membership))::join;
         }
         if (collectives == null) {
             collectives = AeronCollectives.connect(driverDirectory);
         }
         AeronCollectives between = collectives;
-        PairChannels ofMembers = (from, to) -> nodes.channel(nodes.nodeOf(ranks.get(from)),
-                nodes.nodeOf(ranks.get(to)));
-        return (member, epoch) -> between.join(membership, number, member, epoch, ofMembers);
+        PairChannels ofMembers = (from, to) -> nodes.channel(nodes.nodeOf(members.get(from)),
+                nodes.nodeOf(members.get(to)));
+        // Of a member that died the media driver believes for a while that it will read its streams, which so stand still.
+        int since = members.stream().mapToInt(rank -> nodes.since().get(nodes.nodeOf(rank))).max().orElseThrow();
+        int streams = since * groupCount + number;
+        return (member, epoch) -> between.join(membership, streams, member, epoch, ofMembers);
+    }
+
+    @Override
+    public synchronized void enter(NodeMap nodes) {
+        doors = doors(nodes);
     }
 
     @Override
     public Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch) {
+        Doors present = doors;
+        NodeMap nodes = present.nodes();
         if (!nodes.isLocal(rank)) {
             throw new IllegalArgumentException("a rank joins its groups on its own node, but rank " + rank
                     + " lives on node " + nodes.nodeOf(rank) + " and this is node " + nodes.self());
         }
-        return Optional.ofNullable(places.get(kind).get(rank))
+        return Optional.ofNullable(present.places().get(kind).get(rank))
                 .map(place -> place.door().join(place.member(), epoch));
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         if (collectives != null) {
             collectives.close();
         }

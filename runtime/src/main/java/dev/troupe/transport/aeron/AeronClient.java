@@ -2,9 +2,11 @@ package dev.troupe.transport.aeron;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import org.agrona.DirectBuffer;
 import org.slf4j.Logger;
@@ -25,29 +27,37 @@ final class AeronClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AeronClient.class);
     /** Stream ids begin here: 0 is often a default of others. */
     private static final int FIRST_STREAM_ID = 7000;
+    /** Of streams of a process to itself. */
+    private static final int FIRST_OWN_STREAM_ID = Integer.MIN_VALUE;
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
 
     private final Aeron aeron;
     private final AtomicReference<Throwable> lastError;
+    private final TransportSettings settings;
+    private final Tally tally;
     // By node; null for nodes that are no peers.
-    private final Link[] links;
-    private final List<Inlet> inlets = new ArrayList<>();
+    private final Way[] ways;
+    private List<Way> open = List.of();
 
     /** Receives the bytes of one frame. */
     interface FrameHandler {
         void onFrame(int fromNode, DirectBuffer buffer, int offset, int length);
     }
 
-    /** The stream from a node. */
-    private static final class Inlet {
+    /** The streams from a node and to it. */
+    private static final class Way {
         private final int node;
+        private final int since;
         private final Subscription subscription;
+        private final Link link;
         // Made once: one a poll would be garbage.
         private FragmentHandler handler;
 
-        Inlet(int node, Subscription subscription) {
+        Way(int node, int since, Subscription subscription, Link link) {
             this.node = node;
+            this.since = since;
             this.subscription = subscription;
+            this.link = link;
         }
 
         int poll(FrameHandler frames, int limit) {
@@ -56,12 +66,20 @@ final class AeronClient implements AutoCloseable {
             }
             return subscription.poll(handler, limit);
         }
+
+        void close() {
+            subscription.close();
+            link.close();
+        }
     }
 
-    private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, int nodeCount) {
+    private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, int nodeCount, TransportSettings settings,
+            Tally tally) {
         this.aeron = aeron;
         this.lastError = lastError;
-        this.links = new Link[nodeCount];
+        this.settings = settings;
+        this.tally = tally;
+        this.ways = new Way[nodeCount];
     }
 
     /**
@@ -80,9 +98,9 @@ final class AeronClient implements AutoCloseable {
                     LOG.warn("the Aeron client reports an error: {}", error.toString());
                     LOG.debug("where it came from", error);
                 });
-        var client = new AeronClient(Aeron.connect(context), lastError, nodes.nodeCount());
+        var client = new AeronClient(Aeron.connect(context), lastError, nodes.nodeCount(), settings, tally);
         try {
-            client.openStreams(nodes, settings, tally);
+            client.enter(nodes);
             client.awaitOwnLink(client.link(nodes.self()));
             return client;
         } catch (RuntimeException e) {
@@ -91,35 +109,67 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    private void openStreams(NodeMap nodes, TransportSettings settings, Tally tally) {
-        int self = nodes.self();
-        for (int node : nodes.peers()) {
-            String in = settings.receives(nodes.channel(node, self));
-            try {
-                inlets.add(new Inlet(node, aeron.addSubscription(in, streamId(nodes, node, self))));
-            } catch (RuntimeException e) {
-                throw refused(in, "receive on", e);
+    /**
+     * Opens the streams of a map that are not open, and closes those that are not of it.
+     *
+     * @throws TransportException
+     *             if a channel cannot be opened
+     */
+    void enter(NodeMap nodes) {
+        List<Way> gone = new ArrayList<>();
+        for (int node = 0; node < ways.length; node++) {
+            Way before = ways[node];
+            boolean isPeer = nodes.peers().contains(node);
+            int since = nodes.streamsSince(nodes.self(), node);
+            if (before == null || !isPeer || before.since != since) {
+                ways[node] = isPeer ? open(nodes, node, since) : null;
+                if (before != null) {
+                    gone.add(before);
+                }
             }
         }
-        for (int node : nodes.peers()) {
-            String out = settings.sends(nodes.channel(self, node));
-            try {
-                links[node] = new Link(node, node != self,
-                        aeron.addExclusivePublication(out, streamId(nodes, self, node)),
-                        settings.linkTimeout().toNanos(), tally);
-            } catch (RuntimeException e) {
-                throw refused(out, "send to", e);
-            }
+        open = Stream.of(ways).filter(Objects::nonNull).toList();
+        // Last, since a port is given up with its last stream.
+        gone.forEach(Way::close);
+    }
+
+    private Way open(NodeMap nodes, int node, int since) {
+        int self = nodes.self();
+        String in = settings.receives(nodes.channel(node, self));
+        String out = settings.sends(nodes.channel(self, node));
+        Subscription subscription;
+        try {
+            subscription = aeron.addSubscription(in, streamId(nodes, node, self, since));
+        } catch (RuntimeException e) {
+            throw refused(in, "receive on", e);
+        }
+        try {
+            return new Way(node, since, subscription, new Link(node, node != self,
+                    aeron.addExclusivePublication(out, streamId(nodes, self, node, since)),
+                    settings.linkTimeout().toNanos(), tally));
+        } catch (RuntimeException e) {
+            throw refused(out, "send to", e);
         }
     }
 
     private static TransportException refused(String channel, String verb, RuntimeException cause) {
         return new TransportException("the transport could not " + verb + " the channel " + channel + ": "
-                + cause.getMessage() + "; see that the address is of this machine and its port is free", cause);
+                + cause.getMessage()
+                + "; see that the address is of this machine, its port is free, and the media driver has room", cause);
     }
 
-    private static int streamId(NodeMap nodes, int fromNode, int toNode) {
-        return FIRST_STREAM_ID + fromNode * nodes.nodeCount() + toNode;
+    /** Of no other stream of the driver, whenever: a killed process has its streams for as long as one may pause. */
+    private int streamId(NodeMap nodes, int fromNode, int toNode, int since) {
+        if (fromNode == toNode) {
+            return ownStreamId();
+        }
+        int pairs = nodes.nodeCount() * nodes.nodeCount();
+        return FIRST_STREAM_ID + fromNode * nodes.nodeCount() + toNode - since * pairs;
+    }
+
+    /** The stream of this process to itself. */
+    int ownStreamId() {
+        return FIRST_OWN_STREAM_ID + (int) aeron.clientId();
     }
 
     private void awaitOwnLink(Link own) {
@@ -134,9 +184,9 @@ final class AeronClient implements AutoCloseable {
         }
     }
 
-    /** The stream to a peer; null for a node that is none. */
+    /** The stream to a peer. */
     Link link(int node) {
-        return links[node];
+        return ways[node].link;
     }
 
     /**
@@ -156,8 +206,8 @@ final class AeronClient implements AutoCloseable {
     /** Receives up to {@code limit} frames from each node; returns how many. */
     int poll(FrameHandler handler, int limit) {
         int frames = 0;
-        for (Inlet inlet : inlets) {
-            frames += inlet.poll(handler, limit);
+        for (Way way : open) {
+            frames += way.poll(handler, limit);
         }
         return frames;
     }

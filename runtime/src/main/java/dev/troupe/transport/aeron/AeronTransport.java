@@ -33,7 +33,7 @@ public final class AeronTransport implements Transport {
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
     private static final long ANSWER_TIMEOUT_SECONDS = 1;
 
-    private final NodeMap nodes;
+    private final int ownStreamId;
     private final Driver driver;
     private final Agent agent;
     private final Tally tally;
@@ -41,13 +41,13 @@ public final class AeronTransport implements Transport {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicReferenceArray<TransportListener> registered;
 
-    private AeronTransport(NodeMap nodes, Driver driver, Agent agent, Tally tally, NanoClock clock) {
-        this.nodes = nodes;
+    private AeronTransport(int worldSize, int ownStreamId, Driver driver, Agent agent, Tally tally, NanoClock clock) {
+        this.ownStreamId = ownStreamId;
         this.driver = driver;
         this.agent = agent;
         this.tally = tally;
         this.clock = clock;
-        this.registered = new AtomicReferenceArray<>(nodes.worldSize());
+        this.registered = new AtomicReferenceArray<>(worldSize);
     }
 
     /**
@@ -66,7 +66,7 @@ public final class AeronTransport implements Transport {
             Agent agent = new Agent(nodes, client, tally, clock);
             agent.thread().start();
             LOG.debug("transport of node {} of {} started in {}", nodes.self(), nodes.nodeCount(), driver.directory());
-            return new AeronTransport(nodes, driver, agent, tally, clock);
+            return new AeronTransport(nodes.worldSize(), client.ownStreamId(), driver, agent, tally, clock);
         } catch (TransportException e) {
             driver.close();
             throw e;
@@ -76,14 +76,20 @@ public final class AeronTransport implements Transport {
         }
     }
 
+    /** The id of this process's stream to itself, over IPC. */
+    int ownStreamId() {
+        return ownStreamId;
+    }
+
     /** Where the media driver of this node keeps its files; other processes of the machine find it there. */
     public Path driverDirectory() {
         return driver.directory();
     }
 
     @Override
-    public void register(int rank, TransportListener listener) {
+    public synchronized void register(int rank, TransportListener listener) {
         Objects.requireNonNull(listener, "listener");
+        NodeMap nodes = agent.announced().nodes();
         if (!nodes.isLocal(rank)) {
             throw new IllegalArgumentException("a listener must be of a rank that lives on node " + nodes.self()
                     + ", but found rank " + rank + " of a world of " + nodes.worldSize());
@@ -95,8 +101,8 @@ public final class AeronTransport implements Transport {
 
     @Override
     public void grant(int grantEpoch, Edge edge, Engine engine, Tensor buffer) {
-        check(edge.toRank(), edge.fromRank(), edge, grantEpoch, engine, buffer);
-        agent.submit(new Command.Grant(grantEpoch, edge, engine, buffer, clock.nanoTime()));
+        TransportListener owner = check(edge.toRank(), edge.fromRank(), edge, grantEpoch, engine, buffer);
+        agent.submit(new Command.Grant(grantEpoch, edge, engine, buffer, clock.nanoTime(), owner));
     }
 
     @Override
@@ -110,16 +116,20 @@ public final class AeronTransport implements Transport {
     }
 
     private void send(MessageId id, Engine engine, Tensor tensor, boolean isDamaged) {
-        check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine, tensor);
-        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), isDamaged));
+        TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
+                tensor);
+        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), isDamaged, owner));
     }
 
-    private void check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
+    private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
         Objects.requireNonNull(engine, "engine");
+        Command.Epoch present = agent.announced();
+        NodeMap nodes = present.nodes();
         if (closed.get() || agent.hasEnded()) {
             throw new IllegalStateException("the transport is closed or its thread has ended: " + edge);
         }
-        if (!nodes.isLocal(own) || registered.get(own) == null) {
+        TransportListener owner = nodes.isLocal(own) ? registered.get(own) : null;
+        if (owner == null) {
             throw new IllegalArgumentException(
                     "rank " + own + " must be registered on node " + nodes.self() + " first: " + edge);
         }
@@ -127,7 +137,8 @@ public final class AeronTransport implements Transport {
             throw new IllegalArgumentException(
                     "rank " + other + " is not of this world of " + nodes.worldSize() + " ranks: " + edge);
         }
-        if (!nodes.peers().contains(nodes.nodeOf(other))) {
+        // What is of an epoch before comes back, and it may have been for another place.
+        if (itsEpoch == present.epoch() && !nodes.peers().contains(nodes.nodeOf(other))) {
             throw new IllegalArgumentException("rank " + other + " lives on node " + nodes.nodeOf(other)
                     + ", which is no peer of node " + nodes.self() + ": " + edge);
         }
@@ -135,22 +146,49 @@ public final class AeronTransport implements Transport {
             throw new IllegalArgumentException("a tensor on the wire must have at most " + FrameWriter.MAX_TENSOR_RANK
                     + " dimensions, but found " + tensor.shape() + ": " + edge);
         }
-        if (itsEpoch > agent.announcedEpoch()) {
+        if (itsEpoch > present.epoch()) {
             throw new IllegalArgumentException(
-                    "epoch " + itsEpoch + " has not begun, the present one is " + agent.announcedEpoch() + ": " + edge);
+                    "epoch " + itsEpoch + " has not begun, the present one is " + present.epoch() + ": " + edge);
         }
+        return owner;
     }
 
     @Override
-    public void epoch(int newEpoch) {
-        int present = agent.announcedEpoch();
-        if (newEpoch < present) {
+    public synchronized void epoch(int newEpoch) {
+        Command.Epoch present = agent.announced();
+        if (newEpoch < present.epoch()) {
             throw new IllegalArgumentException(
-                    "the epoch only grows: it is " + present + ", but found " + newEpoch);
+                    "the epoch only grows: it is " + present.epoch() + ", but found " + newEpoch);
         }
+        begin(new Command.Epoch(newEpoch, present.nodes()));
+    }
+
+    @Override
+    public synchronized void epoch(int newEpoch, NodeMap nodes) {
+        Command.Epoch present = agent.announced();
+        NodeMap before = present.nodes();
+        if (newEpoch <= present.epoch()) {
+            throw new IllegalArgumentException("ranks move in an epoch after the present one, " + present.epoch()
+                    + ", but found " + newEpoch);
+        }
+        if (nodes.self() != before.self() || nodes.worldSize() != before.worldSize()
+                || !nodes.endpoints().equals(before.endpoints())) {
+            throw new IllegalArgumentException("a new map must be of node " + before.self() + " in a world of "
+                    + before.worldSize() + " ranks on nodes " + before.endpoints() + ", but found node " + nodes.self()
+                    + ", " + nodes.worldSize() + " ranks, nodes " + nodes.endpoints());
+        }
+        begin(new Command.Epoch(newEpoch, nodes));
+        for (int rank = 0; rank < nodes.worldSize(); rank++) {
+            if (!nodes.isLocal(rank)) {
+                registered.set(rank, null);
+            }
+        }
+    }
+
+    private void begin(Command.Epoch begun) {
         // Into the queue first: whoever may use the new epoch is behind it in the queue.
-        agent.submit(new Command.Epoch(newEpoch));
-        agent.announce(newEpoch);
+        agent.submit(begun);
+        agent.announce(begun);
     }
 
     @Override

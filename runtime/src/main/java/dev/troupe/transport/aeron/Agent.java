@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import org.agrona.DirectBuffer;
@@ -19,6 +19,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 
@@ -39,8 +40,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private static final long MIN_PARK_NANOS = 50_000;
     private static final long MAX_PARK_NANOS = 1_000_000;
 
-    private final NodeMap nodes;
-    private final int[] peers;
+    private NodeMap nodes;
+    private int[] peers;
     private final AeronClient client;
     private final Tally tally;
     private final NanoClock clock;
@@ -52,17 +53,18 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private final Frame otherFrame = new Frame(true);
     // The one that was read last.
     private Frame frame = ownFrame;
-    private final Consumer<SendLedger.Outgoing> giveBack = message -> returned(message.id.edge().fromRank(),
-            message.id.edge(), message.tensor);
+    private final Consumer<SendLedger.Outgoing> giveBack = this::giveBack;
     private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
-    /** The latest that any thread may use: a listener that hears of an epoch may, before the caller has returned. */
-    private final AtomicInteger announcedEpoch = new AtomicInteger();
+    /** What any thread may use: a listener that hears of an epoch may, before the caller has returned. */
+    private final AtomicReference<Command.Epoch> announced;
     private int epoch;
     private int idleRounds;
     private long parkNanos;
     private volatile boolean parked;
     private volatile boolean running = true;
+    /** What ended it before its time, or null. */
+    private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
 
     Agent(NodeMap nodes, AeronClient client, Tally tally, NanoClock clock) {
@@ -71,10 +73,19 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         this.tally = tally;
         this.clock = clock;
         this.listeners = new TransportListener[nodes.worldSize()];
-        this.sends = new SendLedger(nodes.nodeCount(), nodes::nodeOf);
-        this.receives = new ReceiveLedger(nodes.nodeCount(), nodes::nodeOf, this);
-        this.peers = nodes.peers().stream().mapToInt(Integer::intValue).toArray();
+        this.sends = new SendLedger(nodes.nodeCount(), this::nodeOf);
+        this.receives = new ReceiveLedger(nodes.nodeCount(), this::nodeOf, this);
+        this.peers = peersOf(nodes);
+        this.announced = new AtomicReference<>(new Command.Epoch(0, nodes));
         this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
+    }
+
+    private int nodeOf(int rank) {
+        return nodes.nodeOf(rank);
+    }
+
+    private static int[] peersOf(NodeMap nodes) {
+        return nodes.peers().stream().mapToInt(Integer::intValue).toArray();
     }
 
     Thread thread() {
@@ -93,13 +104,13 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     }
 
     /** The latest epoch that may be used. */
-    int announcedEpoch() {
-        return announcedEpoch.get();
+    Command.Epoch announced() {
+        return announced.get();
     }
 
     /** An epoch may be used from now on: its command is in the queue. */
-    void announce(int begun) {
-        announcedEpoch.accumulateAndGet(begun, Math::max);
+    void announce(Command.Epoch begun) {
+        announced.accumulateAndGet(begun, (one, other) -> other.epoch() > one.epoch() ? other : one);
     }
 
     /** Whether the thread takes no commands any more; what is handed in then comes back at once. */
@@ -122,7 +133,10 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         } catch (Throwable e) {
             // Errors too: whatever ends this thread, the ranks must hear that nothing will come any more.
             LOG.error("the transport thread ended by an error", e);
-            tellAll(new TransportFault.TransportEnded("the transport thread ended by an error: " + e));
+            end = new TransportFault.TransportEnded(e instanceof TransportException
+                    ? e.getMessage()
+                    : "the transport thread ended by an error: " + e);
+            tellAll(end);
         } finally {
             sends.clear(giveBack);
             receives.clear();
@@ -184,24 +198,19 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                 case Command.Grant grant -> {
                     if (!receives.grant(grant.epoch(), grant.edge(),
                             new ReceiveLedger.Buffer(grant.engine(), grant.buffer(), grant.nanos()))) {
-                        returned(grant.edge(), grant.buffer());
+                        returned(grant.owner(), grant.edge(), grant.buffer());
                     }
                 }
                 case Command.Send send -> {
                     var message = new SendLedger.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
                     message.isDamaged = send.isDamaged();
                     if (!sends.send(message)) {
-                        giveBack.accept(message);
+                        returned(send.owner(), send.id().edge(), send.tensor());
                     }
                 }
                 case Command.Epoch begun -> {
-                    // Two callers may announce out of order; the later epoch stands.
                     if (begun.epoch() > epoch) {
-                        epoch = begun.epoch();
-                        announce(epoch);
-                        tellAll(listener -> listener.onEpoch(epoch));
-                        sends.epoch(epoch, giveBack);
-                        receives.epoch(epoch);
+                        begin(begun);
                     }
                 }
                 case Command.Pending pending ->
@@ -209,6 +218,25 @@ final class Agent implements Runnable, ReceiveLedger.Events {
             }
         }
         return taken;
+    }
+
+    private void begin(Command.Epoch begun) {
+        epoch = begun.epoch();
+        announce(begun);
+        tellAll(listener -> listener.onEpoch(epoch));
+        boolean isMoved = nodes != begun.nodes();
+        nodes = begun.nodes();
+        sends.epoch(epoch, giveBack);
+        receives.epoch(epoch);
+        if (isMoved) {
+            for (int rank = 0; rank < listeners.length; rank++) {
+                if (!nodes.isLocal(rank)) {
+                    listeners[rank] = null;
+                }
+            }
+            client.enter(nodes);
+            peers = peersOf(nodes);
+        }
     }
 
     private int sendCredits(Link link, long now) {
@@ -252,6 +280,10 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         return sent;
     }
 
+    private void giveBack(SendLedger.Outgoing message) {
+        returned(listeners[message.id.edge().fromRank()], message.id.edge(), message.tensor);
+    }
+
     private void abandon(Link link, SendLedger.Outgoing message) {
         sends.finish(link.node());
         String sentence = "the message of " + message.id + " was not sent: the engine could not read its tensor: "
@@ -266,7 +298,10 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         frame = fromNode == nodes.self() ? ownFrame : otherFrame;
         DropReason reason = frame.read(buffer, offset, length);
         if (reason == null) {
-            reason = frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
+            // First of all its epoch: the ranks it names may have lived elsewhere then.
+            reason = frame.epoch() < epoch
+                    ? DropReason.OLD_EPOCH
+                    : frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
         }
         if (reason != null) {
             tally.drop(reason, fromNode, length, clock.nanoTime());
@@ -274,7 +309,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     }
 
     private DropReason takeCredit(int fromNode) {
-        // The sender may not listen yet: a receiver grants its first credits whenever it is ready, and never again.
+        // The sender may not listen yet: a receiver grants its first credits whenever it is ready, and never again. Those of an
+        // epoch that has not begun here name places that are known: whoever has others then has other streams.
         boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
         return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
     }
@@ -307,7 +343,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
 
     @Override
     public void returned(Edge edge, Tensor tensor) {
-        returned(edge.toRank(), edge, tensor);
+        returned(listeners[edge.toRank()], edge, tensor);
     }
 
     @Override
@@ -316,8 +352,8 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
     }
 
-    private void returned(int owner, Edge edge, Tensor tensor) {
-        tell(owner, listener -> listener.onReturned(edge, tensor));
+    private void returned(TransportListener owner, Edge edge, Tensor tensor) {
+        guarded(owner, listener -> listener.onReturned(edge, tensor));
     }
 
     private void tellAll(TransportFault fault) {
@@ -350,9 +386,13 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         }
         for (Command left : late) {
             switch (left) {
-                case Command.Register register -> listeners[register.rank()] = register.listener();
-                case Command.Grant grant -> returned(grant.edge(), grant.buffer());
-                case Command.Send send -> returned(send.id().edge().fromRank(), send.id().edge(), send.tensor());
+                case Command.Register register -> {
+                    if (end != null) {
+                        guarded(register.listener(), listener -> listener.onFault(end));
+                    }
+                }
+                case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer());
+                case Command.Send send -> returned(send.owner(), send.id().edge(), send.tensor());
                 case Command.Epoch epochBegun -> LOG.debug("epoch {} came after the end", epochBegun.epoch());
                 case Command.Pending pending -> pending.answer().complete(List.of());
             }

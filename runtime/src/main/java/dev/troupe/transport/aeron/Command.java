@@ -7,6 +7,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
 
@@ -15,13 +16,20 @@ sealed interface Command {
     record Register(int rank, TransportListener listener) implements Command {
     }
 
-    record Grant(int epoch, Edge edge, Engine engine, Tensor buffer, long nanos) implements Command {
+    /** The listener has it back where it comes too late: its rank may have moved away by then. */
+    record Grant(int epoch, Edge edge, Engine engine, Tensor buffer, long nanos, TransportListener owner)
+            implements
+                Command {
     }
 
-    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, boolean isDamaged) implements Command {
+    /** As {@link Grant}. */
+    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, boolean isDamaged, TransportListener owner)
+            implements
+                Command {
     }
 
-    record Epoch(int epoch) implements Command {
+    /** With where the ranks live in it. */
+    record Epoch(int epoch, NodeMap nodes) implements Command {
     }
 
     record Pending(CompletableFuture<List<PendingTransfer>> answer) implements Command {

@@ -53,7 +53,7 @@ final class Driver implements AutoCloseable {
      */
     static Driver of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {
-            return start(settings.directory(), neededBytes(streams(nodes), settings), settings);
+            return start(settings.directory(), streamBytes(nodes, 0, settings), settings);
         }
         Path directory = settings.directory().orElseThrow();
         if (!DriverDirectory.isInUse(directory)) {
@@ -63,13 +63,13 @@ final class Driver implements AutoCloseable {
         return new Driver(directory, Optional.empty());
     }
 
-    /** Starts a driver in a directory, or one of this process's own. */
-    static Driver start(Optional<Path> wanted, long neededBytes, TransportSettings settings) {
+    /** Starts a driver in a directory, or one of this process's own; it must have room for so many bytes of streams. */
+    static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
         // What Aeron would print to stderr when it has nobody to tell; ours are told through the error handlers.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
         }
-        Path directory = DriverDirectory.choose(wanted, neededBytes);
+        Path directory = DriverDirectory.choose(wanted, OWN_FILES_LENGTH + streamBytes);
         try {
             return new Driver(directory, Optional.of(MediaDriver.launch(context(directory, settings))));
         } catch (RuntimeException e) {
@@ -79,16 +79,22 @@ final class Driver implements AutoCloseable {
         }
     }
 
-    /** The one of a node to itself, and one out and one in for every other peer. */
-    static int streams(NodeMap nodes) {
-        return 1 + 2 * (nodes.peers().size() - 1);
+    /** How many streams of a node, opened since an epoch, lie in the directory of its driver: all it sends on, and those of other machines. */
+    static long streams(NodeMap nodes, int since) {
+        int self = nodes.self();
+        long streams = 0;
+        for (int peer : nodes.peers()) {
+            if (nodes.streamsSince(self, peer) >= since) {
+                streams += nodes.endpoints().get(peer).host().equals(nodes.endpoints().get(self).host()) ? 1 : 2;
+            }
+        }
+        return streams;
     }
 
-    /** Three terms for each stream. */
-    static long neededBytes(int streams, TransportSettings settings) {
-        long streamLength = LogBufferDescriptor.computeLogLength(settings.termLength(),
-                LogBufferDescriptor.PAGE_MIN_SIZE);
-        return OWN_FILES_LENGTH + streams * streamLength;
+    /** Bytes of those: three terms each. */
+    static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
+        return streams(nodes, since)
+                * LogBufferDescriptor.computeLogLength(settings.termLength(), LogBufferDescriptor.PAGE_MIN_SIZE);
     }
 
     private static MediaDriver.Context context(Path directory, TransportSettings settings) {

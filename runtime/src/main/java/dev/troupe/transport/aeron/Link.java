@@ -138,6 +138,14 @@ final class Link {
         return null;
     }
 
+    /**
+     * Takes all that is in it away at once, read or not: who was to read it may have died, and the media driver would keep it for
+     * that one for as long as a client may pause.
+     */
+    void close() {
+        publication.revoke();
+    }
+
     /** Whether somebody receives at the other end. */
     boolean isConnected() {
         return publication.isConnected();

@@ -128,15 +128,17 @@ final class SendLedger {
         letGo(edge);
     }
 
-    /** Begins an epoch: everything of an earlier one goes back. */
+    /** Begins an epoch, in which ranks may live on other nodes: everything of an earlier one goes back. */
     void epoch(int newEpoch, Consumer<Outgoing> returned) {
         epoch = newEpoch;
+        readyByNode.forEach(ArrayDeque::clear);
         List<Outgoing> back = new ArrayList<>();
         for (OutgoingEdge edge : edges.values()) {
             if (edge.active != null && edge.active.id.epoch() < newEpoch) {
                 back.add(edge.active);
                 edge.active = null;
-                readyByNode.get(nodeOfRank.applyAsInt(edge.edge.toRank())).remove(edge);
+            } else if (edge.active != null) {
+                ready(edge);
             }
             edge.held.removeIf(message -> message.id.epoch() < newEpoch && back.add(message));
             if (edge.creditEpoch < newEpoch) {
@@ -173,8 +175,12 @@ final class SendLedger {
         if (edge.active == null && head != null && edge.credits > 0 && edge.creditEpoch == head.id.epoch()) {
             edge.credits--;
             edge.active = edge.held.pollFirst();
-            readyByNode.get(nodeOfRank.applyAsInt(edge.edge.toRank())).addLast(edge);
+            ready(edge);
         }
+    }
+
+    private void ready(OutgoingEdge edge) {
+        readyByNode.get(nodeOfRank.applyAsInt(edge.edge.toRank())).addLast(edge);
     }
 
     private OutgoingEdge edgeOf(Edge edge) {

@@ -29,9 +29,19 @@ public final class SharedDriver implements AutoCloseable {
      */
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {
-        int streams = nodes.stream().mapToInt(Driver::streams).sum();
-        return new SharedDriver(
-                Driver.start(Optional.of(directory), Driver.neededBytes(streams, settings) + otherBytes, settings));
+        long bytes = nodes.stream().mapToLong(node -> streamBytes(node, 0, settings)).sum();
+        return new SharedDriver(Driver.start(Optional.of(directory), bytes + otherBytes, settings));
+    }
+
+    /**
+     * Bytes that the transport of a node takes in the directory of its driver: the streams that it writes, and those that come
+     * from other machines.
+     *
+     * @param since
+     *            those that are opened in this epoch or later alone
+     */
+    public static long streamBytes(NodeMap node, int since, TransportSettings settings) {
+        return Driver.streamBytes(node, since, settings);
     }
 
     /** Whether a driver is at work in a directory; waits up to 10 seconds to tell one that was just killed from it. */

@@ -88,6 +88,18 @@ class NodeGroupsTest {
                 .mapToObj(rank -> nodes.get(nodeOfRank.get(rank)).join(kind, rank, 0).orElseThrow()).toList();
     }
 
+    /** Ranks live elsewhere from an epoch on; returns each as it sees its data group then. */
+    private List<CollectiveGroup> move(int epoch, String nodeOfRanks) {
+        nodeOfRank = digits(nodeOfRanks);
+        for (int node = 0; node < nodes.size(); node++) {
+            maps.set(node, maps.get(node).moved(epoch, nodeOfRank, Set.of()));
+            nodes.get(node).enter(maps.get(node));
+        }
+        return IntStream.range(0, nodeOfRank.size())
+                .mapToObj(rank -> nodes.get(nodeOfRank.get(rank)).join(GroupKind.DATA, rank, epoch).orElseThrow())
+                .toList();
+    }
+
     private List<CollectiveGroup> joinData() {
         return join(GroupKind.DATA, IntStream.range(0, nodeOfRank.size()).toArray());
     }
@@ -169,6 +181,25 @@ class NodeGroupsTest {
                     (float) (random.nextGaussian() * Math.pow(10, random.nextInt(8) - 4)));
         }
         return memory;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"000", "001", "012"})
+    void shouldMeetWhereTheRanksLiveNow(String hostOfNodes) {
+        start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, DEADLINE);
+        byte[][] expected = play(joinData());
+        // Nobody leaves: node 1 is lost, then the second one is, and its ranks read nothing any more.
+        for (String nodeOfRanks : List.of("000", "002", "001", "221", "222", "012")) {
+            int epoch = 1 + maps.getFirst().since().stream().mapToInt(Integer::intValue).max().orElseThrow();
+            List<CollectiveGroup> members = move(epoch, nodeOfRanks);
+            for (int time = 0; time < 3; time++) {
+                byte[][] found = play(members);
+                for (int member = 0; member < expected.length; member++) {
+                    assertArrayEquals(expected[member], found[member], nodeOfRanks + ", member " + member);
+                }
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> nodes.get(1).join(GroupKind.DATA, 0, 99));
     }
 
     @Test

@@ -48,8 +48,6 @@ import io.aeron.Publication;
 @Timeout(120)
 class AeronTransportTest {
     private static final int WORLD_SIZE = 4;
-    /** The stream of node 0 to itself in a world of one node. */
-    private static final int OWN_STREAM_ID = 7000;
 
     @TempDir
     Path folder;
@@ -222,7 +220,7 @@ class AeronTransportTest {
         long frames = 0;
         FrameWriter writer = new FrameWriter(false); // as this node writes to itself
         try (Aeron stranger = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory.toString()));
-                Publication publication = stranger.addPublication("aeron:ipc", OWN_STREAM_ID)) {
+                Publication publication = stranger.addPublication("aeron:ipc", transport.ownStreamId())) {
             for (int round = 0; round < 200; round++) {
                 UnsafeBuffer bytes;
                 if (random.nextBoolean()) {

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -100,10 +101,24 @@ final class Samples {
 
     /** The reference engine, but one of its methods throws. */
     static Engine failing(String method) {
+        return before(method, () -> {
+            throw new IllegalStateException("device lost");
+        });
+    }
+
+    /** The reference engine, but one of its methods says that it was entered, and waits. */
+    static Engine waiting(String method, CompletableFuture<Void> entered, CompletableFuture<Void> leave) {
+        return before(method, () -> {
+            entered.complete(null);
+            leave.join();
+        });
+    }
+
+    private static Engine before(String method, Runnable action) {
         return (Engine) Proxy.newProxyInstance(Samples.class.getClassLoader(), new Class<?>[]{Engine.class},
                 (proxy, called, arguments) -> {
                     if (called.getName().equals(method)) {
-                        throw new IllegalStateException("device lost");
+                        action.run();
                     }
                     try {
                         return called.invoke(ENGINE, arguments);

@@ -77,6 +77,25 @@ class SendLedgerTest {
     }
 
     @Test
+    void shouldSendToWhereTheReceiverLivesInTheNewEpoch() {
+        int[] nodeOfRank = {0, 0, 1};
+        var moving = new SendLedger(2, rank -> nodeOfRank[rank]);
+        SendLedger.Outgoing before = message(0, far, 0);
+        assertTrue(moving.send(before));
+        assertNull(moving.credit(far, 0, 1));
+        assertSame(before, moving.next(1));
+        assertNull(moving.credit(far, 1, 1), "the receiver is ahead");
+        nodeOfRank[2] = 0;
+        List<SendLedger.Outgoing> back = new ArrayList<>();
+        moving.epoch(1, back::add);
+        assertEquals(List.of(before), back);
+        assertNull(moving.next(1));
+        SendLedger.Outgoing after = message(1, far, 0);
+        assertTrue(moving.send(after));
+        assertSame(after, moving.next(0));
+    }
+
+    @Test
     void shouldGiveBackWhatIsOfAnEarlierEpoch() {
         send(0, near, 0);
         send(0, near, 1);

@@ -89,10 +89,16 @@ class StartTest {
     @Test
     void shouldNeedThreeTermsForEachStream() {
         TransportSettings settings = TransportSettings.defaults();
-        long one = Driver.neededBytes(Driver.streams(NodeMap.single(8)), settings);
-        long two = Driver.neededBytes(Driver.streams(two(0, 1, 2)), settings);
-        assertEquals(3, (one - (16L << 20)) / settings.termLength());
-        assertEquals(9, (two - (16L << 20)) / settings.termLength());
+        long one = SharedDriver.streamBytes(NodeMap.single(8), 0, settings);
+        long two = SharedDriver.streamBytes(two(0, 1, 2), 0, settings);
+        assertEquals(3, one / settings.termLength());
+        assertEquals(9, two / settings.termLength(), "out, in, and to itself");
+        Endpoint here = new Endpoint("127.0.0.1", 0);
+        NodeMap onOneMachine = new NodeMap(0, List.of(0, 1, 2), List.of(here, here, here), Set.of(1, 2));
+        assertEquals(9, SharedDriver.streamBytes(onOneMachine, 0, settings) / settings.termLength(),
+                "what it reads is another's on the machine");
+        NodeMap moved = onOneMachine.moved(1, List.of(0, 1, 1), Set.of(1));
+        assertEquals(3, SharedDriver.streamBytes(moved, 1, settings) / settings.termLength(), "that to node 1 alone");
     }
 
     @Test
