@@ -49,8 +49,8 @@ final class ChaosRun {
 
     /** Checks everything that can be checked before anything starts. */
     PreparedRun prepare(List<FaultSpec> faults) {
-        Optional<RunRequest.Share> share = spec.cluster()
-                .map(_ -> new RunRequest.Share(IntStream.range(0, spec.parallel().worldSize()).boxed().toList(), true));
+        List<Integer> all = IntStream.range(0, spec.parallel().worldSize()).boxed().toList();
+        Optional<RunRequest.Share> share = spec.cluster().map(_ -> new RunRequest.Share(all, all, true));
         PreparedRun run = new PreparedRun(new RunRequest(spec.with(faults), BuiltInCorpus.utf8(), directory,
                 Optional.empty(), OptionalLong.empty(), Optional.empty(), share));
         if (!run.leavesWeights()) {

@@ -2,6 +2,7 @@ package dev.troupe.cli;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.RequestException;
@@ -46,7 +47,8 @@ final class ClusterFile {
                 .sorted().toList();
         return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                 OptionalLong.empty(), Optional.empty(),
-                Optional.of(new RunRequest.Share(ranksOfMachine, node.equals(leader(cluster)))));
+                Optional.of(new RunRequest.Share(ranksOfMachine, Buddies.ranksCopiedTo(cluster, node.host()),
+                        node.equals(leader(cluster)))));
     }
 
     /** The node that forms the cluster, and so leads the run. */

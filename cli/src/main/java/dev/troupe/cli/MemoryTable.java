@@ -23,16 +23,18 @@ final class MemoryTable {
             return text.toString();
         }
         text.append(":\n");
-        line(text, "", "weights", "gradients", "optimizer", "activations", "boundary", "snapshots", "together");
+        line(text, "", "weights", "gradients", "optimizer", "activations", "boundary", "snapshots", "copies",
+                "together");
         for (RankMemory rank : memory.ranks()) {
             line(text, "rank " + rank.rank(), MemoryPlan.text(rank.weights()), MemoryPlan.text(rank.gradients()),
                     MemoryPlan.text(rank.optimizer()), MemoryPlan.text(rank.activations()),
-                    MemoryPlan.text(rank.boundary()), MemoryPlan.text(rank.snapshots()), MemoryPlan.text(rank.total()));
+                    MemoryPlan.text(rank.boundary()), MemoryPlan.text(rank.snapshots()), MemoryPlan.text(rank.copies()),
+                    MemoryPlan.text(rank.total()));
         }
         return text.toString().stripTrailing();
     }
 
     private static void line(StringBuilder text, Object... cells) {
-        text.append(String.format(Locale.ROOT, "%-8s %11s %11s %11s %11s %11s %11s %11s%n", cells));
+        text.append(String.format(Locale.ROOT, "%-8s %11s %11s %11s %11s %11s %11s %11s %11s%n", cells));
     }
 }

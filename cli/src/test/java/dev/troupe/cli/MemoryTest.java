@@ -60,7 +60,7 @@ class MemoryTest {
         for (RankMemory rank : announced) {
             long bytes = taken.get(rank.rank() + 1);
             String numbers = rank + " took " + bytes;
-            long ofTheEngine = rank.total() - rank.snapshots(); // which are host memory
+            long ofTheEngine = rank.total() - rank.snapshots() - rank.copies(); // which are host memory
             assertTrue(bytes <= ofTheEngine, numbers);
             // How many tensors wait for the transport depends on who is quicker.
             assertTrue(bytes >= ofTheEngine - rank.boundary(), numbers);

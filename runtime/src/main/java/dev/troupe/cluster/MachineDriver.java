@@ -8,6 +8,7 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.TermLength;
 import dev.troupe.run.TrainingPlan;
+import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
@@ -81,7 +82,9 @@ public final class MachineDriver {
         TransportSettings settings = settings(run, directory);
         long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
         long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
-        return SharedDriver.start(directory, there, groupBytes + takeoverBytes, settings);
+        // Each node writes one stream of copies, and at worst all of them to this machine.
+        long copyBytes = run.keepsCopies() ? cluster.nodes().size() * AeronSnapshotCopies.STREAM_BYTES : 0;
+        return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
     /** Deletes what the driver of a host has left where it was killed; for whoever had started it. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What a run takes in memory, known before it starts: each rank's row is walked with the very stages that will run it, on
@@ -35,8 +36,10 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *            whether the run makes passes over held-out data
      * @param recovers
      *            whether ranks keep what they need to start again inside a step
+     * @param copies
+     *            whether other nodes have copies of that
      */
-    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, boolean recovers) {
+    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, boolean recovers, boolean copies) {
         requireStagesThatCanBe(plan);
         // How many messages of an edge can be sent and not received if no credit ever holds one up: so many may wait at
         // their sender, since a send does not wait.
@@ -46,7 +49,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 .certify(plan.heldOut().plan(), Purpose.FORWARD_ONLY, Integer.MAX_VALUE).messagesInFlight();
         List<RankMemory> ranks = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, recovers)) {
+            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, recovers, copies)) {
                 walk.over(plan.training(), unreceived);
                 if (measuresHeldOut) {
                     walk.over(plan.heldOut(), heldOutUnreceived);
@@ -71,9 +74,17 @@ public record MemoryPlan(List<RankMemory> ranks) {
         }
     }
 
-    /** What some of the ranks take. */
-    MemoryPlan of(List<Integer> some) {
-        return new MemoryPlan(some.stream().map(ranks::get).toList());
+    /**
+     * What a machine has of it.
+     *
+     * @param hosted
+     *            the ranks that are there
+     * @param copied
+     *            the ranks of whose snapshots it has copies
+     */
+    MemoryPlan onMachine(List<Integer> hosted, List<Integer> copied) {
+        return new MemoryPlan(Stream.concat(hosted.stream().map(ranks::get).map(RankMemory::atHome),
+                copied.stream().map(ranks::get).map(RankMemory::elsewhere)).toList());
     }
 
     /** Bytes of all ranks. */

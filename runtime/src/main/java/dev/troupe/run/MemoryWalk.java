@@ -13,6 +13,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.Edge;
 import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.snapshot.SnapshotLayout;
 import dev.troupe.snapshot.Snapshots;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -57,6 +58,7 @@ final class MemoryWalk implements AutoCloseable {
     private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
     private final boolean recovers;
+    private final boolean copies;
     private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
     private final Map<Action, Queue<Tensor>> granted = new HashMap<>();
@@ -65,9 +67,10 @@ final class MemoryWalk implements AutoCloseable {
     private Map<Edge, Integer> unreceived = Map.of();
     private long mostSentBytes;
 
-    MemoryWalk(TrainingPlan plan, int rank, Engine engine, boolean recovers) {
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, boolean recovers, boolean copies) {
         this.plan = plan;
         this.recovers = recovers;
+        this.copies = copies;
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
         this.ids = new int[plan.stageSettings().rows()];
@@ -187,13 +190,11 @@ final class MemoryWalk implements AutoCloseable {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
+        long kept = Snapshots.COPIES * stages.values().stream()
+                .mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
                 engine.allocatedBytes() - stateBytes - boundary, boundary,
-                recovers ? Snapshots.COPIES * stages.values().stream().mapToLong(MemoryWalk::stateBytes).sum() : 0);
-    }
-
-    private static long stateBytes(Stage stage) {
-        return stage.state().stream().mapToLong(named -> named.tensor().byteCount()).sum();
+                recovers ? kept : 0, copies ? kept : 0);
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {

@@ -104,10 +104,11 @@ public final class PreparedRun implements AutoCloseable {
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
             try (Engine sizes = engine.open()) {
-                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), recovers());
+                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), recovers(), keepsCopies());
             }
             if (engine.provider().computes()) {
-                memory.of(request.ranksOfMachine()).requireRoom(MachineMemory.availableBytes());
+                memory.onMachine(request.ranksOfMachine(), keepsCopies() ? request.ranksCopiedHere() : List.of())
+                        .requireRoom(MachineMemory.availableBytes());
             }
         } catch (RuntimeException refused) {
             close();
@@ -290,6 +291,12 @@ public final class PreparedRun implements AutoCloseable {
     /** Whether a rank that fails is started again; an experiment measures the run without what that takes. */
     public boolean recovers() {
         return leavesWeights() && spec().recovery().enabled();
+    }
+
+    /** Whether nodes have copies of each other's snapshots. */
+    public boolean keepsCopies() {
+        return recovers() && request.share().isPresent()
+                && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
     }
 
     /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */

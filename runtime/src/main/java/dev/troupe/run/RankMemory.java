@@ -18,11 +18,23 @@ package dev.troupe.run;
  *            be unreceived at one time, or where the run recovers from failures, as many as a pass sends
  * @param snapshots
  *            in host memory, what a rank starts again from
+ * @param copies
+ *            of those, in the host memory of another node
  */
 public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
-        long snapshots) {
+        long snapshots, long copies) {
     /** All of it. */
     public long total() {
-        return weights + gradients + optimizer + activations + boundary + snapshots;
+        return weights + gradients + optimizer + activations + boundary + snapshots + copies;
+    }
+
+    /** What of it the node takes that has the rank. */
+    RankMemory atHome() {
+        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0);
+    }
+
+    /** What of it the node takes that has the copies. */
+    RankMemory elsewhere() {
+        return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies);
     }
 }

@@ -33,12 +33,15 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
      *
      * @param ranksOfMachine
      *            the ranks for which this machine has memory and cores to give
+     * @param ranksCopiedHere
+     *            the ranks of whose snapshots this machine has copies, if there are any
      * @param leads
      *            whether the run's directory is this process's to make
      */
-    public record Share(List<Integer> ranksOfMachine, boolean leads) {
+    public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
         public Share {
             ranksOfMachine = List.copyOf(ranksOfMachine);
+            ranksCopiedHere = List.copyOf(ranksCopiedHere);
         }
     }
 
@@ -52,6 +55,11 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
     List<Integer> ranksOfMachine() {
         return share.map(Share::ranksOfMachine)
                 .orElseGet(() -> IntStream.range(0, spec.parallel().worldSize()).boxed().toList());
+    }
+
+    /** The ranks of other nodes, of whose snapshots nodes of this machine have copies. */
+    List<Integer> ranksCopiedHere() {
+        return share.map(Share::ranksCopiedHere).orElse(List.of());
     }
 
     /** Whether the run's directory is this process's to make. */

@@ -4,7 +4,7 @@ package dev.troupe.snapshot;
  * What a node has copied since its start.
  *
  * @param bytesSent
- *            of snapshots to other nodes, those that were broken off too
+ *            to other nodes, of snapshots that were broken off too, with the headers of frames
  * @param sent
  *            snapshots that went out whole
  * @param brokenOff

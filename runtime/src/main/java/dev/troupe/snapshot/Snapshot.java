@@ -1,64 +1,45 @@
 package dev.troupe.snapshot;
 
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.model.StateTensor;
-import dev.troupe.weights.WeightException;
-import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
- * The state of one stage of a rank after so many steps, in host memory. Its memory is used again for a later state.
+ * The state of one stage of a rank after so many steps, in host memory that is used again for a later state. What is
+ * written or read in parts names the writing that it belongs to: once another has begun, it has no part in it any more.
  *
- * <p>Thread rule: one thread at a time.
+ * <p>Thread rule: any thread. A writing of a whole state holds up other parts for so long, a part for the time of its copy.
  */
-final class Snapshot implements WeightSource {
-    private static final int ALIGNMENT = 64;
-
-    private record Region(long offset, long byteCount, Shape shape, DataType type) {
-    }
-
-    private final Map<String, Region> regions = new HashMap<>();
+final class Snapshot implements AutoCloseable {
+    private final SnapshotLayout layout;
+    private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
-    /** -1 while nothing whole stands here. */
-    private long stepsDone = -1;
+    /** -1 while nothing whole stands here. Written under the lock. */
+    private volatile long stepsDone = -1;
+    private long writing;
 
-    Snapshot(Arena arena, List<StateTensor> state) {
-        long end = 0;
-        for (StateTensor named : state) {
-            Region region = new Region(end, named.tensor().byteCount(), named.tensor().shape(),
-                    named.tensor().dataType());
-            if (regions.putIfAbsent(named.name(), region) == null) { // both ends of a tied table have one name, and the same bits
-                end = roundUp(end + region.byteCount());
-            }
-        }
-        this.memory = arena.allocate(end, ALIGNMENT);
+    Snapshot(SnapshotLayout layout) {
+        this.layout = layout;
+        this.memory = arena.allocate(layout.byteCount(), SnapshotLayout.ALIGNMENT);
     }
 
-    private static long roundUp(long bytes) {
-        return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    SnapshotLayout layout() {
+        return layout;
     }
 
+    /** Of what stands here; negative while that is nothing whole. Waits for nobody. */
     long stepsDone() {
         return stepsDone;
     }
 
-    /** Whether the writing of it broke off. */
-    boolean isBroken() {
-        return stepsDone < 0;
-    }
-
     /** Copies a state over the one that is here. */
-    void write(Engine engine, List<StateTensor> state, long afterSteps) {
-        stepsDone = -1;
+    synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
+        begin();
         for (StateTensor named : state) {
             if (!named.copy() || !isWritten(named, state)) {
-                engine.copyToHost(named.tensor(), 0, slice(regions.get(named.name())));
+                engine.copyToHost(named.tensor(), 0, slice(layout.regions().get(named.name())));
             }
         }
         stepsDone = afterSteps;
@@ -69,17 +50,52 @@ final class Snapshot implements WeightSource {
         return state.stream().anyMatch(other -> !other.copy() && other.name().equals(copy.name()));
     }
 
-    private MemorySegment slice(Region region) {
+    private MemorySegment slice(SnapshotLayout.Region region) {
         return memory.asSlice(region.offset(), region.byteCount());
     }
 
-    @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
-        Region region = regions.get(name);
-        if (region == null || !region.shape().equals(shape) || region.type() != floatType) {
-            throw new WeightException("the snapshot was expected to have " + name + " as " + floatType + " " + shape
-                    + ", but has " + (region == null ? "nothing" : region.type() + " " + region.shape()));
+    /** Begins to write over what is here; returns the number of this writing. */
+    synchronized long begin() {
+        stepsDone = -1;
+        return ++writing;
+    }
+
+    /** Which writing made what stands here; negative where that is not the state after so many steps. */
+    synchronized long writingOf(long afterSteps) {
+        return stepsDone == afterSteps ? writing : -1;
+    }
+
+    /** Writes a part; false where another writing has begun since. */
+    synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
+        boolean isOurs = ofWriting == writing && stepsDone < 0;
+        if (isOurs) {
+            memory.asSlice(offset, source.byteSize()).copyFrom(source);
         }
-        target.copyFrom(slice(region));
+        return isOurs;
+    }
+
+    /** Says that all parts are here; false where another writing has begun since. */
+    synchronized boolean finish(long ofWriting, long afterSteps) {
+        boolean isOurs = ofWriting == writing && stepsDone < 0;
+        if (isOurs) {
+            stepsDone = afterSteps;
+        }
+        return isOurs;
+    }
+
+    /** Reads a part of what a writing made; false where it does not stand any more. */
+    synchronized boolean get(long ofWriting, long offset, MemorySegment target) {
+        boolean stands = ofWriting == writing && stepsDone >= 0;
+        if (stands) {
+            target.copyFrom(memory.asSlice(offset, target.byteSize()));
+        }
+        return stands;
+    }
+
+    /** Frees the memory; whoever still reads or writes a part hears that it has none. */
+    @Override
+    public synchronized void close() {
+        begin();
+        arena.close();
     }
 }

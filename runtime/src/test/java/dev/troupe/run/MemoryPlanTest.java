@@ -61,7 +61,8 @@ class MemoryPlanTest {
         long psi = 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
         StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
         List<RankMemory> ranks = MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
-                new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false, false).ranks();
+                new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false, false, false)
+                .ranks();
         assertEquals(data, ranks.size());
         for (RankMemory rank : ranks) {
             assertEquals(zero < 3 ? 4 * psi : 4 * psi / data + 2 * 4 * block, rank.weights());
@@ -96,8 +97,8 @@ class MemoryPlanTest {
     void shouldCountActivationsByThePeaksOfTheCertificate() {
         long row = 12 * FLOAT;
         for (Recompute recompute : Recompute.values()) {
-            long three = MemoryPlan.of(plan("gpipe", 1, 3, recompute), reference(), false, false).total();
-            long four = MemoryPlan.of(plan("gpipe", 1, 4, recompute), reference(), false, false).total();
+            long three = MemoryPlan.of(plan("gpipe", 1, 3, recompute), reference(), false, false, false).total();
+            long four = MemoryPlan.of(plan("gpipe", 1, 4, recompute), reference(), false, false, false).total();
             assertEquals(switch (recompute) {
                 case NONE -> 2 * (16 * ACTIVATION + (4 + 2 * 6) * row) + 2 * ACTIVATION + (10 + 3) * row;
                 case SELECTIVE -> 2 * (9 * ACTIVATION + 4 * row) + ACTIVATION + (10 + 3) * row;
@@ -108,12 +109,26 @@ class MemoryPlanTest {
 
     @Test
     void shouldRefuseWhatTheMachineHasNotToGive() {
-        MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0)));
+        MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0)));
         memory.requireRoom(memory.total());
         String refusal = assertThrows(RequestException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
                 + " 3.00 GiB to give: take a smaller model (model.hidden, model.layers), or training.optimizer.kind ="
                 + " sgd, which remembers nothing", refusal);
+    }
+
+    @Test
+    void shouldCountSnapshotsAtHomeAndCopiesWhereTheyLie() {
+        MemoryPlan memory = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, true, true);
+        for (RankMemory rank : memory.ranks()) {
+            assertTrue(rank.snapshots() > rank.weights() + rank.optimizer(), rank.toString());
+            assertTrue(rank.snapshots() <= 2 * (rank.weights() + rank.optimizer()), rank.toString());
+            assertEquals(rank.snapshots(), rank.copies());
+        }
+        RankMemory first = memory.ranks().getFirst();
+        long there = memory.onMachine(List.of(1), List.of(0)).total();
+        assertEquals(memory.ranks().get(1).total() - memory.ranks().get(1).copies() + first.copies(), there);
+        assertEquals(memory.total(), memory.onMachine(List.of(0), List.of(1)).total() + there);
     }
 
     @Test
@@ -123,7 +138,7 @@ class MemoryPlanTest {
     }
 
     private static List<RankMemory> ranks(String schedule, int pipeline) {
-        return MemoryPlan.of(plan(schedule, pipeline, 4, Recompute.NONE), reference(), false, false).ranks();
+        return MemoryPlan.of(plan(schedule, pipeline, 4, Recompute.NONE), reference(), false, false, false).ranks();
     }
 
     private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {

@@ -1,0 +1,55 @@
+package dev.troupe.config.cluster;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Which node has copies of what the ranks of another keep, and takes them over when that one is lost. Pure functions. */
+public final class Buddies {
+    private Buddies() {
+    }
+
+    /**
+     * Gives every node that has ranks another that lives: one without ranks where there is one, else one with ranks; on
+     * another host where there is a choice; the one that is buddy to the fewest, and of those the next in the order of the
+     * file, after whose end its beginning comes.
+     *
+     * @param nodes every node of the cluster
+     * @param nodeOfRank for each rank its node, by index
+     * @param alive the nodes that live, by index
+     * @return for each living node with ranks its buddy, by index; empty where only one node lives
+     */
+    public static Map<Integer, Integer> of(List<NodeSpec> nodes, List<Integer> nodeOfRank, Set<Integer> alive) {
+        Set<Integer> busy = new TreeSet<>(nodeOfRank);
+        busy.retainAll(alive);
+        List<Integer> free = alive.stream().filter(node -> !busy.contains(node)).toList();
+        Map<Integer, Integer> buddies = new TreeMap<>();
+        int[] load = new int[nodes.size()];
+        for (int node : busy) {
+            List<Integer> candidates = free.isEmpty() ? busy.stream().filter(other -> other != node).toList() : free;
+            candidates.stream()
+                    .min(Comparator.comparing((Integer other) -> nodes.get(other).isOn(nodes.get(node).host()))
+                            .thenComparing(other -> load[other])
+                            .thenComparing(other -> Math.floorMod(other - node, nodes.size())))
+                    .ifPresent(buddy -> {
+                        buddies.put(node, buddy);
+                        load[buddy]++;
+                    });
+        }
+        return buddies;
+    }
+
+    /** Returns the ranks whose nodes have their buddies on a host while all nodes live, ascending. */
+    public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
+        List<NodeSpec> nodes = cluster.nodes();
+        Set<Integer> all = IntStream.range(0, nodes.size()).boxed().collect(Collectors.toSet());
+        return of(nodes, cluster.nodeOfRank(), all).entrySet().stream()
+                .filter(pair -> nodes.get(pair.getValue()).isOn(host))
+                .flatMap(pair -> nodes.get(pair.getKey()).ranks().stream()).sorted().toList();
+    }
+}

@@ -1,0 +1,31 @@
+package dev.troupe.snapshot;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
+
+/** What stood in a snapshot when it was looked for. What has been written over since is refused. */
+final class KeptState implements WeightSource {
+    private final Snapshot snapshot;
+    private final long writing;
+
+    KeptState(Snapshot snapshot, long writing) {
+        this.snapshot = snapshot;
+        this.writing = writing;
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+        SnapshotLayout.Region region = snapshot.layout().regions().get(name);
+        if (region == null || !region.shape().equals(shape) || region.type() != floatType) {
+            throw new WeightException("the snapshot was expected to have " + name + " as " + floatType + " " + shape
+                    + ", but has " + (region == null ? "nothing" : region.type() + " " + region.shape()));
+        }
+        if (!snapshot.get(writing, region.offset(), target)) {
+            throw new WeightException("the snapshot was expected to stand while " + name
+                    + " was read, but a later one has been written over it");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.snapshot.CopyCounters;
+import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.CopyAgent.Command;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportSettings;
+import io.aeron.Aeron;
+import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.LogBufferDescriptor;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@link SnapshotCopies} over the media driver of this node's machine, with a thread of its own. */
+public final class AeronSnapshotCopies implements SnapshotCopies {
+    private static final Logger LOG = LoggerFactory.getLogger(AeronSnapshotCopies.class);
+    /** Half of it may be under way, sixteen frames over IPC; three of them lie in the driver's directory. */
+    static final int TERM_LENGTH = 2 << 20;
+    /** Bytes that a stream takes in the directory of the media driver at each of its ends, once where both share it. */
+    public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
+            LogBufferDescriptor.PAGE_MIN_SIZE);
+    /** Beyond those of the transport and of any number of groups. */
+    private static final int FIRST_STREAM_ID = 1_000_000_000;
+    private static final long CLOSE_TIMEOUT_MILLIS = 5000;
+
+    private final NodeMap nodes;
+    private final CopyAgent agent;
+    private final CopyTally tally;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    private AeronSnapshotCopies(NodeMap nodes, CopyAgent agent, CopyTally tally) {
+        this.nodes = nodes;
+        this.agent = agent;
+        this.tally = tally;
+    }
+
+    /**
+     * Connects to the media driver and takes copies from then on.
+     *
+     * @param nodes
+     *            which node this is, and the channels between nodes; which ranks are where does not matter
+     * @param settings
+     *            of the transport, whose UDP ports copies come in at too
+     * @param driverDirectory
+     *            where the media driver of this node keeps its files
+     * @param snapshots
+     *            what is sent, and where what comes is kept; it is closed after this
+     * @throws TransportException
+     *             if there is no driver, or a channel cannot be opened; nothing is left behind
+     */
+    public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
+            Snapshots snapshots, Listener listener) {
+        int self = nodes.self();
+        CopyTally tally = new CopyTally();
+        Aeron aeron = null;
+        try {
+            aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
+                    .useConductorAgentInvoker(true)
+                    .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
+                    .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
+            CopyAgent agent = new CopyAgent(self, aeron, node -> nodes.channel(self, node), snapshots, listener, tally);
+            IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
+                    .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct().forEach(agent::listen);
+            agent.thread().start();
+            return new AeronSnapshotCopies(nodes, agent, tally);
+        } catch (AeronException refused) {
+            if (aeron != null) {
+                aeron.close();
+            }
+            throw new TransportException("copies of snapshots cannot come to node " + self + ": " + refused.getMessage()
+                    + "; see that the address is of this machine and its port is free", refused);
+        }
+    }
+
+    /** The stream that all send on to a node. */
+    static int streamId(int toNode) {
+        return FIRST_STREAM_ID + toNode;
+    }
+
+    @Override
+    public void send(int toNode, int rank, int stage, long stepsDone) {
+        Objects.checkIndex(toNode, nodes.nodeCount());
+        if (toNode == nodes.self()) {
+            throw new IllegalArgumentException("a copy goes to another node than " + toNode + ", which this is");
+        }
+        agent.submit(new Command.Send(toNode, rank, stage, stepsDone));
+    }
+
+    @Override
+    public void forget(int node) {
+        agent.submit(new Command.Forget(node));
+    }
+
+    @Override
+    public CopyCounters counters() {
+        return tally.counters();
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed.compareAndSet(false, true)) {
+            return;
+        }
+        agent.stop();
+        try {
+            agent.thread().join(CLOSE_TIMEOUT_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (agent.thread().isAlive()) {
+            LOG.warn("the thread of the copies did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
+        }
+    }
+}

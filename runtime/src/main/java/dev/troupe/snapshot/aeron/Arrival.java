@@ -1,0 +1,154 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.snapshot.IncomingCopy;
+import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.SnapshotLayout;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
+import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The copy that comes in over one stream. Belongs to the copying thread. */
+final class Arrival {
+    private static final Logger LOG = LoggerFactory.getLogger(Arrival.class);
+    /** Beyond any layout: a hundred thousand tensors. */
+    private static final long MOST_LAYOUT_BYTES = 16 << 20;
+
+    private final Snapshots snapshots;
+    private final SnapshotCopies.Listener listener;
+    private final CopyTally tally;
+    private int fromNode = -1;
+    private boolean isSilenced;
+    /** Null while no copy is under way; what comes then is the rest of one that was refused, and not looked at. */
+    private Subject subject;
+    private CRC32C sum;
+    private Part part;
+    private long total;
+    private long position;
+    private byte[] layout;
+    private IncomingCopy copy;
+
+    Arrival(Snapshots snapshots, SnapshotCopies.Listener listener, CopyTally tally) {
+        this.snapshots = snapshots;
+        this.listener = listener;
+        this.tally = tally;
+    }
+
+    /** The node that sends on the stream; negative before a frame has said. */
+    int fromNode() {
+        return fromNode;
+    }
+
+    boolean isUnderWay() {
+        return subject != null;
+    }
+
+    /** Hears no more of this stream: its sender counts as dead. */
+    void silence() {
+        isSilenced = true;
+        if (isUnderWay()) {
+            refuse("its sender has died");
+        }
+    }
+
+    /** Takes what there is in a frame. */
+    void take(CopyFrame frame) {
+        if (isSilenced) {
+            return;
+        }
+        if (frame.part() == Part.LAYOUT && frame.offset() == 0) {
+            if (isUnderWay()) {
+                refuse("its sender has broken it off");
+            }
+            begin(frame);
+        }
+        if (!isUnderWay()) {
+            return;
+        }
+        if (!frame.isOf(subject) || frame.part() != part || frame.total() != total || frame.offset() != position) {
+            refuse("a part of it is missing");
+            return;
+        }
+        sum.update(frame.payload());
+        if ((int) sum.getValue() != frame.checksum()) {
+            refuse("its checksum is " + Integer.toHexString(frame.checksum()) + ", but what came has "
+                    + Integer.toHexString((int) sum.getValue()));
+            return;
+        }
+        keep(frame.payloadSegment());
+    }
+
+    private void begin(CopyFrame frame) {
+        subject = frame.subject();
+        fromNode = subject.fromNode();
+        sum = subject.checksum();
+        part = Part.LAYOUT;
+        total = frame.total();
+        position = 0;
+        if (total > MOST_LAYOUT_BYTES) {
+            refuse("its layout would have " + total + " bytes");
+        } else {
+            layout = new byte[(int) total];
+        }
+    }
+
+    private void keep(MemorySegment payload) {
+        if (part == Part.LAYOUT) {
+            MemorySegment.ofArray(layout).asSlice(position, payload.byteSize()).copyFrom(payload);
+        } else if (!copy.write(position, payload)) {
+            subject = null; // a rank that came here needs the memory
+            return;
+        }
+        position += payload.byteSize();
+        if (position == total && part == Part.LAYOUT) {
+            makeRoom();
+        }
+        if (isUnderWay() && position == total && part == Part.BYTES) {
+            complete();
+        }
+    }
+
+    private void makeRoom() {
+        try {
+            SnapshotLayout kept = SnapshotLayout.decode(layout);
+            Optional<IncomingCopy> accepted = snapshots.accept(subject.rank(), subject.stage(), subject.stepsDone(),
+                    kept);
+            part = Part.BYTES;
+            total = kept.byteCount();
+            position = 0;
+            if (accepted.isPresent()) {
+                copy = accepted.get();
+            } else {
+                subject = null; // as late a one is here
+            }
+        } catch (IllegalArgumentException | OutOfMemoryError refusal) {
+            refuse(refusal.getMessage());
+        }
+    }
+
+    private void complete() {
+        Subject whole = subject;
+        subject = null;
+        if (!copy.complete()) {
+            return; // a rank that came here needs the memory
+        }
+        tally.received.increment();
+        try {
+            listener.onCopied(whole.rank(), whole.stage(), whole.stepsDone());
+        } catch (RuntimeException e) {
+            // One error of who listens must not stop the copies of other stages.
+            LOG.error("a listener of copies threw", e);
+        }
+    }
+
+    /** Gives up what is under way. */
+    void refuse(String why) {
+        LOG.warn("a copy is not taken ({}): {}", subject, why);
+        tally.refused.increment();
+        subject = null;
+    }
+}

@@ -1,0 +1,207 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.Snapshots;
+import io.aeron.Aeron;
+import io.aeron.ChannelUriStringBuilder;
+import io.aeron.Image;
+import io.aeron.Subscription;
+import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.FragmentHandler;
+import io.aeron.logbuffer.Header;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The copying thread of a node. Each round it takes commands, sends a few frames to each node, receives a few; when a round
+ * did nothing it rests, the longer the longer there is nothing, and a command wakes it. It never spins: ranks need the
+ * cores.
+ */
+final class CopyAgent implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
+    private static final int FRAMES_PER_POLL = 16;
+    private static final long MIN_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** While a copy is under way: as long as the media driver sleeps. */
+    private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** A copy that comes in may be so late to be noticed. */
+    private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** What other threads ask of this one. */
+    sealed interface Command {
+        record Send(int toNode, int rank, int stage, long stepsDone) implements Command {
+        }
+
+        record Forget(int node) implements Command {
+        }
+    }
+
+    private final int self;
+    private final Aeron aeron;
+    private final IntFunction<String> channelTo;
+    private final Snapshots snapshots;
+    private final SnapshotCopies.Listener listener;
+    private final CopyTally tally;
+    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final List<Subscription> inlets = new ArrayList<>();
+    private final Map<Integer, Outlet> outlets = new HashMap<>();
+    /** By the stream they come on. */
+    private final Map<Image, Arrival> arrivals = new IdentityHashMap<>();
+    private final CopyFrame frame = new CopyFrame();
+    private final FragmentHandler onFragment = this::onFragment;
+    private final Thread thread;
+    private long parkNanos = MIN_PARK_NANOS;
+    private volatile boolean isParked;
+    private volatile boolean isRunning = true;
+
+    /**
+     * @param channelTo
+     *            the channel to a node
+     */
+    CopyAgent(int self, Aeron aeron, IntFunction<String> channelTo, Snapshots snapshots,
+            SnapshotCopies.Listener listener, CopyTally tally) {
+        this.self = self;
+        this.aeron = aeron;
+        this.channelTo = channelTo;
+        this.snapshots = snapshots;
+        this.listener = listener;
+        this.tally = tally;
+        this.thread = Thread.ofPlatform().name("troupe-copies").daemon().unstarted(this);
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** Before the thread starts: opens a way in. */
+    void listen(String channel) {
+        inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(self), null, this::onGone));
+    }
+
+    /** Hands a command in, from any thread, and wakes this one if it rests. */
+    void submit(Command command) {
+        if (!isRunning) {
+            return;
+        }
+        commands.offer(command);
+        if (isParked) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Asks the thread to end. */
+    void stop() {
+        isRunning = false;
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (isRunning) {
+                rest(round());
+            }
+        } catch (Throwable e) {
+            // Errors too: nothing that trains needs copies, but whoever takes a rank over will find none that is new.
+            LOG.error("the copies of snapshots ended by an error", e);
+        } finally {
+            isRunning = false;
+            outlets.values().forEach(Outlet::close);
+            aeron.close();
+        }
+    }
+
+    private int round() {
+        int work = aeron.conductorAgentInvoker().invoke();
+        if (aeron.isClosed()) {
+            throw new IllegalStateException("the Aeron client has closed itself");
+        }
+        Command command;
+        while ((command = commands.poll()) != null) {
+            work++;
+            take(command);
+        }
+        for (Outlet outlet : outlets.values()) {
+            work += outlet.send();
+        }
+        outlets.values().removeIf(Outlet::isClosed);
+        for (Subscription inlet : inlets) {
+            work += inlet.poll(onFragment, FRAMES_PER_POLL);
+        }
+        return work;
+    }
+
+    private void take(Command command) {
+        switch (command) {
+            case Command.Send send -> offer(send);
+            case Command.Forget forget -> {
+                Outlet outlet = outlets.remove(forget.node());
+                if (outlet != null) {
+                    outlet.close();
+                }
+                arrivals.values().stream().filter(arrival -> arrival.fromNode() == forget.node())
+                        .forEach(Arrival::silence);
+            }
+        }
+    }
+
+    private void offer(Command.Send send) {
+        try {
+            outlets.computeIfAbsent(send.toNode(), this::open).offer(send.rank(), send.stage(), send.stepsDone());
+        } catch (AeronException refused) {
+            LOG.warn("no copies can be sent to node {}: {}", send.toNode(), refused.getMessage());
+        }
+    }
+
+    private Outlet open(int node) {
+        String channel = new ChannelUriStringBuilder(channelTo.apply(node)).termLength(AeronSnapshotCopies.TERM_LENGTH)
+                .build();
+        return new Outlet(self, aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(node)), snapshots,
+                tally);
+    }
+
+    private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
+        Arrival arrival = arrivals.computeIfAbsent((Image) header.context(),
+                _ -> new Arrival(snapshots, listener, tally));
+        if (frame.wrap(buffer, offset, length)) {
+            arrival.take(frame);
+        } else {
+            arrival.refuse("found " + length + " bytes that are no frame of this version");
+        }
+    }
+
+    private void onGone(Image image) {
+        Arrival arrival = arrivals.remove(image);
+        if (arrival != null && arrival.isUnderWay()) {
+            arrival.refuse("its sender has gone");
+        }
+    }
+
+    private void rest(int work) {
+        if (work > 0) {
+            parkNanos = MIN_PARK_NANOS;
+            return;
+        }
+        // Set before the look at the queue, as submit() looks at it after its offer: one of the two sees the other.
+        isParked = true;
+        if (isRunning && commands.isEmpty()) {
+            LockSupport.parkNanos(this, parkNanos);
+        }
+        isParked = false;
+        parkNanos = Math.min(2 * parkNanos, isBusy() ? MAX_BUSY_PARK_NANOS : MAX_IDLE_PARK_NANOS);
+    }
+
+    private boolean isBusy() {
+        return outlets.values().stream().anyMatch(Outlet::isBusy)
+                || arrivals.values().stream().anyMatch(Arrival::isUnderWay);
+    }
+}

@@ -1,0 +1,100 @@
+package dev.troupe.snapshot.aeron;
+
+import dev.troupe.snapshot.OutgoingCopy;
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
+import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import io.aeron.ExclusivePublication;
+import io.aeron.Publication;
+import io.aeron.logbuffer.BufferClaim;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/** A copy on its way to another node, frame by frame. Belongs to the copying thread. */
+final class Sending {
+    /** What came of an attempt to send the next frame. */
+    enum Outcome {
+        /** It is on its way. */
+        SENT,
+        /** The receiver has not read enough yet: try again. */
+        LATER,
+        /** The snapshot has been written over. */
+        GONE,
+        /** Nobody listens. */
+        UNHEARD,
+        /** The stream takes nothing any more. */
+        CLOSED
+    }
+
+    private static final int LINE_BYTES = 64;
+
+    private final Subject subject;
+    private final OutgoingCopy source;
+    private final byte[] layout;
+    private final CRC32C sum;
+    private Part part = Part.LAYOUT;
+    private long position;
+
+    Sending(Subject subject, OutgoingCopy source) {
+        this.subject = subject;
+        this.source = source;
+        this.layout = source.layout().encode();
+        this.sum = subject.checksum();
+    }
+
+    Subject subject() {
+        return subject;
+    }
+
+    boolean isDone() {
+        return part == Part.BYTES && position == total();
+    }
+
+    private long total() {
+        return part == Part.LAYOUT ? layout.length : source.layout().byteCount();
+    }
+
+    /** Bytes of the next frame's part. */
+    private int nextBytes(ExclusivePublication stream) {
+        int room = stream.maxPayloadLength() - CopyFrame.HEADER_BYTES;
+        return (int) Math.min(total() - position, room - room % LINE_BYTES);
+    }
+
+    /** Sends the next frame, unless {@link #isDone}. */
+    Outcome sendNext(ExclusivePublication stream, BufferClaim claim) {
+        int bytes = nextBytes(stream);
+        long claimed = stream.tryClaim(CopyFrame.HEADER_BYTES + bytes, claim);
+        if (claimed <= 0) {
+            return refused(claimed);
+        }
+        ByteBuffer payload = CopyFrame.payload(claim.buffer(), claim.offset(), bytes);
+        if (!fill(MemorySegment.ofBuffer(payload))) {
+            claim.abort();
+            return Outcome.GONE;
+        }
+        sum.update(payload); // of what is sent, not of memory that is written over later
+        CopyFrame.write(claim.buffer(), claim.offset(), part, subject, total(), position, (int) sum.getValue());
+        claim.commit();
+        position += bytes;
+        if (part == Part.LAYOUT && position == total()) {
+            part = Part.BYTES;
+            position = 0;
+        }
+        return Outcome.SENT;
+    }
+
+    private static Outcome refused(long code) {
+        if (code == Publication.NOT_CONNECTED) {
+            return Outcome.UNHEARD;
+        }
+        return code == Publication.CLOSED || code == Publication.MAX_POSITION_EXCEEDED ? Outcome.CLOSED : Outcome.LATER;
+    }
+
+    private boolean fill(MemorySegment payload) {
+        if (part == Part.BYTES) {
+            return source.read(position, payload);
+        }
+        payload.copyFrom(MemorySegment.ofArray(layout).asSlice(position, payload.byteSize()));
+        return true;
+    }
+}
