@@ -93,6 +93,7 @@ class SendLedgerTest {
         SendLedger.Outgoing after = message(1, far, 0);
         assertTrue(moving.send(after));
         assertSame(after, moving.next(0));
+        assertNull(moving.next(1), "not where it lived before");
     }
 
     @Test
