@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.KeyStore;
 import java.security.interfaces.RSAPrivateKey;
 import java.security.interfaces.RSAPublicKey;
 import java.security.cert.CertificateExpiredException;
@@ -17,6 +18,9 @@ import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * The files with which a node shows who it is. Pekko reads them anew for every connection, and one that does not do would only
@@ -26,6 +30,9 @@ public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
     private static final String KEY = "cluster.tls.key";
     private static final String AUTHORITY = "cluster.tls.authority";
+    /** Of stores that live in memory. */
+    private static final String STORE = "PKCS12";
+    private static final char[] NO_PASSWORD = {};
 
     private Certificates() {
     }
@@ -52,6 +59,34 @@ public final class Certificates {
         if (!(certificate.getPublicKey() instanceof RSAPublicKey ours) || !ours.getModulus().equals(key.getModulus())) {
             throw refused(KEY, tls.key(), "is not the key of " + CERTIFICATE + " " + tls.certificate(),
                     "name the files that were made together", null);
+        }
+    }
+
+    /**
+     * What a connection needs to show the certificate, and to hold what the other side shows against the authority.
+     *
+     * @throws RequestException
+     *             where a file cannot be read now
+     */
+    static SSLContext context(TlsSpec tls) {
+        try {
+            KeyStore own = KeyStore.getInstance(STORE);
+            KeyStore trusted = KeyStore.getInstance(STORE);
+            own.load(null, null);
+            trusted.load(null, null);
+            own.setKeyEntry("node", key(tls.key()), NO_PASSWORD,
+                    new X509Certificate[]{certificate(CERTIFICATE, tls.certificate())});
+            trusted.setCertificateEntry("authority", certificate(AUTHORITY, tls.authority()));
+            KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            keys.init(own, NO_PASSWORD);
+            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+            return context;
+        } catch (GeneralSecurityException | IOException failure) {
+            throw refused(CERTIFICATE, tls.certificate(), "cannot be used (" + failure.getMessage() + ")",
+                    "see that it was made together with " + KEY + " " + tls.key(), failure);
         }
     }
 

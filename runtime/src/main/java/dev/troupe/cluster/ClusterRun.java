@@ -10,6 +10,8 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
+import dev.troupe.lifeline.Lifelines;
+import dev.troupe.lifeline.Sockets;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
 import dev.troupe.run.PreparedRun;
@@ -23,6 +25,7 @@ import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.aeron.SharedDriver;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -92,7 +95,8 @@ public final class ClusterRun {
                             resources.snapshots(), new CopyRoutes(), Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
-                    guardian(node, lost, coordinator(run, cluster, traits, leader, outcome, faults, damage)),
+                    guardian(node, lost, resources.lifelines(),
+                            coordinator(run, cluster, traits, leader, outcome, faults, damage)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self, run.spec().faults()));
             damage.has(new ControlLink(system));
             StatusBoard.of(system.classicSystem())
@@ -157,11 +161,12 @@ public final class ClusterRun {
 
     /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
     private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node, LostNodes lost,
-            Behavior<TrainingCoordinator.Command> singleton) {
+            Lifelines lifelines, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
+            context.spawn(DeadNodes.follow(lifelines), "dead-nodes");
             var hosting = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             context.watch(hosting);
             return Behaviors.receive(TrainingCoordinator.Command.class)
@@ -173,10 +178,30 @@ public final class ClusterRun {
         });
     }
 
-    /** What carries the tensors of a node. */
-    private record Resources(Optional<SharedDriver> driver, Transport transport, NodeGroups groups,
+    /** What carries the tensors of a node, and what tells the others that it lives. */
+    private record Resources(Lifelines lifelines, Optional<SharedDriver> driver, Transport transport, NodeGroups groups,
             Optional<Snapshots> snapshots) {
         static Resources open(PreparedRun run, NodeSpec self) {
+            Lifelines lifelines = listen(run.spec().cluster().orElseThrow(), self);
+            try {
+                return open(run, self, lifelines);
+            } catch (RuntimeException failure) {
+                lifelines.close();
+                throw failure;
+            }
+        }
+
+        /** Before the node joins: whoever finds it in the cluster calls it. */
+        private static Lifelines listen(ClusterSpec cluster, NodeSpec self) {
+            try {
+                return Lifelines.listen(cluster, self,
+                        cluster.tls().<Sockets>map(MutualTls::new).orElse(Sockets.PLAIN));
+            } catch (IOException taken) {
+                throw Ports.refused(self, "data-port", self.dataPort(), taken);
+            }
+        }
+
+        private static Resources open(PreparedRun run, NodeSpec self, Lifelines lifelines) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
             Optional<SharedDriver> driver = MachineDriver.find(run, self);
@@ -186,7 +211,7 @@ public final class ClusterRun {
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {
-                    return new Resources(driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
+                    return new Resources(lifelines, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
                             directory, TrainingRun.groupDeadline(run)), TrainingRun.snapshots(run));
                 } catch (RuntimeException failure) {
                     transport.close();
@@ -203,6 +228,7 @@ public final class ClusterRun {
             groups.close();
             snapshots.ifPresent(Snapshots::close);
             driver.ifPresent(SharedDriver::close);
+            lifelines.close();
         }
 
         void close() {

@@ -22,22 +22,29 @@ final class LostNodes {
     private final Set<String> names = new ConcurrentSkipListSet<>();
 
     /** Follows what the cluster says of its members. */
-    Behavior<ClusterEvent.ReachabilityEvent> follow() {
+    Behavior<ClusterEvent.ClusterDomainEvent> follow() {
         return Behaviors.setup(context -> {
-            Cluster.get(context.getSystem()).subscriptions()
-                    .tell(Subscribe.create(context.getSelf(), ClusterEvent.ReachabilityEvent.class));
-            return Behaviors.receive(ClusterEvent.ReachabilityEvent.class)
+            Cluster cluster = Cluster.get(context.getSystem());
+            cluster.subscriptions()
+                    .tell(Subscribe.create(context.getSelf().narrow(), ClusterEvent.ReachabilityEvent.class));
+            cluster.subscriptions()
+                    .tell(Subscribe.create(context.getSelf().narrow(), ClusterEvent.MemberRemoved.class));
+            return Behaviors.receive(ClusterEvent.ClusterDomainEvent.class)
                     .onMessage(ClusterEvent.UnreachableMember.class, lost -> {
                         names.add(name(lost.member()));
                         return Behaviors.same();
                     }).onMessage(ClusterEvent.ReachableMember.class, found -> {
                         names.remove(name(found.member()));
                         return Behaviors.same();
+                    }).onMessage(ClusterEvent.MemberRemoved.class, removed -> {
+                        names.remove(name(removed.member())); // this part goes on without it
+                        return Behaviors.same();
                     }).build();
         });
     }
 
-    private static String name(Member member) {
+    /** The node that a member is. */
+    static String name(Member member) {
         return member.getRoles().stream().filter(role -> role.startsWith(ROLE))
                 .map(role -> role.substring(ROLE.length())).findFirst().orElseGet(member::toString);
     }

@@ -22,6 +22,7 @@ final class Ports {
      */
     static void requireFree(ClusterSpec cluster, NodeSpec self) {
         requireTcp(self, "control-port", self.controlPort());
+        requireTcp(self, "data-port", self.dataPort());
         if (self.managementPort() > 0) {
             requireTcp(self, "management-port", self.managementPort());
         }

@@ -1,0 +1,126 @@
+package dev.troupe.cluster;
+
+import dev.troupe.lifeline.End;
+import dev.troupe.lifeline.Lifelines;
+import dev.troupe.lifeline.Peer;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.apache.pekko.cluster.ClusterEvent;
+import org.apache.pekko.cluster.Member;
+import org.apache.pekko.cluster.MemberStatus;
+import org.apache.pekko.cluster.typed.Cluster;
+import org.apache.pekko.cluster.typed.Down;
+import org.apache.pekko.cluster.typed.Subscribe;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a lifeline to every member, and takes one out of the cluster as soon as its process has ended. Nobody need agree to that:
+ * every node that sees it does the same, and who is left goes on, be it one of two.
+ */
+final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
+    /** What it is told. */
+    sealed interface Command {
+    }
+
+    private record Changed(ClusterEvent.MemberEvent event) implements Command {
+    }
+
+    private record Ended(Peer peer, End end, String seen) implements Command {
+    }
+
+    private record Overdue(Ended ended) implements Command {
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger("dev.troupe.events");
+
+    /** A run that is over ends on all nodes, on one a little earlier: what that one told the others may be on its way still. */
+    private static final Duration PARTING = Duration.ofSeconds(1);
+
+    private final TimerScheduler<Command> timers;
+    private final Lifelines lifelines;
+    private final Cluster cluster;
+    /** Who has ended, and must not stay a member. */
+    private final Set<Peer> ended = new HashSet<>();
+
+    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, Lifelines lifelines) {
+        super(context);
+        this.timers = timers;
+        this.lifelines = lifelines;
+        this.cluster = Cluster.get(context.getSystem());
+        lifelines.begin(cluster.selfMember().uniqueAddress().longUid(),
+                (peer, end, seen) -> context.getSelf().tell(new Ended(peer, end, seen)));
+        cluster.subscriptions().tell(Subscribe.create(
+                context.messageAdapter(ClusterEvent.MemberEvent.class, Changed::new), ClusterEvent.MemberEvent.class));
+    }
+
+    /** Follows what the cluster says of its members, and what the lifelines say of their processes. */
+    static Behavior<Command> follow(Lifelines lifelines) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, lifelines)));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(Changed.class, this::onChanged).onMessage(Ended.class, this::onEnded)
+                .onMessage(Overdue.class, overdue -> onOverdue(overdue.ended())).build();
+    }
+
+    private Behavior<Command> onChanged(Changed changed) {
+        Member member = changed.event().member();
+        Peer peer = peer(member);
+        if (changed.event() instanceof ClusterEvent.MemberRemoved) {
+            lifelines.forget(peer);
+            if (ended.remove(peer)) {
+                LifelineDetector.forget(classic(), member.address());
+            }
+        } else if (ended.contains(peer)) { // the word that it had joined was slower than its end
+            down(member);
+        } else if (changed.event() instanceof ClusterEvent.MemberJoined
+                || changed.event() instanceof ClusterEvent.MemberUp) {
+            lifelines.reach(peer);
+        }
+        return this;
+    }
+
+    private Behavior<Command> onEnded(Ended now) {
+        if (now.end() == End.IN_ORDER) {
+            timers.startSingleTimer(now.peer(), new Overdue(now), PARTING);
+            return this;
+        }
+        return onOverdue(now);
+    }
+
+    private Behavior<Command> onOverdue(Ended now) {
+        LOG.info("node {} has ended: {}", now.peer().node(), now.seen());
+        ended.add(now.peer());
+        cluster.state().getMembers().forEach(member -> {
+            if (peer(member).equals(now.peer())) {
+                down(member);
+            }
+        });
+        return this;
+    }
+
+    private void down(Member member) {
+        LifelineDetector.tellEnded(classic(), member.address());
+        if (member.status() != MemberStatus.down()) {
+            cluster.manager().tell(new Down(member.address()));
+        }
+    }
+
+    private org.apache.pekko.cluster.Cluster classic() {
+        return org.apache.pekko.cluster.Cluster.get(getContext().getSystem());
+    }
+
+    private static Peer peer(Member member) {
+        return new Peer(LostNodes.name(member), member.uniqueAddress().longUid());
+    }
+}

@@ -1,0 +1,95 @@
+package dev.troupe.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.lifeline.Lifelines;
+import dev.troupe.lifeline.Sockets;
+import dev.troupe.lifeline.StandIn;
+import dev.troupe.lifeline.TwoNodes;
+import java.io.IOException;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.ClusterEvent;
+import org.apache.pekko.cluster.typed.Cluster;
+import org.apache.pekko.cluster.typed.Subscribe;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Two members with the settings that nodes have; the lifeline of b is the test's. */
+@Tag("actor")
+class DeadNodesTest {
+    private static final long PATIENCE_SECONDS = 60;
+
+    private final List<ActorSystem<?>> systems = new ArrayList<>();
+    private final CountDownLatch joined = new CountDownLatch(1);
+    private final CountDownLatch removed = new CountDownLatch(1);
+    private ClusterSpec cluster;
+    private Lifelines lifelines;
+    private StandIn process;
+
+    @BeforeEach
+    void findPorts() throws IOException {
+        cluster = TwoNodes.find();
+        lifelines = Lifelines.listen(cluster, cluster.node("a"), Sockets.PLAIN);
+    }
+
+    @AfterEach
+    void endAll() throws Exception {
+        lifelines.close();
+        process.close();
+        for (ActorSystem<?> system : systems) {
+            system.terminate();
+            system.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private <T> ActorSystem<T> start(String node, Behavior<T> guardian) {
+        ActorSystem<T> system = ActorSystem.create(guardian, ClusterSettings.systemName(cluster),
+                ConfigFactory.parseString("pekko.cluster.failure-detector.acceptable-heartbeat-pause = 1 h")
+                        .withFallback(ClusterSettings.of(cluster, cluster.node(node), List.of())));
+        systems.add(system);
+        return system;
+    }
+
+    private Behavior<ClusterEvent.MemberEvent> guardianOfA() {
+        return Behaviors.setup(context -> {
+            context.spawn(DeadNodes.follow(lifelines), "dead-nodes");
+            Cluster.get(context.getSystem()).subscriptions()
+                    .tell(Subscribe.create(context.getSelf(), ClusterEvent.MemberEvent.class));
+            return Behaviors.receive(ClusterEvent.MemberEvent.class).onAnyMessage(event -> {
+                if (LostNodes.name(event.member()).equals("b")) {
+                    (event instanceof ClusterEvent.MemberRemoved ? removed : joined).countDown();
+                }
+                return Behaviors.same();
+            }).build();
+        });
+    }
+
+    /** No silence tells anything here, and of two halves the one with the higher address would end. */
+    @Test
+    void shouldTakeOutAMemberWhoseProcessHasEndedAndGoOnAlone() throws Exception {
+        ActorSystem<?> a = start("a", guardianOfA());
+        ActorSystem<?> b = start("b", Behaviors.empty());
+        process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());
+        Socket line = process.awaitCall();
+        assertTrue(joined.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(1, removed.getCount());
+        process.close();
+        line.close();
+        assertTrue(removed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        // It lives, so it hears that it is taken for dead, and ends.
+        b.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertEquals(1, Cluster.get(a).state().members().size());
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.lifeline}. */
+package dev.troupe.lifeline;
