@@ -33,13 +33,15 @@ public final class StepBenchmark implements Callable<Integer> {
 
     /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
+    private static final Arrangement PROFILED_ALONE = new Arrangement(1, 1, "1f1b");
     private static final Arrangement PROFILED_PAIR = new Arrangement(2, 1, "1f1b");
     private static final Arrangement PROFILED_TOGETHER = new Arrangement(4, 1, "1f1b");
 
     @Option(names = "--quick", description = "The narrow model only, 1f1b only, once.")
     private boolean quick;
 
-    @Option(names = "--profile", description = "No speeds: where the time of two ranks goes, and what they allocate.")
+    @Option(names = "--profile", description = {
+            "No speeds: where the time of two ranks goes, and of one alone, and what two allocate."})
     private boolean profileOnly;
 
     @Option(names = "--model", paramLabel = "NAME", description = "wide, narrow or both (default: ${DEFAULT-VALUE}).")
@@ -109,18 +111,29 @@ public final class StepBenchmark implements Callable<Integer> {
                 StepReport.heap(together));
     }
 
-    /** Where the time of two ranks of one thread goes: of one thread, so that a kernel's time is its own thread's. */
+    /**
+     * Where the time of two ranks goes, and of one that waits for nobody: ranks of one thread, so that a kernel's time is its
+     * own thread's.
+     */
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);
-        MeasuredRun pair = run(model, PROFILED_PAIR, countedSteps, ProfilingEngineProvider.KIND);
-        output.printf("Kernels, %s:%n%n%s%nIn the library of matrix products, and outside it:%n%n%s%n", PROFILED_PAIR,
-                StepReport.kernels(pair), StepReport.products(pair, PROFILED_PAIR.ranks()));
+        MeasuredRun pair = run(model, PROFILED_PAIR, countedSteps, ProfilingEngineProvider.KIND, "engine.threads=1");
+        output.printf("Kernels, %s:%n%n%s%n", PROFILED_PAIR, StepReport.kernels(pair));
+        products(PROFILED_PAIR, pair);
+        products(PROFILED_ALONE,
+                run(model, PROFILED_ALONE, countedSteps, ProfilingEngineProvider.KIND, "engine.threads=1"));
     }
 
-    private MeasuredRun run(BenchmarkModel model, Arrangement arrangement, int countedSteps, String engineKind)
-            throws InterruptedException, IOException {
+    private void products(Arrangement arrangement, MeasuredRun run) {
+        output.printf("In the library of matrix products, and outside it, %s:%n%n%s%n", arrangement,
+                StepReport.products(run, arrangement.ranks()));
+    }
+
+    private MeasuredRun run(BenchmarkModel model, Arrangement arrangement, int countedSteps, String engineKind,
+            String... more) throws InterruptedException, IOException {
         List<String> all = new ArrayList<>(settings);
         all.add("engine.kind=" + engineKind);
+        all.addAll(List.of(more));
         return MeasuredRun.of(model, arrangement, 1, countedSteps, all);
     }
 }
