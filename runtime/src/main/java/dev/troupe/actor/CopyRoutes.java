@@ -1,18 +1,25 @@
 package dev.troupe.actor;
 
 import dev.troupe.snapshot.SnapshotCopies;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * Where copies of what the ranks of a node keep go, and who hears what comes from other nodes. Thread rule: any thread.
  */
 public final class CopyRoutes implements SnapshotCopies.Listener {
-    private static final int NOWHERE = -1;
+    /**
+     * A node that keeps copies.
+     *
+     * @param door
+     *            the {@linkplain SnapshotCopies#door number} of where its process takes them in
+     */
+    record Keeper(int node, int door) {
+    }
 
     private volatile Optional<SnapshotCopies> copies = Optional.empty();
-    // For each rank the index of the node that keeps its copies.
-    private volatile List<Integer> keepers = List.of();
+    // By rank; those that are not in it have none.
+    private volatile Map<Integer, Keeper> keepers = Map.of();
     private volatile SnapshotCopies.Listener hearer = (_, _, _) -> {
     };
 
@@ -26,14 +33,9 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
         hearer = listener;
     }
 
-    /**
-     * From now on copies go to these nodes.
-     *
-     * @param nodes
-     *            for each rank the index of a node, or -1
-     */
-    void route(List<Integer> nodes) {
-        keepers = List.copyOf(nodes);
+    /** From now on the copies of these ranks go to these nodes, and those of no other. */
+    void route(Map<Integer, Keeper> byRank) {
+        keepers = Map.copyOf(byRank);
     }
 
     /** A node is gone: nothing goes there, and what still comes from it is not wanted. */
@@ -43,10 +45,9 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
 
     /** A rank of this node has kept the state of a stage after so many steps. */
     void kept(int rank, int stage, long stepsDone) {
-        List<Integer> now = keepers;
-        int keeper = rank < now.size() ? now.get(rank) : NOWHERE;
-        if (keeper != NOWHERE) {
-            copies.ifPresent(carrier -> carrier.send(keeper, rank, stage, stepsDone));
+        Keeper keeper = keepers.get(rank);
+        if (keeper != null) {
+            copies.ifPresent(carrier -> carrier.send(keeper.node(), keeper.door(), rank, stage, stepsDone));
         }
     }
 

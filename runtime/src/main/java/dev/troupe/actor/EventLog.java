@@ -19,6 +19,11 @@ final class EventLog {
         LOG.info("epoch={} step={} {}", epoch, stepsDone, event);
     }
 
+    /** Something happened to a node. */
+    static void ofNode(int epoch, String event) {
+        LOG.info("epoch={} {}", epoch, event);
+    }
+
     /** Something happened to a rank. */
     static void ofRank(Incarnation rank, String event) {
         LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event);

@@ -19,6 +19,9 @@ public interface Neighbours {
     /** The index of a node in that map; -1 for a name that none has. */
     int indexOf(String name);
 
+    /** The {@linkplain dev.troupe.snapshot.SnapshotCopies#door number} of where this process takes copies in; 0 where it takes none. */
+    int door();
+
     /** Those of a node that is alone. */
     static Neighbours none() {
         return new Neighbours() {
@@ -30,6 +33,11 @@ public interface Neighbours {
             @Override
             public int indexOf(String name) {
                 return -1;
+            }
+
+            @Override
+            public int door() {
+                return 0;
             }
         };
     }

@@ -1,8 +1,10 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
+import dev.troupe.machine.Testimony;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
@@ -63,11 +65,23 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         }
     }
 
-    /** Copy what ranks keep to these nodes, for each rank one or none, and at once what they kept after so many steps. */
-    record KeepCopies(long stepsDone, List<String> keepers) implements Command {
+    /**
+     * Copy what ranks keep to other nodes, and at once what they kept after so many steps.
+     *
+     * @param keepers
+     *            for each rank the name of a node; empty text for none
+     * @param doors
+     *            where nodes take copies in, by their names
+     */
+    record KeepCopies(long stepsDone, List<String> keepers, Map<String, Integer> doors) implements Command {
         KeepCopies {
             keepers = List.copyOf(keepers);
+            doors = Map.copyOf(doors);
         }
+    }
+
+    /** The run has come so far. */
+    record Committed(Commit commit) implements Command {
     }
 
     /** The run is over, for this reason if it failed. */
@@ -89,6 +103,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private record NotCalled() implements Command {
+    }
+
+    private record Testify() implements Command {
     }
 
     private record FreeRetired() implements Command {
@@ -129,21 +146,27 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** The timer that runs until the node is told what to host. */
     private static final String WAITING = "waiting";
 
+    /** The timer that runs while the node waits for another coordinator. */
+    private static final String TESTIFYING = "testifying";
+
+    /** How often it says what it knows while it waits for another coordinator, and how long it waits. */
+    private static final Duration SAY_AGAIN = Duration.ofMillis(500);
+    private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
     private static final Duration LOOK_FOR_RETIRED = Duration.ofMillis(200);
     private static final int STACK_SHOWN = 12;
+    private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
 
     private final Setup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
+    private final NodeView view;
     // By rank; one that lives here is not in it whose engine could not be opened.
     private final Map<Integer, RankResources> hosted = new TreeMap<>();
     private final List<RankResources> retired = new ArrayList<>();
     // By the first rank of the group, which may live elsewhere.
     private final Map<Integer, ActorRef<TensorParallelGroup.Command>> groups = new HashMap<>();
     private NodeContext node;
-    private int epoch;
-    // For each rank its node, as the last epoch has it.
-    private List<String> hosts = List.of();
+    private boolean isOver;
 
     private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup,
             ActorRef<TrainingCoordinator.Command> coordinator) {
@@ -151,8 +174,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         this.timers = timers;
         this.setup = setup;
         this.coordinator = coordinator;
+        this.view = new NodeView(setup.name());
         timers.startSingleTimer(WAITING, new NotCalled(), setup.patience());
-        coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf(), setup.name(), setup.traits()));
+        join(Optional.empty());
     }
 
     /** Joins the run and hosts what it is told to. The node closes the transport and all memory when it stops. */
@@ -165,6 +189,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(KeepCopies.class, this::onKeepCopies)
+                .onMessage(Committed.class, this::onCommitted).onMessage(Testify.class, _ -> onTestify())
                 .onMessage(CopyCame.class, this::onCopyCame).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
@@ -172,10 +197,20 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 .onSignal(ChildFailed.class, this::onChildFailed).onSignal(PostStop.class, _ -> onPostStop()).build();
     }
 
+    private void join(Optional<Testimony> testimony) {
+        coordinator.tell(new TrainingCoordinator.NodeJoined(getContext().getSelf(), setup.name(), setup.traits(),
+                setup.neighbours().door(), testimony));
+    }
+
+    /** From the coordinator; from one that takes over, to a node that has its ranks already. */
     private Behavior<Command> onHostRanks(HostRanks host) {
         timers.cancel(WAITING);
+        timers.cancel(TESTIFYING);
         getContext().watchWith(host.coordinator(),
                 new CoordinatorLost(host.coordinator().path().address().hasLocalScope()));
+        if (node != null) {
+            return this;
+        }
         try {
             node = setup.context().apply(Path.of(host.directory()));
         } catch (RuntimeException failure) { // the run's directory, or what it reads from there
@@ -184,8 +219,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         }
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
-        hosts = host.hosts();
-        start(ranksHere(), node.firstStep());
+        view.begin(host.hosts());
+        start(view.ranksHere(), node.firstStep());
         return this;
     }
 
@@ -194,36 +229,38 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
      * does the next one say that it is there. A node whose ranks live elsewhere now is gone.
      */
     private Behavior<Command> onEnterEpoch(EnterEpoch enter) {
-        if (node == null || enter.epoch() <= epoch) {
+        if (node == null || enter.epoch() <= view.epoch()) {
             return this;
         }
-        epoch = enter.epoch();
-        for (int rank = 0; rank < hosts.size(); rank++) {
-            if (!hosts.get(rank).equals(enter.hosts().get(rank))) {
-                node.copies().forget(setup.neighbours().indexOf(hosts.get(rank)));
-            }
-        }
-        hosts = enter.hosts();
-        List<Integer> here = ranksHere().stream().filter(enter.restarted()::contains).toList();
-        here.stream().filter(hosted::containsKey).forEach(this::retire);
-        node.transport().epoch(epoch);
-        start(here, enter.stepsDone());
+        view.enter(enter).forEach(lost -> node.copies().forget(setup.neighbours().indexOf(lost)));
+        enter.restarted().stream().filter(hosted::containsKey).forEach(this::retire);
+        NodeMap map = setup.neighbours().map(enter.hosts(), enter.since());
+        node.transport().epoch(enter.epoch(), map);
+        node.groups().enter(map);
+        start(view.ranksHere().stream().filter(enter.restarted()::contains).toList(), enter.stepsDone());
         return this;
-    }
-
-    private List<Integer> ranksHere() {
-        return IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(setup.name())).boxed().toList();
     }
 
     private Behavior<Command> onKeepCopies(KeepCopies keep) {
         if (node != null) {
-            node.copies().route(keep.keepers().stream().map(setup.neighbours()::indexOf).toList());
+            node.copies().route(routes(keep));
             // What a rank kept before this was heard may have gone elsewhere.
             for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
                 copy(steps);
             }
         }
         return this;
+    }
+
+    private Map<Integer, CopyRoutes.Keeper> routes(KeepCopies keep) {
+        Map<Integer, CopyRoutes.Keeper> routes = new HashMap<>();
+        for (int rank = 0; rank < keep.keepers().size(); rank++) {
+            String keeper = keep.keepers().get(rank);
+            if (keep.doors().containsKey(keeper)) {
+                routes.put(rank, new CopyRoutes.Keeper(setup.neighbours().indexOf(keeper), keep.doors().get(keeper)));
+            }
+        }
+        return routes;
     }
 
     private void copy(long stepsDone) {
@@ -234,9 +271,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     /** The coordinator hears of a rank when all its stages are here. */
     private Behavior<Command> onCopyCame(CopyCame came) {
-        boolean isWhole = node.plan().stagesOf(came.rank()).stream().allMatch(
-                stage -> node.snapshots().orElseThrow().find(came.rank(), stage, came.stepsDone()).isPresent());
-        if (isWhole) {
+        if (NodeView.hasAll(node.plan(), node.snapshots().orElseThrow(), came.rank(), came.stepsDone())) {
             coordinator.tell(new TrainingCoordinator.Happened(
                     new CoordinatorEvent.Copied(came.rank(), setup.name(), came.stepsDone())));
         }
@@ -275,9 +310,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         for (int rank : ranks) {
             RankResources resources;
             try {
-                resources = new RankResources(new Incarnation(rank, epoch), stepsDone, node);
+                resources = new RankResources(new Incarnation(rank, view.epoch()), stepsDone, node);
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
-                tellFailed(new Incarnation(rank, epoch), Reason.of(failure));
+                tellFailed(new Incarnation(rank, view.epoch()), Reason.of(failure));
                 continue;
             }
             hosted.put(rank, resources);
@@ -285,7 +320,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         }
         members.forEach((first, group) -> {
             ActorRef<TensorParallelGroup.Command> actor = getContext()
-                    .spawn(TensorParallelGroup.create(group, coordinator), GROUP + first + "-of-epoch-" + epoch);
+                    .spawn(TensorParallelGroup.create(group, coordinator), GROUP + first + "-of-epoch-" + view.epoch());
             getContext().watch(actor);
             groups.put(first, actor);
         });
@@ -296,7 +331,18 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 new CoordinatorEvent.RankFailed(rank, "rank " + rank.rank() + ": " + reason)));
     }
 
+    private Behavior<Command> onCommitted(Committed told) {
+        view.note(told.commit());
+        return this;
+    }
+
+    private Behavior<Command> onTestify() {
+        join(Optional.of(view.testimony(node.plan(), node.snapshots().orElseThrow())));
+        return this;
+    }
+
     private Behavior<Command> onRunEnded(RunEnded end) {
+        isOver = true;
         setup.ended().accept(new RunOutcome(end.stepsDone(), end.failure()));
         return this;
     }
@@ -306,11 +352,24 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return this;
     }
 
-    /** A coordinator of this JVM ends without a word where all its actors do: whoever started them knows why. */
+    /**
+     * A coordinator of this JVM ends without a word where all its actors do: whoever started them knows why. Where its node is
+     * lost, the run goes on under another, which needs to know how far it has come.
+     */
     private Behavior<Command> onCoordinatorLost(CoordinatorLost lost) {
-        return lost.wasHere()
-                ? Behaviors.stopped()
-                : fail("the node of the coordinator ended before the run did; its log says why");
+        if (lost.wasHere()) {
+            return Behaviors.stopped();
+        }
+        if (isOver) {
+            return this;
+        }
+        if (node == null || node.snapshots().isEmpty()) {
+            return fail(COORDINATOR_LOST);
+        }
+        EventLog.ofNode(view.epoch(), "the node of the coordinator is gone; another is to take over");
+        timers.startTimerWithFixedDelay(TESTIFYING, new Testify(), Duration.ZERO, SAY_AGAIN);
+        timers.startSingleTimer(WAITING, new NotCalled(), MOST_WITHOUT_COORDINATOR);
+        return this;
     }
 
     private Behavior<Command> onStopWaiting() {
@@ -318,6 +377,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onNotCalled() {
+        if (node != null) {
+            return fail(COORDINATOR_LOST + ", and no other took over within " + MOST_WITHOUT_COORDINATOR.toSeconds()
+                    + " seconds");
+        }
         return fail("node " + setup.name() + " found no cluster to join within " + setup.patience().toSeconds()
                 + " seconds: see that the other nodes run, that their hosts and control ports can be reached, and that all"
                 + " certificates, where cluster.tls is set, come from one authority");

@@ -1,21 +1,22 @@
 package dev.troupe.actor;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
-import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.machine.Cast;
+import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
+import dev.troupe.machine.Gathering;
 import dev.troupe.machine.Hosting;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.Recovery;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.machine.StallWatch;
 import dev.troupe.machine.StepResult;
-import dev.troupe.run.RunListener;
+import dev.troupe.machine.Succession;
+import dev.troupe.machine.Testimony;
 import dev.troupe.run.RunOutcome;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,8 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
@@ -43,8 +43,16 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public sealed interface Command {
     }
 
-    /** A node wants to take part; its traits must be those of the coordinator's node. */
-    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> traits) implements Command {
+    /**
+     * A node wants to take part; its traits must be those of the coordinator's node.
+     *
+     * @param door
+     *            the number of where its process takes copies in; 0 where it takes none
+     * @param testimony
+     *            what it knows of the run where the coordinator before was lost; it says so until it is heard
+     */
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> traits, int door,
+            Optional<Testimony> testimony) implements Command {
     }
 
     /** A rank lives. */
@@ -73,66 +81,39 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private record Tick() implements Command {
     }
 
-    /**
-     * What the coordinator works with.
-     *
-     * @param order
-     *            what the run is to do
-     * @param cast
-     *            the nodes of the run
-     * @param directory
-     *            where the run writes
-     * @param checkpoints
-     *            where checkpoints go
-     * @param timeout
-     *            how long nothing may move
-     * @param hangTimeout
-     *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
-     * @param clock
-     *            nanoseconds of a monotonic clock
-     * @param listener
-     *            hears how the run goes
-     * @param outcome
-     *            completed when the run is over
-     */
-    public record Setup(RunOrder order, Cast cast, Path directory, CheckpointStore checkpoints, Duration timeout,
-            Duration hangTimeout, LongSupplier clock,
-            RunListener listener, CompletableFuture<RunOutcome> outcome) {
-    }
-
     private static final int TICKS_PER_TIMEOUT = 20;
     private static final Duration COPY_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TESTIMONY_PATIENCE = Duration.ofSeconds(10);
 
-    private final Setup setup;
+    private final CoordinatorSetup setup;
     private final TimerScheduler<Command> timers;
-    private final Hosting hosting;
-    private final CoordinatorMachine machine;
     private final Muster muster;
-    private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
+    private final Gathering gathering = new Gathering(TESTIMONY_PATIENCE.toNanos());
+    private final RunReports reports;
+    // Of the run from its beginning, until it shows that it is under way.
+    private Hosting hosting;
+    private CoordinatorMachine machine;
     /** There once all nodes have joined: nothing can stand still before. */
     private Optional<StallWatch> stallWatch = Optional.empty();
     private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
+    private final Map<String, Integer> doors = new TreeMap<>();
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
-    private boolean started;
-    private long stepStartNanos;
-    /** The last step, and the last look at held-out data, that the listener has heard of. */
-    private long reported = -1;
-    private long heldOutReported = -1;
     /** Since when the next update waits for copies; zero while it does not. */
     private long copiesAwaitedNanos;
 
-    private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
+    private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, CoordinatorSetup setup) {
         super(context);
         this.setup = setup;
         this.timers = timers;
         this.hosting = new Hosting(setup.cast().hosts(), setup.cast().keepers(), setup.order().firstStep());
         this.machine = new CoordinatorMachine(setup.order(), hosting);
+        this.reports = new RunReports(setup.listener(), setup.clock());
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
     }
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
-    public static Behavior<Command> create(Setup setup) {
+    public static Behavior<Command> create(CoordinatorSetup setup) {
         return Behaviors.setup(
                 context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup)));
     }
@@ -153,6 +134,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
+        if (joined.node().equals(nodes.get(joined.name()))) {
+            return this; // it says it again
+        }
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
         if (refusal.isPresent()) {
             EventLog.ofRun(machine.epoch(), machine.stepsDone(), refusal.get());
@@ -160,12 +144,19 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return this;
         }
         nodes.put(joined.name(), joined.node());
+        doors.put(joined.name(), joined.door());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
         getContext().watchWith(joined.node(), new NodeEnded(joined.name()));
-        if (!muster.isComplete()) {
-            setup.listener().onWaiting(muster.missing());
-        } else if (stallWatch.isPresent()) {
+        long now = setup.clock().getAsLong();
+        if (stallWatch.isEmpty()) {
+            joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
+        }
+        if (stallWatch.isPresent()) {
             return host(List.of(joined.name())); // a standby, later than the others
+        } else if (gathering.isUnderWay()) {
+            return succeedIfEnough(now);
+        } else if (!muster.isComplete()) {
+            setup.listener().onWaiting(muster.missing());
         } else {
             stallWatch = Optional.of(newStallWatch());
             return host(muster.joined());
@@ -187,6 +178,30 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
+    /** The coordinator of the run was lost, and its nodes have said how far it has come: it goes on from there. */
+    private Behavior<Command> succeedIfEnough(long now) {
+        if (!gathering.isEnough(setup.present().get(), nodes.keySet(), now)) {
+            return this;
+        }
+        RunOrder order = setup.order();
+        Optional<Succession> succession = Succession.of(gathering.told(),
+                new Commit(order.firstStep(), order.lossScale()));
+        if (succession.isEmpty()) {
+            return end(Optional.of("the node of the coordinator ended, and nodes " + gathering.told().keySet()
+                    + " have no copies of what its ranks kept"));
+        }
+        hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().keepers(),
+                order.firstStep());
+        machine = new CoordinatorMachine(
+                order.savedAt(Checkpoint.newestSteps(setup.directory()).orElse(order.savedStep())), hosting,
+                succession.get());
+        stallWatch = Optional.of(newStallWatch());
+        Behavior<Command> next = host(List.copyOf(nodes.keySet()));
+        return next == this
+                ? carryOut(() -> machine.succeed("the node of the coordinator ended before the run did"))
+                : next;
+    }
+
     private Behavior<Command> onStop() {
         return stallWatch.isEmpty()
                 ? end(Optional.of("it was stopped while it waited for nodes: " + String.join(", ", muster.missing())))
@@ -198,6 +213,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         muster.leave(ended.name());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + ended.name() + " is gone");
         String reason = "node " + ended.name() + " ended before the run did; its log says why";
+        gathering.leave(ended.name());
+        if (gathering.isUnderWay() && stallWatch.isEmpty()) {
+            return this;
+        }
         if (stallWatch.isEmpty()) {
             return setup.cast().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
         }
@@ -212,13 +231,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
+    /** Before the run is under way here, what is said was meant for a coordinator that was lost. */
     private Behavior<Command> onHappened(Happened happened) {
-        return take(happened.event());
+        return stallWatch.isEmpty() ? this : take(happened.event());
     }
 
     private Behavior<Command> take(CoordinatorEvent event) {
+        return carryOut(() -> machine.on(event));
+    }
+
+    private Behavior<Command> carryOut(Supplier<List<CoordinatorCommand>> commands) {
         try {
-            for (CoordinatorCommand command : machine.on(event)) {
+            for (CoordinatorCommand command : commands.get()) {
                 Behavior<Command> next = carryOut(command);
                 if (next != this) {
                     return next; // the run is over
@@ -236,18 +260,16 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case CoordinatorCommand.StartPass(Pass pass, var told) -> startPass(pass, told);
             case CoordinatorCommand.Update(var update, var told) ->
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
-            case CoordinatorCommand.CommitStep(StepResult result) -> commit(result);
-            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> {
-                if (stepsDone > heldOutReported) {
-                    heldOutReported = stepsDone;
-                    setup.listener().onHeldOut(stepsDone, loss);
-                }
+            case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
+                reports.committed(result);
+                nodes.values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
             }
+            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> reports.heldOut(stepsDone, loss);
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
             case CoordinatorCommand.KeepCopies(long stepsDone, var keepers) ->
-                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, keepers)));
+                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, keepers, doors)));
             case CoordinatorCommand.Resume resume -> resume(resume);
-            case CoordinatorCommand.ReportCaughtUp _ -> reportCaughtUp();
+            case CoordinatorCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
             case CoordinatorCommand.WriteCheckpoint write -> {
                 return writeCheckpoint(write);
             }
@@ -293,52 +315,22 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return take(new CoordinatorEvent.CheckpointCommitted());
     }
 
-    /** A step that the run went back to is committed again, with the same result. */
-    private void commit(StepResult result) {
-        if (result.step() > reported) {
-            reported = result.step();
-            setup.listener().onStep(result, (setup.clock().getAsLong() - stepStartNanos) / 1e9);
-        }
-    }
-
     private void startPass(Pass pass, List<Integer> told) {
-        if (!started) {
-            started = true;
-            EventLog.ofRun(machine.epoch(), machine.stepsDone(), "all ranks are ready, the first step begins");
-            setup.listener().onStarted();
-        }
-        if (pass.kind() == Pass.Kind.TRAINING && told.size() == setup.order().rankCount()) {
-            stepStartNanos = setup.clock().getAsLong();
-        }
+        reports.passStarts(pass, told.size() == setup.order().rankCount());
         tellRanks(told, new ScheduleActor.StartPass(pass));
     }
 
     private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
-        EventLog.ofRun(enter.epoch(), enter.stepsDone(),
-                "begins an epoch, in which " + (enter.restarted().isEmpty()
-                        ? "messages are sent again"
-                        : "ranks "
-                                + enter.restarted() + " start again")
-                        + ": " + enter.reason());
-        recoveries.begin(enter);
+        reports.recoveryBegins(enter);
         stallWatch = Optional.of(newStallWatch());
-        nodes.values().forEach(node -> node
-                .tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(),
-                        enter.hosts(), enter.since())));
+        nodes.values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
+                enter.stepsDone(), enter.hosts(), enter.since())));
     }
 
     private void resume(CoordinatorCommand.Resume resume) {
-        EventLog.ofRun(resume.epoch(), machine.stepsDone(), "all ranks stand and go on");
-        recoveries.resume();
+        reports.resumed(resume.epoch(), machine.stepsDone());
         ranks.forEach((rank, schedule) -> schedule
                 .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
-    }
-
-    private void reportCaughtUp() {
-        for (Recovery recovery : recoveries.end()) {
-            EventLog.ofRun(recovery.epoch(), machine.stepsDone(), "ranks " + recovery.ranks() + " have caught up");
-            setup.listener().onRecovery(recovery);
-        }
     }
 
     private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
@@ -361,7 +353,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> onTick() {
         long now = setup.clock().getAsLong();
-        if (stallWatch.isEmpty()) {
+        if (stallWatch.isEmpty() && gathering.isUnderWay()) {
+            Behavior<Command> next = succeedIfEnough(now);
+            if (next != this) {
+                return next;
+            }
+        } else if (stallWatch.isEmpty()) {
             Optional<String> overdue = muster.overdue(now);
             if (overdue.isPresent()) {
                 return end(overdue);

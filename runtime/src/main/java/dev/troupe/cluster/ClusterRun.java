@@ -1,8 +1,8 @@
 package dev.troupe.cluster;
 
 import dev.troupe.actor.CopyRoutes;
-import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.RunSpec;
@@ -19,7 +19,9 @@ import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingRun;
+import dev.troupe.snapshot.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
@@ -89,10 +91,10 @@ public final class ClusterRun {
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         try {
             NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
-                    Neighbours.none(),
+                    new ClusterNeighbours(cluster, run.plan(), self, resources.door()),
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
-                            resources.snapshots(), new CopyRoutes(), Optional.empty(), faults),
+                            resources.snapshots(), resources.routes(), Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
                     guardian(node, lost, resources.lifelines(),
@@ -143,6 +145,9 @@ public final class ClusterRun {
         cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
         Path directory = run.request().output().toAbsolutePath();
         return Behaviors.setup(context -> {
+            if (outcome.isDone()) {
+                return Behaviors.stopped(); // it is over, and the node that led it has ended first
+            }
             damage.lead();
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
             RunListener listener;
@@ -152,8 +157,10 @@ public final class ClusterRun {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();
             }
-            return TrainingCoordinator.create(new TrainingCoordinator.Setup(run.order(),
-                    new Cast(ranks, traits, cluster.joinTimeout(), Hosting.Keepers.NONE), directory,
+            return TrainingCoordinator.create(new CoordinatorSetup(run.order(),
+                    new Cast(ranks, traits, cluster.joinTimeout(),
+                            run.keepsCopies() ? ClusterNeighbours.keepers(cluster) : Hosting.Keepers.NONE),
+                    () -> LostNodes.present(context.getSystem()), directory,
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });
@@ -180,7 +187,7 @@ public final class ClusterRun {
 
     /** What carries the tensors of a node, and what tells the others that it lives. */
     private record Resources(Lifelines lifelines, Optional<SharedDriver> driver, Transport transport, NodeGroups groups,
-            Optional<Snapshots> snapshots) {
+            Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
         static Resources open(PreparedRun run, NodeSpec self) {
             Lifelines lifelines = listen(run.spec().cluster().orElseThrow(), self);
             try {
@@ -211,8 +218,13 @@ public final class ClusterRun {
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {
+                    CopyRoutes routes = new CopyRoutes();
+                    Optional<Snapshots> snapshots = TrainingRun.snapshots(run);
+                    Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
+                            kept -> AeronSnapshotCopies.connect(nodes, settings, directory, kept, routes));
+                    copies.ifPresent(routes::over);
                     return new Resources(lifelines, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
-                            directory, TrainingRun.groupDeadline(run)), TrainingRun.snapshots(run));
+                            directory, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;
@@ -223,9 +235,14 @@ public final class ClusterRun {
             }
         }
 
+        int door() {
+            return copies.map(SnapshotCopies::door).orElse(0);
+        }
+
         /** Once the transport is closed. */
         void release() {
             groups.close();
+            copies.ifPresent(SnapshotCopies::close);
             snapshots.ifPresent(Snapshots::close);
             driver.ifPresent(SharedDriver::close);
             lifelines.close();

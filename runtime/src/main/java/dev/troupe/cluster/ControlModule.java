@@ -13,8 +13,16 @@ public final class ControlModule extends SimpleModule {
     public ControlModule() {
         super("troupe-control");
         setMixInAnnotation(CoordinatorEvent.class, Named.class);
-        for (Class<?> event : CoordinatorEvent.class.getPermittedSubclasses()) {
-            registerSubtypes(new NamedType(event, event.getSimpleName()));
+        registerAll(CoordinatorEvent.class);
+    }
+
+    private void registerAll(Class<?> family) {
+        for (Class<?> event : family.getPermittedSubclasses()) {
+            if (event.isSealed()) {
+                registerAll(event);
+            } else {
+                registerSubtypes(new NamedType(event, event.getSimpleName()));
+            }
         }
     }
 

@@ -3,10 +3,12 @@ package dev.troupe.cluster;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.cluster.ClusterEvent;
 import org.apache.pekko.cluster.Member;
+import org.apache.pekko.cluster.MemberStatus;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.Subscribe;
 
@@ -41,6 +43,17 @@ final class LostNodes {
                         return Behaviors.same();
                     }).build();
         });
+    }
+
+    /** The names of the nodes that are members of the cluster and have not been given up. */
+    static Set<String> present(ActorSystem<?> system) {
+        Set<String> present = new TreeSet<>();
+        Cluster.get(system).state().getMembers().forEach(member -> {
+            if (member.status().equals(MemberStatus.up())) {
+                present.add(name(member));
+            }
+        });
+        return present;
     }
 
     /** The node that a member is. */

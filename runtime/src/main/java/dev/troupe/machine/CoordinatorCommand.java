@@ -19,8 +19,8 @@ public sealed interface CoordinatorCommand {
         }
     }
 
-    /** A step's new weights stand everywhere. */
-    record CommitStep(StepResult result) implements CoordinatorCommand {
+    /** A step's new weights stand everywhere; every node is to hear of it. */
+    record CommitStep(StepResult result, Commit commit) implements CoordinatorCommand {
     }
 
     /** The mean loss on held-out data after so many steps. */

@@ -5,6 +5,12 @@ import java.util.List;
 
 /** What happens to a run. */
 public sealed interface CoordinatorEvent {
+    /** What a rank says; of an incarnation that was given up since it is not heard. */
+    sealed interface OfRank extends CoordinatorEvent {
+        /** Who says so. */
+        Incarnation from();
+    }
+
     /**
      * A rank has its weights and stands in an epoch.
      *
@@ -13,7 +19,7 @@ public sealed interface CoordinatorEvent {
      * @param received
      *            the messages of that pass that it has used or is about to
      */
-    record Standing(Incarnation from, int epoch, long pass, List<Parcel> received) implements CoordinatorEvent {
+    record Standing(Incarnation from, int epoch, long pass, List<Parcel> received) implements OfRank {
         public Standing {
             received = List.copyOf(received);
         }
@@ -22,7 +28,7 @@ public sealed interface CoordinatorEvent {
     /** A rank has done its row; losses from the rank of the last stage, squared sums after a training pass. */
     record PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
             implements
-                CoordinatorEvent {
+                OfRank {
         public PassDone {
             losses = List.copyOf(losses);
             squaredSums = List.copyOf(squaredSums);
@@ -30,15 +36,15 @@ public sealed interface CoordinatorEvent {
     }
 
     /** The new weights of a rank stand; with what it sent since the update before. */
-    record Updated(Incarnation from, long step, Traffic traffic) implements CoordinatorEvent {
+    record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
     }
 
     /** A rank has written its part of a checkpoint. */
-    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements CoordinatorEvent {
+    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements OfRank {
     }
 
     /** A rank cannot go on, for the reason in this sentence. */
-    record RankFailed(Incarnation from, String reason) implements CoordinatorEvent {
+    record RankFailed(Incarnation from, String reason) implements OfRank {
     }
 
     /** A node is there: one that hosts ranks, or stands by. */
@@ -67,7 +73,7 @@ public sealed interface CoordinatorEvent {
     }
 
     /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
-    record CheckpointPartFailed(Incarnation from, String why) implements CoordinatorEvent {
+    record CheckpointPartFailed(Incarnation from, String why) implements OfRank {
     }
 
     /** The checkpoint stands that was to be committed. */

@@ -3,7 +3,6 @@ package dev.troupe.machine;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -34,7 +33,7 @@ import java.util.stream.IntStream;
  */
 public final class CoordinatorMachine {
     private enum Phase {
-        STARTING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER
+        STARTING, SUCCEEDING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER
     }
 
     private final RunOrder order;
@@ -42,15 +41,9 @@ public final class CoordinatorMachine {
     private final List<Integer> allRanks;
     private final BitSet answered = new BitSet();
     private final PassMeasures measured = new PassMeasures();
-    private final List<CheckpointPart> parts = new ArrayList<>();
-    private final Map<Integer, String> unwritten = new TreeMap<>();
+    private final CheckpointParts parts = new CheckpointParts();
     private final Standings standings = new Standings();
-    // The epoch in which each rank was started last.
-    private final int[] startedIn;
-    // Those that are not told yet what to do again.
-    private final BitSet restarted = new BitSet();
-    // Those that were, and have not come to the end of the pass.
-    private final BitSet repeating = new BitSet();
+    private final Restarts restarts;
 
     private LossScale lossScale;
     // With which each step began that the run may have to go back to.
@@ -76,29 +69,54 @@ public final class CoordinatorMachine {
         this.order = order;
         this.hosting = hosting;
         this.allRanks = IntStream.range(0, order.rankCount()).boxed().toList();
-        this.startedIn = new int[order.rankCount()];
+        this.restarts = new Restarts(order.rankCount());
         this.lossScale = order.lossScale();
         this.stepsDone = order.firstStep();
         this.lastCheckpoint = order.savedStep();
         standings.begin(order.rankCount());
     }
 
+    /**
+     * Of a run that goes on after its coordinator was lost; {@link #succeed} comes first.
+     *
+     * @param order
+     *            with the last checkpoint that stands
+     */
+    public CoordinatorMachine(RunOrder order, Hosting hosting, Succession succession) {
+        this(order, hosting);
+        this.phase = Phase.SUCCEEDING;
+        this.epoch = succession.epoch() - 1; // the new one begins with the restart of all
+        this.stepsDone = succession.commit().stepsDone();
+        this.lossScale = succession.commit().lossScale();
+        succession.before().ifPresent(before -> scales.put(before.stepsDone(), before.lossScale()));
+    }
+
+    /** Has every rank start again, for this reason. */
+    public List<CoordinatorCommand> succeed(String reason) {
+        List<CoordinatorCommand> commands = new ArrayList<>();
+        recover(allRanks, reason, commands);
+        return commands;
+    }
+
     /** Takes in one event and returns what is to be done, in order. */
     public List<CoordinatorCommand> on(CoordinatorEvent event) {
         List<CoordinatorCommand> commands = new ArrayList<>();
+        if (isOfThePast(event)) {
+            return commands;
+        }
         switch (event) {
-            case CoordinatorEvent.Standing standing when isCurrent(standing.from()) -> stand(standing, commands);
-            case CoordinatorEvent.PassDone done when isCurrent(done.from()) -> passDone(done, commands);
-            case CoordinatorEvent.Updated(var from, long step, Traffic sent) when isCurrent(from) -> {
-                requireThisStep(step, event);
+            case CoordinatorEvent.Standing standing -> stand(standing, commands);
+            case CoordinatorEvent.PassDone done -> passDone(done, commands);
+            case CoordinatorEvent.Updated(var from, long step, Traffic sent) -> {
+                require(step == stepsDone, event);
                 answer(from.rank(), Phase.UPDATING, event);
                 traffic.put(from.rank(), sent);
             }
-            case CoordinatorEvent.CheckpointPartWritten(var from, CheckpointPart part) when isCurrent(from) -> {
+            case CoordinatorEvent.CheckpointPartWritten(var from, CheckpointPart part) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.add(part);
             }
-            case CoordinatorEvent.RankFailed(var from, String reason) when isCurrent(from) ->
+            case CoordinatorEvent.RankFailed(var from, String reason) ->
                 recover(order.placeOf(from.rank()), reason, commands);
             case CoordinatorEvent.NodeJoined(String node) -> {
                 hosting.join(node);
@@ -107,25 +125,21 @@ public final class CoordinatorMachine {
             case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
             case CoordinatorEvent.Copied(int rank, String keeper, long steps) -> hosting.copied(rank, keeper, steps);
             case CoordinatorEvent.CopiesLate() -> hosting.giveUpCopies(hosting.uncopied(stepsDone));
-            case CoordinatorEvent.MessageLost(int lostIn, String reason) when lostIn == epoch ->
-                recover(List.of(), reason, commands);
-            case CoordinatorEvent.CheckpointPartFailed(var from, String why) when isCurrent(from) -> {
+            case CoordinatorEvent.MessageLost(int _, String reason) -> recover(List.of(), reason, commands);
+            case CoordinatorEvent.CheckpointPartFailed(var from, String why) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
-                unwritten.put(from.rank(), why);
+                parts.fail(from.rank(), why);
             }
             case CoordinatorEvent.CheckpointCommitted() -> {
-                requirePhase(phase == Phase.COMMIT, event);
+                require(phase == Phase.COMMIT, event);
                 lastCheckpoint = stepsDone;
                 nextStep(commands);
             }
             case CoordinatorEvent.CheckpointFailed(String why) -> {
-                requirePhase(phase == Phase.COMMIT || phase == Phase.CHECKPOINT && answered.isEmpty(), event);
+                require(phase == Phase.COMMIT || phase == Phase.CHECKPOINT && answered.isEmpty(), event);
                 checkpointFailed(why, commands);
             }
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
-            case CoordinatorEvent.Standing _,CoordinatorEvent.PassDone _,CoordinatorEvent.Updated _,CoordinatorEvent.CheckpointPartWritten _,CoordinatorEvent.CheckpointPartFailed _,CoordinatorEvent.RankFailed _,CoordinatorEvent.MessageLost _ ->
-                {
-                } // of a rank that was restarted since, or of a message that is sent again already
         }
         // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once what to do.
         if (answered.cardinality() == order.rankCount() && standings.isComplete() && awaitsCopiesOf().isEmpty()) {
@@ -147,7 +161,7 @@ public final class CoordinatorMachine {
 
     /** A rank as it was started last. */
     public Incarnation incarnation(int rank) {
-        return new Incarnation(rank, startedIn[rank]);
+        return restarts.last(rank);
     }
 
     /** The ranks that do not stand in the present epoch; where all do, those that have not answered in this phase. */
@@ -156,18 +170,17 @@ public final class CoordinatorMachine {
                 .filter(rank -> standings.isComplete() ? !answered.get(rank) : standings.awaits(rank)).toList();
     }
 
-    /**
-     * Ranks whose copies of the last commit the next update waits for: after it they keep one that comes later, and what was kept
-     * two commits ago is not there any more.
-     */
+    /** Ranks whose copies of the last commit the next update waits for: after it, what they kept two commits ago is gone. */
     public List<Integer> awaitsCopiesOf() {
         return phase == Phase.TRAINING && answered.cardinality() == order.rankCount()
                 ? hosting.uncopied(stepsDone)
                 : List.of();
     }
 
-    private boolean isCurrent(Incarnation from) {
-        return from.epoch() == startedIn[from.rank()];
+    /** Of a rank that was restarted since, or of a message that is sent again already. */
+    private boolean isOfThePast(CoordinatorEvent event) {
+        return event instanceof CoordinatorEvent.OfRank said && !restarts.isCurrent(said.from())
+                || event instanceof CoordinatorEvent.MessageLost lost && lost.epoch() != epoch;
     }
 
     private void keepCopies(List<CoordinatorCommand> commands) {
@@ -184,22 +197,19 @@ public final class CoordinatorMachine {
             return;
         }
         OptionalLong steps = hosting.recoverable(lost, stepsDone);
-        if (steps.isEmpty() && mayRecover()) {
+        boolean goesBack = steps.isPresent() && steps.getAsLong() < stepsDone;
+        if (!mayRecover()) {
+            recover(lost, reason, commands);
+        } else if (steps.isEmpty() || goesBack && !scales.containsKey(stepsDone - 1)) {
             fail(reason + ", and no other node has copies of what its ranks, " + lost + ", kept", commands);
-            return;
-        }
-        boolean goesBack = steps.orElse(stepsDone) < stepsDone;
-        if (mayRecover()) {
+        } else {
             hosting.move(lost, epoch + 1);
             if (goesBack) {
                 goBack(commands);
             }
+            recover(goesBack ? allRanks : order.placesOf(lost), reason, commands);
+            keepCopies(commands);
         }
-        recover(goesBack
-                ? allRanks
-                : lost.stream().flatMap(rank -> order.placeOf(rank).stream()).distinct().sorted().toList(),
-                reason, commands);
-        keepCopies(commands);
     }
 
     /** The step before is under way again. */
@@ -215,7 +225,6 @@ public final class CoordinatorMachine {
         measured.clear();
         traffic.clear();
         parts.clear();
-        unwritten.clear();
     }
 
     private boolean mayRecover() {
@@ -227,10 +236,10 @@ public final class CoordinatorMachine {
             return;
         }
         if (!mayRecover()) {
-            fail(recoveries == 0
-                    ? reason
-                    : reason + " (after " + recoveries + " recoveries since step " + stepsDone
-                            + " began; recovery.most-per-step says how many may be)",
+            fail(reason + (recoveries == 0
+                    ? ""
+                    : " (after " + recoveries + " recoveries since step " + stepsDone
+                            + " began; recovery.most-per-step says how many may be)"),
                     commands);
             return;
         }
@@ -238,9 +247,7 @@ public final class CoordinatorMachine {
         epoch++;
         standings.begin(order.rankCount());
         for (int rank : ranks) {
-            startedIn[rank] = epoch;
-            restarted.set(rank);
-            repeating.clear(rank);
+            restarts.restart(rank, epoch);
             measured.remove(rank);
             if (phase != Phase.CHECKPOINT) {
                 answered.clear(rank); // a part of a checkpoint stays written
@@ -258,72 +265,75 @@ public final class CoordinatorMachine {
         if (!standings.stand(standing.from().rank(), isOfThisPass ? standing.received() : List.of())) {
             return;
         }
-        if (phase == Phase.STARTING) {
-            nextStep(commands);
-        } else {
-            resume(commands);
+        switch (phase) {
+            case STARTING -> nextStep(commands);
+            case SUCCEEDING -> {
+                restarts.takeUntold(); // told with all others
+                if (stepsDone == order.firstStep()) {
+                    nextStep(commands);
+                } else {
+                    committed(commands);
+                }
+                goOn(commands);
+            }
+            case TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER -> resume(commands);
         }
     }
 
     /** The ranks that were restarted are told of the pass first: what they are told to send again is of that pass. */
     private void resume(List<CoordinatorCommand> commands) {
-        List<Integer> again = restarted.stream().boxed().toList();
-        restarted.clear();
+        List<Integer> again = restarts.takeUntold();
         if (!again.isEmpty()) {
             switch (phase) {
                 case TRAINING, UPDATING, HELD_OUT -> {
-                    again.forEach(repeating::set);
+                    restarts.repeat(again);
                     commands.add(new CoordinatorCommand.StartPass(pass, again));
                 }
                 case CHECKPOINT -> commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone,
                         again.stream().filter(rank -> !answered.get(rank)).toList()));
-                case STARTING, COMMIT, OVER -> throw new IllegalStateException("nothing is recovered while " + phase);
+                case STARTING, SUCCEEDING, COMMIT, OVER ->
+                    throw new IllegalStateException("nothing is recovered while " + phase);
             }
         }
+        goOn(commands);
+    }
+
+    private void goOn(List<CoordinatorCommand> commands) {
         // A checkpoint is written between two passes, when nobody waits for a message.
-        long underWay = phase == Phase.CHECKPOINT ? -1 : pass.number();
+        long underWay = phase == Phase.CHECKPOINT || phase == Phase.OVER ? -1 : pass.number();
         commands.add(new CoordinatorCommand.Resume(epoch, underWay, standings.received()));
-        if (repeating.isEmpty()) {
+        if (restarts.isDone()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
     }
 
     private void passDone(CoordinatorEvent.PassDone done, List<CoordinatorCommand> commands) {
         int rank = done.from().rank();
-        boolean isRepeated = repeating.get(rank);
-        repeating.clear(rank);
-        if (isRepeated && repeating.isEmpty() && standings.isComplete()) {
+        boolean isRepeated = restarts.isRepeating(rank);
+        restarts.hasRepeated(rank);
+        if (isRepeated && restarts.isDone() && standings.isComplete()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
         if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
-            requireThisStep(done.pass().step(), done);
+            require(done.pass().step() == stepsDone, done);
             commands.add(new CoordinatorCommand.Update(update, List.of(rank)));
             return;
         }
-        switch (done.pass().kind()) {
-            case TRAINING -> {
-                requireThisStep(done.pass().step(), done);
-                answer(rank, Phase.TRAINING, done);
-            }
-            case HELD_OUT -> answer(rank, Phase.HELD_OUT, done);
-        }
+        boolean isTraining = done.pass().kind() == Pass.Kind.TRAINING;
+        require(!isTraining || done.pass().step() == stepsDone, done);
+        answer(rank, isTraining ? Phase.TRAINING : Phase.HELD_OUT, done);
         measured.put(done);
     }
 
     private void answer(int rank, Phase expected, CoordinatorEvent event) {
-        requirePhase(phase == expected && !answered.get(rank), event);
+        require(phase == expected && !answered.get(rank), event);
         answered.set(rank);
     }
 
-    private void requirePhase(boolean isRight, CoordinatorEvent event) {
+    private void require(boolean isRight, CoordinatorEvent event) {
         if (!isRight) {
-            throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase);
-        }
-    }
-
-    private void requireThisStep(long step, CoordinatorEvent event) {
-        if (step != stepsDone) {
-            throw new IllegalStateException("the coordinator cannot take " + event + " in step " + stepsDone);
+            throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase + " of step "
+                    + stepsDone);
         }
     }
 
@@ -334,13 +344,10 @@ public final class CoordinatorMachine {
                 stepsDone++;
                 recoveries = 0;
                 commands.add(new CoordinatorCommand.CommitStep(
-                        result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus))));
+                        result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus)),
+                        new Commit(stepsDone, lossScale)));
                 traffic.clear();
-                if (isDue(order.heldOutEvery())) {
-                    startPass(Phase.HELD_OUT, new Pass(result.step(), Pass.Kind.HELD_OUT), commands);
-                } else {
-                    checkpointOrNextStep(commands);
-                }
+                committed(commands);
             }
             case HELD_OUT -> {
                 commands.add(new CoordinatorCommand.ReportHeldOut(stepsDone, measured.meanLoss()));
@@ -348,26 +355,32 @@ public final class CoordinatorMachine {
                 checkpointOrNextStep(commands);
             }
             case CHECKPOINT -> {
-                if (unwritten.isEmpty()) {
-                    parts.sort(Comparator.comparing(CheckpointPart::file)); // the same manifest whoever answers first
-                    commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts));
+                if (parts.failure().isEmpty()) {
+                    commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts.inOrder()));
                     phase = Phase.COMMIT;
                 } else {
-                    checkpointFailed(unwritten.values().iterator().next(), commands);
+                    checkpointFailed(parts.failure().get(), commands);
                 }
                 parts.clear();
-                unwritten.clear();
             }
-            case STARTING, COMMIT, OVER -> throw new IllegalStateException("nothing is answered while " + phase);
+            case STARTING, SUCCEEDING, COMMIT, OVER ->
+                throw new IllegalStateException("nothing is answered while " + phase);
+        }
+    }
+
+    private void committed(List<CoordinatorCommand> commands) {
+        if (RunOrder.isDue(order.heldOutEvery(), stepsDone)) {
+            startPass(Phase.HELD_OUT, new Pass(stepsDone - 1, Pass.Kind.HELD_OUT), commands);
+        } else {
+            checkpointOrNextStep(commands);
         }
     }
 
     private void checkpointFailed(String why, List<CoordinatorCommand> commands) {
         commands.add(new CoordinatorCommand.AbandonCheckpoint(stepsDone));
         if (isLast()) {
-            fail("the checkpoint at its end, after " + stepsDone
-                    + " steps, could not be written, and nothing else keeps"
-                    + " what was learnt since the one before: " + why, commands);
+            fail("the checkpoint at its end, after " + stepsDone + " steps, could not be written, and nothing else"
+                    + " keeps what was learnt since the one before: " + why, commands);
         } else {
             commands.add(new CoordinatorCommand.ReportCheckpointFailed(stepsDone, why));
             nextStep(commands);
@@ -393,16 +406,13 @@ public final class CoordinatorMachine {
         commands.add(new CoordinatorCommand.Fail(reason));
     }
 
-    private boolean isDue(long every) {
-        return every > 0 && stepsDone % every == 0;
-    }
-
     private boolean isLast() {
         return stopRequested || stepsDone >= order.stepCount();
     }
 
     private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
-        if (isDue(order.checkpointEvery()) && lastCheckpoint != stepsDone) { // it stands where the run went back since
+        boolean stands = lastCheckpoint == stepsDone; // where the run went back since
+        if (RunOrder.isDue(order.checkpointEvery(), stepsDone) && !stands) {
             writeCheckpoint(commands);
         } else {
             nextStep(commands);

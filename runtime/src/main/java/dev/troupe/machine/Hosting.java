@@ -53,6 +53,17 @@ public final class Hosting {
      *            steps that lie behind the run when it starts: any node can make the weights after so many
      */
     public Hosting(List<String> hosts, Keepers rule, long firstStep) {
+        this(hosts, Map.of(), rule, firstStep);
+    }
+
+    /**
+     * Of a run that is under way.
+     *
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
+     */
+    public Hosting(List<String> hosts, Map<String, Integer> since, Keepers rule, long firstStep) {
+        this.since.putAll(since);
         this.hosts = hosts.toArray(String[]::new);
         this.rule = rule;
         this.firstStep = firstStep;

@@ -34,6 +34,22 @@ import java.util.function.LongToDoubleFunction;
 public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long heldOutEvery, long checkpointEvery, long savedStep,
         boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
+    /** The same for a run whose last checkpoint is one after so many steps. */
+    public RunOrder savedAt(long steps) {
+        return new RunOrder(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, heldOutEvery,
+                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries);
+    }
+
+    /** Whether what is to happen every so many steps happens after so many; 0 for never. */
+    static boolean isDue(long every, long stepsDone) {
+        return every > 0 && stepsDone % every == 0;
+    }
+
+    /** The ranks that are restarted where these fail. */
+    List<Integer> placesOf(List<Integer> ranks) {
+        return ranks.stream().flatMap(rank -> placeOf(rank).stream()).distinct().sorted().toList();
+    }
+
     /** The ranks that are restarted where one fails. */
     List<Integer> placeOf(int rank) {
         return places.stream().filter(place -> place.contains(rank)).findFirst().orElseThrow();

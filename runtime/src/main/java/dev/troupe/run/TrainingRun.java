@@ -6,6 +6,7 @@ import dev.troupe.actor.CopyRoutes;
 import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeContext;
+import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -100,8 +102,9 @@ public final class TrainingRun {
                     snapshots.ifPresent(Snapshots::close);
                 }, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
-        TrainingCoordinator.Setup setup = new TrainingCoordinator.Setup(run.order(),
-                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout, Hosting.Keepers.NONE), directory.path(),
+        CoordinatorSetup setup = new CoordinatorSetup(run.order(),
+                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout, Hosting.Keepers.NONE), () -> Set.of(ONLY_NODE),
+                directory.path(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 faults.clock(System::nanoTime),
                 listener,
@@ -147,7 +150,7 @@ public final class TrainingRun {
     }
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */
-    private static Behavior<TrainingCoordinator.Command> guardian(TrainingCoordinator.Setup setup,
+    private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
             NodeActor.Setup node) {
         return Behaviors.setup(context -> {
             var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");

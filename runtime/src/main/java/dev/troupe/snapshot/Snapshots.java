@@ -88,8 +88,8 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * Begins to keep a copy of another node's snapshot; empty where as late a one is kept already. An earlier one that is
-     * whole stands until this one is.
+     * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that dies on the
+     * way breaks nothing. The newest that is whole stands.
      *
      * @throws OutOfMemoryError
      *             where there is no room for it
@@ -97,7 +97,7 @@ public final class Snapshots implements AutoCloseable {
     public Optional<IncomingCopy> accept(int rank, int stage, long stepsDone, SnapshotLayout layout) {
         Pair pair = pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair());
         synchronized (pair) {
-            return pair.isForgotten || pair.newestSteps() >= stepsDone
+            return pair.isForgotten || pair.whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone)
                     ? Optional.empty()
                     : Optional.of(new IncomingCopy(pair.target(stepsDone, layout), stepsDone));
         }

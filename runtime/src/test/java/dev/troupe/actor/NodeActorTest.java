@@ -244,7 +244,7 @@ class NodeActorTest {
                 context, transport,
                 release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
-        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of()));
+        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty()));
         node.tell(new NodeActor.HostRanks(List.of("only", "only"), home.toString(), coordinator.ref()));
     }
 

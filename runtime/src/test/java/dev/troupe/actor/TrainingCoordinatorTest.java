@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -66,10 +67,11 @@ class TrainingCoordinatorTest {
     @BeforeEach
     void placeRanks() {
         checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5), 0, 0);
-        coordinator = kit.spawn(TrainingCoordinator.create(new TrainingCoordinator.Setup(
+        coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
-                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE), home, checkpoints,
+                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE), () -> Set.of("only"),
+                home, checkpoints,
                 TIMEOUT, Duration.ZERO,
                 nanos::get,
                 diary, outcome)));
@@ -214,12 +216,14 @@ class TrainingCoordinatorTest {
     private void answerStatus(int rank, boolean isWorking, String situation) {
         ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
         coordinator.tell(new TrainingCoordinator.StatusTold(new RankStatus(rank, 3, isWorking, situation)));
-        coordinator.tell(join());
-        node.expectMessageClass(NodeActor.Refused.class);
+        TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
+        coordinator.tell(
+                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty()));
+        stranger.expectMessageClass(NodeActor.Refused.class);
     }
 
     private TrainingCoordinator.NodeJoined join() {
-        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of());
+        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty());
     }
 
     private static Incarnation from(int rank) {

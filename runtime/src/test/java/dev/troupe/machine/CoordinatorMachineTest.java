@@ -27,7 +27,8 @@ class CoordinatorMachineTest {
         assertEquals(List.of(), machine.on(new CoordinatorEvent.Updated(from(0), 0, Traffic.NONE)));
         assertEquals(0, machine.stepsDone());
         assertEquals(
-                List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, 1, false, Traffic.NONE)),
+                List.of(new CoordinatorCommand.CommitStep(new StepResult(0, 2, 5, 0.5, 1, false, Traffic.NONE),
+                        new Commit(1, LossScale.none(1))),
                         start(1)),
                 machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)));
         assertEquals(1, machine.stepsDone());
@@ -77,7 +78,8 @@ class CoordinatorMachineTest {
         assertEquals(new WeightUpdate(0, 0.5, 0, 7, true), update(machine, 0, Double.POSITIVE_INFINITY));
         assertEquals(List.of(
                 new CoordinatorCommand.CommitStep(
-                        new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE)),
+                        new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE),
+                        new Commit(1, LossScale.dynamic(7).afterSkip())),
                 new CoordinatorCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), ALL)), updated(machine, 0));
         // A norm of 5 once the scale is undone.
         assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false), update(machine, 1, 25 * 0x1p30));
@@ -285,7 +287,7 @@ class CoordinatorMachineTest {
                         .getMessage());
         assertEquals(
                 "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0], step=0, traffic=" + Traffic.NONE
-                        + "] in phase STARTING",
+                        + "] in phase STARTING of step 0",
                 assertThrows(IllegalStateException.class,
                         () -> machine.on(new CoordinatorEvent.Updated(from(1), 0, Traffic.NONE)))
                         .getMessage());

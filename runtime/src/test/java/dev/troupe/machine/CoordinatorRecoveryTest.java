@@ -51,7 +51,8 @@ class CoordinatorRecoveryTest {
         WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
         assertEquals(List.of(CAUGHT_UP, new CoordinatorCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
         StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0));
-        assertEquals(new CoordinatorCommand.CommitStep(result), updated(AGAIN, 3).getFirst(), "counted once");
+        assertEquals(new CoordinatorCommand.CommitStep(result, new Commit(1, LossScale.none(1))),
+                updated(AGAIN, 3).getFirst(), "counted once");
     }
 
     @Test

@@ -23,7 +23,9 @@ record Fault(int at, Kind kind, int victim) {
         /** A message comes twice. */
         DUPLICATE,
         /** A node dies, with its ranks and all that it keeps. */
-        DEATH;
+        DEATH,
+        /** The coordinator is lost with all that it knows, and another takes over some time later. */
+        LEADERLESS;
 
         /** How many ranks, nodes or messages it may strike. */
         int victims(Simulation run) {
@@ -31,6 +33,7 @@ record Fault(int at, Kind kind, int victim) {
                 case CRASH, SUSPECT -> run.rankCount();
                 case LOSS, SILENT_LOSS, DUPLICATE -> run.messagesOnTheirWay();
                 case DEATH -> run.nodeCount();
+                case LEADERLESS -> 1;
             };
         }
     }
@@ -57,6 +60,9 @@ record Fault(int at, Kind kind, int victim) {
             case DUPLICATE -> run.duplicate(victim);
             case DEATH -> {
                 return run.kill(victim);
+            }
+            case LEADERLESS -> {
+                return run.loseCoordinator();
             }
         }
         return true;

@@ -71,7 +71,7 @@ class HostingTest {
         assertEquals(List.of(1), hosting.uncopied(4), "what another node says is not heard");
         hosting.giveUpCopies(List.of(1));
         assertEquals(List.of(), hosting.uncopied(4));
-        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 4));
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 5));
         assertTrue(hosting.chooseKeepers());
         assertEquals(List.of(1), hosting.uncopied(4));
     }

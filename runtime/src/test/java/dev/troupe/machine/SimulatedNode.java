@@ -2,6 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.run.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -34,6 +35,8 @@ final class SimulatedNode {
     private int transportEpoch;
     private boolean isTaking;
     private boolean isDead;
+    private CoordinatorCommand.EnterEpoch latest;
+    private final TreeMap<Long, Commit> commits = new TreeMap<>();
 
     SimulatedNode(Simulation run, Carrier carrier, String name) {
         this.run = run;
@@ -86,6 +89,7 @@ final class SimulatedNode {
         switch (news) {
             case CoordinatorCommand.EnterEpoch enter -> enter(enter);
             case CoordinatorCommand.KeepCopies keep -> copies.route(keep, ranks);
+            case CoordinatorCommand.CommitStep(var _, Commit commit) -> commits.put(commit.stepsDone(), commit);
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }
     }
@@ -95,6 +99,7 @@ final class SimulatedNode {
             return;
         }
         epoch = news.epoch();
+        latest = news;
         List<Integer> here = news.restarted().stream().filter(rank -> news.hosts().get(rank).equals(name)).toList();
         here.stream().filter(ranks::contains).forEach(rank -> run.retire(rank));
         ranks.addAll(here);
@@ -202,6 +207,25 @@ final class SimulatedNode {
         commands.clear();
         copies.stop();
         carrier.forget(ranks);
+    }
+
+    /** What it knows, after all that it was told. */
+    Testimony testimony(TrainingPlan plan) {
+        while (!inbox.isEmpty()) {
+            hear(inbox.remove());
+        }
+        while (commits.size() > 3) {
+            commits.pollFirstEntry();
+        }
+        List<Commit> known = List.copyOf(commits.values());
+        Map<Integer, List<Long>> versions = new TreeMap<>();
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            int of = rank;
+            versions.put(rank, known.stream().map(Commit::stepsDone)
+                    .filter(steps -> hasAll(run.stagesOf(of), steps)).toList());
+        }
+        return new Testimony(epoch, latest == null ? run.firstHosts() : latest.hosts(),
+                latest == null ? Map.of() : latest.since(), known, versions);
     }
 
     /** All that a rank, whose stages these are, kept after so many steps. */

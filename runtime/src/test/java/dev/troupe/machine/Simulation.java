@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.run.TrainingPlan;
-import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,6 +17,7 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank}, that of
@@ -33,16 +32,15 @@ final class Simulation {
     private final RunOrder order;
     private final Protocol protocol;
     private final Truth truth;
-    private final CoordinatorMachine coordinator;
     private final Carrier carrier;
     private final World world;
-    private final Hosting hosting;
-    // Living and dead ones, in the order in which they came.
-    private final List<SimulatedNode> nodes = new ArrayList<>();
-    private final Deque<SimulatedNode> deaths = new ArrayDeque<>();
-    private final Deque<String> comingBack = new ArrayDeque<>();
+    // Null while it is lost, and no other has taken over.
+    private CoordinatorMachine coordinator;
+    private Hosting hosting;
+    private final SimulatedNodes nodes = new SimulatedNodes();
     private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
-    private final Move comesBack = new Move("a node comes back", () -> join(comingBack.remove()));
+    private final Move takesOver = new Move("another coordinator takes over", this::takeOver);
+    private final Move comesBack = new Move("a node comes back", () -> join(nodes.nextToComeBack()));
     // By rank: what its node has started last, and whom the coordinator tells.
     private final SimulatedRank[] started;
     private final SimulatedRank[] known;
@@ -58,7 +56,6 @@ final class Simulation {
     private boolean over;
     private boolean isCaughtUp = true;
     private int silentLosses;
-    private int recoveries;
     private final List<Long> checkpoints = new ArrayList<>();
     private final List<Long> heldOut = new ArrayList<>();
     private long committed;
@@ -73,8 +70,7 @@ final class Simulation {
         this.protocol = protocol;
         this.truth = truth;
         this.world = world;
-        this.hosting = new Hosting(IntStream.range(0, plan.rankCount()).mapToObj(world::hostOf).toList(),
-                world.keepers(), order.firstStep());
+        this.hosting = new Hosting(firstHosts(), world.keepers(), order.firstStep());
         this.coordinator = new CoordinatorMachine(order, hosting);
         this.carrier = new Carrier(plan.rankCount(), protocol.fencesEpochs());
         this.committed = order.firstStep();
@@ -130,7 +126,7 @@ final class Simulation {
         if (!moves.isEmpty()) {
             count();
             moves.get(choice.applyAsInt(moves)).make().run();
-        } else if (silentLosses > 0) { // nothing moves, and the coordinator sees so in time
+        } else if (silentLosses > 0 && coordinator != null) { // nothing moves, and the coordinator sees so in time
             silentLosses = 0;
             ask(new CoordinatorEvent.MessageLost(coordinator.epoch(), "nothing moves"));
         } else {
@@ -157,11 +153,13 @@ final class Simulation {
             moves.add(arrivals.computeIfAbsent(edge,
                     _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
         }
-        nodes.forEach(node -> node.addMoves(moves));
-        if (!deaths.isEmpty()) {
+        nodes.addMoves(moves);
+        if (coordinator == null) {
+            moves.add(takesOver);
+        } else if (nodes.hasUnnoticedDeath()) {
             moves.add(hearsOfDeath);
         }
-        if (!comingBack.isEmpty() && !over) {
+        if (nodes.hasSomeToComeBack() && !over && coordinator != null) {
             moves.add(comesBack);
         }
     }
@@ -173,23 +171,35 @@ final class Simulation {
     }
 
     private void arrive(Edge edge) {
-        receiverOf(edge).ifPresentOrElse(node -> node.arrive(edge),
+        nodes.receiverOf(edge).ifPresentOrElse(node -> node.arrive(edge),
                 () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
     }
 
-    private Optional<SimulatedNode> receiverOf(Edge edge) {
-        return nodes.stream().filter(node -> node.receivesFor(edge.toRank())).findFirst();
+    /** Hears every node that is there; what the one before told them is heard by then. */
+    private void takeOver() {
+        while (nodes.hasUnnoticedDeath()) {
+            nodes.notice();
+        }
+        Map<String, Testimony> told = nodes.testimonies(plan);
+        Succession succession = Succession.of(told, new Commit(order.firstStep(), order.lossScale())).orElseThrow();
+        hosting = new Hosting(succession.hosts(), succession.since(), world.keepers(), order.firstStep());
+        coordinator = new CoordinatorMachine(
+                order.savedAt(checkpoints.isEmpty() ? order.savedStep() : checkpoints.getLast()), hosting, succession);
+        told.keySet().forEach(node -> ask(new CoordinatorEvent.NodeJoined(node)));
+        carryOut(coordinator.succeed("the coordinator is lost"));
     }
 
     private void hearOfDeath() {
-        SimulatedNode dead = deaths.remove();
-        comingBack.add(dead.name());
+        SimulatedNode dead = nodes.notice();
         ask(new CoordinatorEvent.NodeLost(dead.name(), dead.name() + " is gone"));
     }
 
-    /** The node of a name that is there, or was last; null where there is none. */
     SimulatedNode node(String name) {
-        return nodes.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
+        return nodes.find(name);
+    }
+
+    List<String> firstHosts() {
+        return IntStream.range(0, plan.rankCount()).mapToObj(world::hostOf).toList();
     }
 
     IntStream stagesOf(int rank) {
@@ -197,34 +207,14 @@ final class Simulation {
     }
 
     int rankOf(int stage) {
-        return IntStream.range(0, plan.rankCount()).filter(rank -> plan.stagesOf(rank).contains(stage)).findFirst()
-                .orElseThrow();
+        return IntStream.range(0, started.length).filter(rank -> plan.stagesOf(rank).contains(stage)).sum();
     }
 
-    /** Everything is back where it belongs: every buffer at its edge, no message anywhere, every rank with the last weights. */
     private void checkEnd() {
         assertTrue(isCaughtUp, "the run is over, and it was not told that a recovery is");
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
-        for (int rank = 0; rank < started.length; rank++) {
-            if (node(hosting.hosts().get(rank)).isDead()) {
-                continue; // it had done its part
-            }
-            for (int stage : plan.stagesOf(rank)) {
-                assertEquals(truth.weights(stage, committed), started[rank].weights(stage), "weights of " + stage);
-                for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
-                    Action receive = new Action(stage, kind, 0);
-                    if (plan.needsMessage(receive)) {
-                        Edge edge = plan.edgeOf(rank, receive);
-                        assertEquals(plan.creditsPerEdge(), carrier.buffers(edge) + started[rank].landed(edge),
-                                () -> "buffers of " + edge + " at the end");
-                    }
-                }
-                if (plan.exchangesTiedGradient(stage)) {
-                    Edge edge = plan.tiedEdge(rank, plan.otherTiedStage(stage), stage);
-                    assertEquals(0, carrier.buffers(edge), () -> "buffers of " + edge + " at the end");
-                }
-            }
-        }
+        EndCheck end = new EndCheck(plan, truth, carrier, committed);
+        Stream.of(started).filter(rank -> !node(hosting.hosts().get(rank.rank())).isDead()).forEach(end::check);
     }
 
     // What a caller may do and ask.
@@ -265,14 +255,14 @@ final class Simulation {
     /** Loses one of the messages on their way. */
     void lose(int message, boolean isNoticed) {
         Edge edge = flying().get(message);
-        Optional<SimulatedNode> receiver = receiverOf(edge);
+        Optional<SimulatedNode> receiver = nodes.receiverOf(edge);
         silentLosses += isNoticed && receiver.isPresent() ? 0 : 1;
         receiver.ifPresentOrElse(node -> node.lose(edge, isNoticed),
                 () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
     }
 
     int nodeCount() {
-        return nodes.size();
+        return nodes.count();
     }
 
     /**
@@ -283,19 +273,18 @@ final class Simulation {
         SimulatedNode victim = nodes.get(node);
         List<Integer> ranks = IntStream.range(0, started.length)
                 .filter(rank -> hosting.hosts().get(rank).equals(victim.name())).boxed().toList();
-        long living = nodes.stream().filter(one -> !one.isDead()).count();
-        if (!mayFail || over || victim.isDead() || !deaths.isEmpty() || living == 1
+        if (!mayFail || over || coordinator == null || victim.isDead() || nodes.hasUnnoticedDeath()
+                || nodes.living() == 1
                 || hosting.recoverable(ranks, committed).isEmpty()
                 // With no copies to wait for, a step may be committed before the coordinator hears of the death.
                 || !world.keepCopies() && committed > order.firstStep()) {
             return false;
         }
-        victim.die();
+        nodes.die(victim);
         ranks.forEach(rank -> {
             started[rank].fail();
             started[rank].retire();
         });
-        deaths.add(victim);
         return true;
     }
 
@@ -304,16 +293,21 @@ final class Simulation {
         carrier.duplicate(flying().get(message));
     }
 
+    /** Has the coordinator be lost with all that it knows; false where it cannot be now. */
+    boolean loseCoordinator() {
+        if (!mayFail || over || coordinator == null) {
+            return false;
+        }
+        coordinator = null;
+        return true;
+    }
+
     int rankCount() {
         return started.length;
     }
 
     int moveCount() {
         return moveCount;
-    }
-
-    int recoveries() {
-        return recoveries;
     }
 
     long committed() {
@@ -353,7 +347,7 @@ final class Simulation {
     }
 
     void hosted(SimulatedRank rank) {
-        if (rank.incarnation().equals(coordinator.incarnation(rank.rank()))) {
+        if (coordinator != null && rank.incarnation().equals(coordinator.incarnation(rank.rank()))) {
             known[rank.rank()] = rank;
         }
     }
@@ -363,7 +357,13 @@ final class Simulation {
     }
 
     void ask(CoordinatorEvent event) {
-        for (CoordinatorCommand command : coordinator.on(event)) {
+        if (coordinator != null) {
+            carryOut(coordinator.on(event));
+        }
+    }
+
+    private void carryOut(List<CoordinatorCommand> commands) {
+        for (CoordinatorCommand command : commands) {
             switch (command) {
                 case CoordinatorCommand.StartPass(Pass pass, var told) -> {
                     mayFail = true;
@@ -371,7 +371,10 @@ final class Simulation {
                 }
                 case CoordinatorCommand.Update(var update, var told) ->
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
-                case CoordinatorCommand.CommitStep(StepResult result) -> commit(result);
+                case CoordinatorCommand.CommitStep commit -> {
+                    commit(commit.result());
+                    nodes.tellAll(commit);
+                }
                 case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> {
                     truth.looksAtHeldOut(stepsDone, loss);
                     heldOut.add(stepsDone);
@@ -380,7 +383,7 @@ final class Simulation {
                     told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
                 case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
                     commitCheckpoint(stepsDone, parts);
-                case CoordinatorCommand.KeepCopies keep -> nodes.forEach(node -> node.tell(keep));
+                case CoordinatorCommand.KeepCopies keep -> nodes.tellAll(keep);
                 case CoordinatorCommand.AbandonCheckpoint _ -> {
                 } // it goes back to the step before
                 case CoordinatorCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
@@ -389,10 +392,9 @@ final class Simulation {
                     over = true;
                 }
                 case CoordinatorCommand.EnterEpoch enter -> {
-                    recoveries++;
                     isCaughtUp = false;
                     committed = enter.stepsDone();
-                    nodes.forEach(node -> node.tell(enter));
+                    nodes.tellAll(enter);
                 }
                 case CoordinatorCommand.Resume resume -> {
                     for (int rank = 0; rank < known.length; rank++) {
@@ -435,13 +437,14 @@ final class Simulation {
     }
 
     private String situation() {
-        StringBuilder text = new StringBuilder("epoch " + coordinator.epoch() + ", " + committed
-                + " steps committed, the coordinator misses " + coordinator.missing() + " and copies of "
-                + coordinator.awaitsCopiesOf());
+        StringBuilder text = new StringBuilder(committed + " steps committed, "
+                + (coordinator == null
+                        ? "no coordinator"
+                        : "epoch " + coordinator.epoch() + ", the coordinator misses " + coordinator.missing()
+                                + " and copies of " + coordinator.awaitsCopiesOf()));
         for (SimulatedRank rank : alive) {
             text.append("\n  ").append(rank.situation());
         }
-        nodes.forEach(node -> text.append("\n  ").append(node));
-        return text.append(carrier).toString();
+        return text.append(nodes).append(carrier).toString();
     }
 }

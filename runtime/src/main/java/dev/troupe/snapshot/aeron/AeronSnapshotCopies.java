@@ -12,6 +12,7 @@ import io.aeron.exceptions.AeronException;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -28,14 +29,17 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
             LogBufferDescriptor.PAGE_MIN_SIZE);
     /** Beyond those of the transport and of any number of groups. */
     private static final int FIRST_STREAM_ID = 1_000_000_000;
+    private static final int MOST_DOORS = 1 << 30;
     private static final long CLOSE_TIMEOUT_MILLIS = 5000;
 
     private final NodeMap nodes;
     private final CopyAgent agent;
     private final CopyTally tally;
+    private final int door;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
-    private AeronSnapshotCopies(NodeMap nodes, CopyAgent agent, CopyTally tally) {
+    private AeronSnapshotCopies(NodeMap nodes, CopyAgent agent, CopyTally tally, int door) {
+        this.door = door;
         this.nodes = nodes;
         this.agent = agent;
         this.tally = tally;
@@ -57,6 +61,12 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
      */
     public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Snapshots snapshots, Listener listener) {
+        return connect(nodes, settings, driverDirectory, snapshots, listener,
+                ThreadLocalRandom.current().nextInt(1, MOST_DOORS));
+    }
+
+    static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
+            Snapshots snapshots, Listener listener, int door) {
         int self = nodes.self();
         CopyTally tally = new CopyTally();
         Aeron aeron = null;
@@ -67,9 +77,10 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
                     .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
             CopyAgent agent = new CopyAgent(self, aeron, node -> nodes.channel(self, node), snapshots, listener, tally);
             IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
-                    .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct().forEach(agent::listen);
+                    .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
+                    .forEach(channel -> agent.listen(channel, door));
             agent.thread().start();
-            return new AeronSnapshotCopies(nodes, agent, tally);
+            return new AeronSnapshotCopies(nodes, agent, tally, door);
         } catch (AeronException refused) {
             if (aeron != null) {
                 aeron.close();
@@ -79,18 +90,23 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
         }
     }
 
-    /** The stream that all send on to a node. */
-    static int streamId(int toNode) {
-        return FIRST_STREAM_ID + toNode;
+    /** The stream that all send on to a process. */
+    static int streamId(int door) {
+        return FIRST_STREAM_ID + door;
     }
 
     @Override
-    public void send(int toNode, int rank, int stage, long stepsDone) {
+    public int door() {
+        return door;
+    }
+
+    @Override
+    public void send(int toNode, int itsDoor, int rank, int stage, long stepsDone) {
         Objects.checkIndex(toNode, nodes.nodeCount());
         if (toNode == nodes.self()) {
             throw new IllegalArgumentException("a copy goes to another node than " + toNode + ", which this is");
         }
-        agent.submit(new Command.Send(toNode, rank, stage, stepsDone));
+        agent.submit(new Command.Send(toNode, itsDoor, rank, stage, stepsDone));
     }
 
     @Override

@@ -123,7 +123,9 @@ final class Arrival {
             if (accepted.isPresent()) {
                 copy = accepted.get();
             } else {
-                subject = null; // as late a one is here
+                Subject present = subject;
+                subject = null;
+                tell(present); // who sends it may not know that it is here
             }
         } catch (IllegalArgumentException | OutOfMemoryError refusal) {
             refuse(refusal.getMessage());
@@ -137,6 +139,10 @@ final class Arrival {
             return; // a rank that came here needs the memory
         }
         tally.received.increment();
+        tell(whole);
+    }
+
+    private void tell(Subject whole) {
         try {
             listener.onCopied(whole.rank(), whole.stage(), whole.stepsDone());
         } catch (RuntimeException e) {

@@ -38,7 +38,7 @@ final class CopyAgent implements Runnable {
 
     /** What other threads ask of this one. */
     sealed interface Command {
-        record Send(int toNode, int rank, int stage, long stepsDone) implements Command {
+        record Send(int toNode, int door, int rank, int stage, long stepsDone) implements Command {
         }
 
         record Forget(int node) implements Command {
@@ -83,8 +83,8 @@ final class CopyAgent implements Runnable {
     }
 
     /** Before the thread starts: opens a way in. */
-    void listen(String channel) {
-        inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(self), null, this::onGone));
+    void listen(String channel, int door) {
+        inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
     }
 
     /** Hands a command in, from any thread, and wakes this one if it rests. */
@@ -144,10 +144,7 @@ final class CopyAgent implements Runnable {
         switch (command) {
             case Command.Send send -> offer(send);
             case Command.Forget forget -> {
-                Outlet outlet = outlets.remove(forget.node());
-                if (outlet != null) {
-                    outlet.close();
-                }
+                closeOutlet(forget.node());
                 arrivals.values().stream().filter(arrival -> arrival.fromNode() == forget.node())
                         .forEach(Arrival::silence);
             }
@@ -155,18 +152,30 @@ final class CopyAgent implements Runnable {
     }
 
     private void offer(Command.Send send) {
+        Outlet present = outlets.get(send.toNode());
+        if (present != null && !present.leadsTo(send.door())) {
+            closeOutlet(send.toNode()); // to a process before
+        }
         try {
-            outlets.computeIfAbsent(send.toNode(), this::open).offer(send.rank(), send.stage(), send.stepsDone());
+            outlets.computeIfAbsent(send.toNode(), node -> open(node, send.door())).offer(send.rank(), send.stage(),
+                    send.stepsDone());
         } catch (AeronException refused) {
             LOG.warn("no copies can be sent to node {}: {}", send.toNode(), refused.getMessage());
         }
     }
 
-    private Outlet open(int node) {
+    private void closeOutlet(int node) {
+        Outlet outlet = outlets.remove(node);
+        if (outlet != null) {
+            outlet.close();
+        }
+    }
+
+    private Outlet open(int node, int door) {
         String channel = new ChannelUriStringBuilder(channelTo.apply(node)).termLength(AeronSnapshotCopies.TERM_LENGTH)
                 .build();
-        return new Outlet(self, aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(node)), snapshots,
-                tally);
+        return new Outlet(self, door, aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(door)),
+                snapshots, tally);
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {

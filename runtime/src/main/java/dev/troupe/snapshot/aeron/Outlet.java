@@ -8,6 +8,7 @@ import io.aeron.logbuffer.BufferClaim;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /** The stream to another node, and what waits for it: one copy after the other. Belongs to the copying thread. */
 final class Outlet implements AutoCloseable {
@@ -18,25 +19,38 @@ final class Outlet implements AutoCloseable {
     }
 
     private final int self;
+    private final int door;
     private final ExclusivePublication stream;
     private final Snapshots snapshots;
     private final CopyTally tally;
     private final BufferClaim claim = new BufferClaim();
-    /** The version of each stage that is to go next, those first that have waited longest. */
-    private final Map<Place, Long> waiting = new LinkedHashMap<>();
+    private static final int MOST_VERSIONS = 2;
+
+    /** The versions of each stage that are to go, those stages first that have waited longest. */
+    private final Map<Place, TreeSet<Long>> waiting = new LinkedHashMap<>();
     /** Null while none is under way. */
     private Sending sending;
     private boolean isClosed;
 
-    Outlet(int self, ExclusivePublication stream, Snapshots snapshots, CopyTally tally) {
+    Outlet(int self, int door, ExclusivePublication stream, Snapshots snapshots, CopyTally tally) {
         this.self = self;
+        this.door = door;
         this.stream = stream;
         this.snapshots = snapshots;
         this.tally = tally;
     }
 
     void offer(int rank, int stage, long stepsDone) {
-        waiting.merge(new Place(rank, stage), stepsDone, Math::max);
+        TreeSet<Long> versions = waiting.computeIfAbsent(new Place(rank, stage), _ -> new TreeSet<>());
+        versions.add(stepsDone);
+        if (versions.size() > MOST_VERSIONS) {
+            versions.removeFirst();
+        }
+    }
+
+    /** Whether it leads there. */
+    boolean leadsTo(int itsDoor) {
+        return door == itsDoor;
     }
 
     /** Whether a copy is under way. */
@@ -68,7 +82,7 @@ final class Outlet implements AutoCloseable {
                 case GONE -> breakOff();
                 case UNHEARD -> {
                     Subject unheard = sending.subject();
-                    waiting.putIfAbsent(new Place(unheard.rank(), unheard.stage()), unheard.stepsDone());
+                    offer(unheard.rank(), unheard.stage(), unheard.stepsDone());
                     breakOff();
                 }
                 case CLOSED -> {
@@ -84,9 +98,12 @@ final class Outlet implements AutoCloseable {
     /** Takes what has waited longest, and is still there; false where nothing has, or nobody would hear it. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && stream.isConnected()) {
-            Map.Entry<Place, Long> first = waiting.entrySet().iterator().next();
-            waiting.remove(first.getKey());
-            Subject subject = new Subject(self, first.getKey().rank(), first.getKey().stage(), first.getValue());
+            Place first = waiting.keySet().iterator().next();
+            TreeSet<Long> versions = waiting.remove(first);
+            Subject subject = new Subject(self, first.rank(), first.stage(), versions.removeFirst());
+            if (!versions.isEmpty()) {
+                waiting.put(first, versions); // after those that wait as long
+            }
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {
                 sending = new Sending(subject, source.get());

@@ -69,8 +69,12 @@ class AeronSnapshotCopiesTest {
         private final SnapshotCopies copies;
 
         Node(int self, Host machine) {
+            this(self, machine, self + 1);
+        }
+
+        Node(int self, Host machine, int door) {
             copies = AeronSnapshotCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                    TransportSettings.defaults(), machine.directory(), snapshots, this::onCopied);
+                    TransportSettings.defaults(), machine.directory(), snapshots, this::onCopied, door);
         }
 
         private void onCopied(int rank, int stage, long stepsDone) {
@@ -118,7 +122,7 @@ class AeronSnapshotCopiesTest {
             try (SampleState state = new SampleState(sizes[stage])) {
                 for (long steps = 1; steps <= 2; steps++) {
                     state.keep(from.snapshots, RANK, stage, steps);
-                    from.copies.send(1, RANK, stage, steps);
+                    from.copies.send(1, 2, RANK, stage, steps);
                     assertEquals(new Copied(RANK, stage, steps), to.next());
                     state.requireKept(to.snapshots, RANK, stage, steps);
                 }
@@ -139,8 +143,8 @@ class AeronSnapshotCopiesTest {
             for (long steps = 1; steps <= 2; steps++) {
                 state.keep(here.snapshots, RANK, 0, steps);
                 state.keep(there.snapshots, RANK, 1, steps);
-                here.copies.send(2, RANK, 0, steps);
-                there.copies.send(0, RANK, 1, steps);
+                here.copies.send(2, 3, RANK, 0, steps);
+                there.copies.send(0, 1, RANK, 1, steps);
                 assertEquals(new Copied(RANK, 0, steps), there.next());
                 assertEquals(new Copied(RANK, 1, steps), here.next());
                 state.requireKept(there.snapshots, RANK, 0, steps);
@@ -151,20 +155,22 @@ class AeronSnapshotCopiesTest {
     }
 
     @Test
-    void shouldSendTheLatestToANodeThatComesLate() throws InterruptedException {
+    void shouldSendTheLatestTwoToANodeThatComesLate() throws InterruptedException {
         Node from = node(0);
         try (SampleState state = new SampleState(1000)) {
             for (long steps = 1; steps <= 5; steps++) {
                 for (int stage = 0; stage < 2; stage++) {
                     state.keep(from.snapshots, RANK, stage, steps);
-                    from.copies.send(1, RANK, stage, steps);
+                    from.copies.send(1, 2, RANK, stage, steps);
                 }
             }
             Node to = node(1);
-            assertEquals(new Copied(RANK, 0, 5), to.next());
-            assertEquals(new Copied(RANK, 1, 5), to.next());
-            state.requireKept(to.snapshots, RANK, 1, 5);
-            assertEquals(new CopyCounters(0, 0, 0, 2, 0), to.copies.counters());
+            for (long steps = 4; steps <= 5; steps++) {
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+                assertEquals(new Copied(RANK, 1, steps), to.next());
+                state.requireKept(to.snapshots, RANK, 1, steps);
+            }
+            assertEquals(new CopyCounters(0, 0, 0, 4, 0), to.copies.counters());
         }
     }
 
@@ -175,20 +181,22 @@ class AeronSnapshotCopiesTest {
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
             small.keep(from.snapshots, RANK, 0, 1);
             to.gate = new CountDownLatch(1);
-            from.copies.send(1, RANK, 0, 1);
+            from.copies.send(1, 2, RANK, 0, 1);
             assertEquals(new Copied(RANK, 0, 1), to.next()); // and reads no more before the gate opens
             long sentBefore = from.copies.counters().bytesSent();
             large.keep(from.snapshots, RANK, 1, 1);
-            from.copies.send(1, RANK, 1, 1);
+            from.copies.send(1, 2, RANK, 1, 1);
             await(() -> from.copies.counters().bytesSent() > sentBefore, "the large one is under way");
             for (long steps = 2; steps <= 3; steps++) {
                 large.keep(from.snapshots, RANK, 1, steps);
-                from.copies.send(1, RANK, 1, steps);
+                from.copies.send(1, 2, RANK, 1, steps);
             }
             to.gate.countDown();
-            assertEquals(new Copied(RANK, 1, 3), to.next());
-            large.requireKept(to.snapshots, RANK, 1, 3);
-            assertEquals(List.of(3L), to.snapshots.versions(RANK, 1));
+            for (long steps = 2; steps <= 3; steps++) {
+                assertEquals(new Copied(RANK, 1, steps), to.next());
+                large.requireKept(to.snapshots, RANK, 1, steps);
+            }
+            assertEquals(List.of(2L, 3L), to.snapshots.versions(RANK, 1));
             assertEquals(1, from.copies.counters().brokenOff());
             assertEquals(1, to.copies.counters().refused());
         }
@@ -201,10 +209,10 @@ class AeronSnapshotCopiesTest {
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
             small.keep(from.snapshots, RANK, 0, 1);
             to.gate = new CountDownLatch(1);
-            from.copies.send(1, RANK, 0, 1);
+            from.copies.send(1, 2, RANK, 0, 1);
             to.next();
             large.keep(from.snapshots, RANK, 1, 1);
-            from.copies.send(1, RANK, 1, 1);
+            from.copies.send(1, 2, RANK, 1, 1);
             to.close();
             await(() -> from.copies.counters().brokenOff() == 1, "the death is noticed");
             Node again = node(1);
@@ -212,8 +220,56 @@ class AeronSnapshotCopiesTest {
             large.requireKept(again.snapshots, RANK, 1, 1);
             from.copies.forget(1);
             small.keep(from.snapshots, RANK, 0, 2);
-            from.copies.send(1, RANK, 0, 2);
+            from.copies.send(1, 2, RANK, 0, 2);
             assertEquals(new Copied(RANK, 0, 2), again.next(), "over a new stream");
+        }
+    }
+
+    @Test
+    void shouldSayOfAStateThatIsHereThatItIsAndLeaveItWhole() throws InterruptedException {
+        Node from = node(0);
+        Node to = node(1);
+        try (SampleState state = new SampleState(1000)) {
+            for (long steps = 1; steps <= 2; steps++) {
+                state.keep(from.snapshots, RANK, 0, steps);
+                from.copies.send(1, 2, RANK, 0, steps);
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+            }
+            for (long steps = 1; steps <= 2; steps++) {
+                from.copies.send(1, 2, RANK, 0, steps);
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+            }
+            assertEquals(2, to.copies.counters().received());
+        }
+    }
+
+    @Test
+    void shouldTakeAnEarlierStateThatItLacks() throws InterruptedException {
+        Node from = node(0);
+        Node to = node(1);
+        try (SampleState state = new SampleState(1000)) {
+            state.keep(from.snapshots, RANK, 0, 1);
+            state.keep(from.snapshots, RANK, 0, 2);
+            for (long steps = 2; steps >= 1; steps--) {
+                from.copies.send(1, 2, RANK, 0, steps);
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+            }
+            assertEquals(List.of(1L, 2L), to.snapshots.versions(RANK, 0));
+        }
+    }
+
+    @Test
+    void shouldReachTheProcessOfADoorAndNoOtherOfItsNode() throws InterruptedException {
+        Node from = node(0);
+        Node former = node(1);
+        Node later = keep(new Node(1, host, 99));
+        try (SampleState state = new SampleState(10)) {
+            state.keep(from.snapshots, RANK, 0, 1);
+            from.copies.send(1, 2, RANK, 0, 1);
+            former.next();
+            from.copies.send(1, 99, RANK, 0, 1);
+            assertEquals(new Copied(RANK, 0, 1), later.next());
+            assertEquals(1, former.copies.counters().received());
         }
     }
 
@@ -224,14 +280,14 @@ class AeronSnapshotCopiesTest {
         Node living = node(2);
         try (SampleState state = new SampleState(10)) {
             state.keep(dead.snapshots, RANK, 0, 1);
-            dead.copies.send(1, RANK, 0, 1);
+            dead.copies.send(1, 2, RANK, 0, 1);
             to.next();
             to.copies.forget(0);
             state.keep(dead.snapshots, RANK, 0, 2);
-            dead.copies.send(1, RANK, 0, 2);
+            dead.copies.send(1, 2, RANK, 0, 2);
             await(() -> dead.copies.counters().sent() == 2, "it speaks still");
             state.keep(living.snapshots, RANK, 1, 3);
-            living.copies.send(1, RANK, 1, 3);
+            living.copies.send(1, 2, RANK, 1, 3);
             assertEquals(new Copied(RANK, 1, 3), to.next());
             assertEquals(List.of(1L), to.snapshots.versions(RANK, 0));
         }
@@ -243,11 +299,11 @@ class AeronSnapshotCopiesTest {
         Node to = node(1);
         try (SampleState state = new SampleState(10)) {
             state.keep(from.snapshots, RANK, 0, 1);
-            from.copies.send(2, RANK, 0, 1);
-            from.copies.send(1, RANK, 0, 9);
-            from.copies.send(1, RANK, 3, 1);
+            from.copies.send(2, 3, RANK, 0, 1);
+            from.copies.send(1, 2, RANK, 0, 9);
+            from.copies.send(1, 2, RANK, 3, 1);
             state.keep(from.snapshots, RANK, 1, 1);
-            from.copies.send(1, RANK, 1, 1);
+            from.copies.send(1, 2, RANK, 1, 1);
             assertEquals(new Copied(RANK, 1, 1), to.next(), "the only one that is there");
         }
     }
@@ -255,8 +311,8 @@ class AeronSnapshotCopiesTest {
     @Test
     void shouldRefuseWhatCannotBe() {
         Node node = node(0);
-        assertThrows(IllegalArgumentException.class, () -> node.copies.send(0, RANK, 0, 1));
-        assertThrows(IndexOutOfBoundsException.class, () -> node.copies.send(3, RANK, 0, 1));
+        assertThrows(IllegalArgumentException.class, () -> node.copies.send(0, 1, RANK, 0, 1));
+        assertThrows(IndexOutOfBoundsException.class, () -> node.copies.send(3, 4, RANK, 0, 1));
         try (Snapshots snapshots = new Snapshots()) {
             NodeMap map = new NodeMap(0, List.of(0, 1),
                     List.of(new Endpoint("203.0.113.7", 40123), new Endpoint("localhost", 1)), Set.of());

@@ -111,11 +111,12 @@ class ArrivalTest {
     }
 
     @Test
-    void shouldPassOverOneThatIsHereAlready() {
+    void shouldSayOfOneThatIsHereAlreadyThatItIs() {
         take(second);
         take(first);
         take(second);
-        assertEquals(List.of(2L), heard);
+        assertEquals(List.of(2L, 1L, 2L), heard, "an earlier one was not");
+        assertEquals(2, tally.counters().received());
         assertEquals(0, tally.counters().refused());
         assertFalse(arrival.isUnderWay());
     }

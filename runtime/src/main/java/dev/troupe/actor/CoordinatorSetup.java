@@ -1,0 +1,43 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.machine.Cast;
+import dev.troupe.machine.RunOrder;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link TrainingCoordinator} works with.
+ *
+ * @param order
+ *            what the run is to do
+ * @param cast
+ *            the nodes of the run
+ * @param present
+ *            tells the nodes that there are, whether they have joined or not
+ * @param directory
+ *            where the run writes
+ * @param checkpoints
+ *            where checkpoints go
+ * @param timeout
+ *            how long nothing may move
+ * @param hangTimeout
+ *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
+ * @param clock
+ *            nanoseconds of a monotonic clock
+ * @param listener
+ *            hears how the run goes
+ * @param outcome
+ *            completed when the run is over
+ */
+public record CoordinatorSetup(RunOrder order, Cast cast, Supplier<Set<String>> present, Path directory,
+        CheckpointStore checkpoints, Duration timeout,
+        Duration hangTimeout, LongSupplier clock,
+        RunListener listener, CompletableFuture<RunOutcome> outcome) {
+}

@@ -1,0 +1,76 @@
+package dev.troupe.actor;
+
+import dev.troupe.machine.Commit;
+import dev.troupe.machine.Testimony;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.snapshot.Snapshots;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/** What a node knows of its run: the epoch, where ranks live, the last commits. Belongs to the node's actor. */
+final class NodeView {
+    /** Earlier ones are never gone back to. */
+    private static final int COMMITS_KNOWN = 3;
+
+    private final String name;
+    // By their steps; one that the run went back to is told again.
+    private final TreeMap<Long, Commit> commits = new TreeMap<>();
+    private int epoch;
+    // For each rank its node.
+    private List<String> hosts = List.of();
+    private Map<String, Integer> since = Map.of();
+
+    NodeView(String name) {
+        this.name = name;
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
+    /** The run begins with ranks at these places. */
+    void begin(List<String> places) {
+        hosts = places;
+    }
+
+    /** An epoch begins; returns the nodes that had ranks and have lost them. */
+    List<String> enter(NodeActor.EnterEpoch enter) {
+        List<String> lost = IntStream.range(0, hosts.size())
+                .filter(rank -> !hosts.get(rank).equals(enter.hosts().get(rank))).mapToObj(hosts::get).distinct()
+                .toList();
+        epoch = enter.epoch();
+        hosts = enter.hosts();
+        since = enter.since();
+        return lost;
+    }
+
+    void note(Commit commit) {
+        commits.put(commit.stepsDone(), commit);
+        if (commits.size() > COMMITS_KNOWN) {
+            commits.pollFirstEntry();
+        }
+    }
+
+    /** The ranks that live on this node. */
+    List<Integer> ranksHere() {
+        return IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed().toList();
+    }
+
+    /** For a coordinator that takes over. */
+    Testimony testimony(TrainingPlan plan, Snapshots kept) {
+        Map<Integer, List<Long>> versions = new TreeMap<>();
+        for (int rank = 0; rank < hosts.size(); rank++) {
+            int of = rank;
+            versions.put(rank,
+                    commits.keySet().stream().filter(steps -> hasAll(plan, kept, of, steps)).toList());
+        }
+        return new Testimony(epoch, hosts, since, List.copyOf(commits.values()), versions);
+    }
+
+    /** Whether all that a rank kept after so many steps is here. */
+    static boolean hasAll(TrainingPlan plan, Snapshots kept, int rank, long stepsDone) {
+        return plan.stagesOf(rank).stream().allMatch(stage -> kept.find(rank, stage, stepsDone).isPresent());
+    }
+}

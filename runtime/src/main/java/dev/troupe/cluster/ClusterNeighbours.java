@@ -1,0 +1,42 @@
+package dev.troupe.cluster;
+
+import dev.troupe.actor.Neighbours;
+import dev.troupe.config.cluster.Buddies;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.machine.Hosting;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.NodeMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The nodes of a cluster file as its nodes see each other. */
+record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, int door) implements Neighbours {
+    @Override
+    public NodeMap map(List<String> hosts, Map<String, Integer> since) {
+        List<Integer> nodeOfRank = hosts.stream().map(this::indexOf).toList();
+        int index = indexOf(self.name());
+        return new NodeMap(index, nodeOfRank,
+                cluster.nodes().stream().map(node -> new Endpoint(node.host(), node.dataPort())).toList(),
+                Peers.of(plan, nodeOfRank, index),
+                cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
+    }
+
+    @Override
+    public int indexOf(String name) {
+        return cluster.nodes().stream().map(NodeSpec::name).toList().indexOf(name);
+    }
+
+    /** Who keeps copies for whom; see {@link Buddies}. */
+    static Hosting.Keepers keepers(ClusterSpec cluster) {
+        return (hosts, present) -> {
+            List<String> names = cluster.nodes().stream().map(NodeSpec::name).toList();
+            Set<Integer> alive = present.stream().map(names::indexOf).collect(Collectors.toSet());
+            return Buddies.of(cluster.nodes(), hosts.stream().map(names::indexOf).toList(), alive).entrySet().stream()
+                    .collect(Collectors.toMap(pair -> names.get(pair.getKey()), pair -> names.get(pair.getValue())));
+        };
+    }
+}

@@ -1,0 +1,90 @@
+package dev.troupe.machine;
+
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.transport.Edge;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** All nodes of a run: those that live, those whose death is not known yet, and those that are to come back. */
+final class SimulatedNodes {
+    // In the order in which they came.
+    private final List<SimulatedNode> all = new ArrayList<>();
+    private final Deque<SimulatedNode> unnoticed = new ArrayDeque<>();
+    private final Deque<String> comingBack = new ArrayDeque<>();
+
+    void add(SimulatedNode node) {
+        all.add(node);
+    }
+
+    int count() {
+        return all.size();
+    }
+
+    SimulatedNode get(int index) {
+        return all.get(index);
+    }
+
+    long living() {
+        return all.stream().filter(node -> !node.isDead()).count();
+    }
+
+    /** The node of a name that is there, or was last; null where there is none. */
+    SimulatedNode find(String name) {
+        return all.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
+    }
+
+    Optional<SimulatedNode> receiverOf(Edge edge) {
+        return all.stream().filter(node -> node.receivesFor(edge.toRank())).findFirst();
+    }
+
+    void tellAll(CoordinatorCommand news) {
+        all.forEach(node -> node.tell(news));
+    }
+
+    void addMoves(List<Move> moves) {
+        all.forEach(node -> node.addMoves(moves));
+    }
+
+    void die(SimulatedNode victim) {
+        victim.die();
+        unnoticed.add(victim);
+    }
+
+    boolean hasUnnoticedDeath() {
+        return !unnoticed.isEmpty();
+    }
+
+    /** A death is noticed; its node will come back. */
+    SimulatedNode notice() {
+        SimulatedNode dead = unnoticed.remove();
+        comingBack.add(dead.name());
+        return dead;
+    }
+
+    boolean hasSomeToComeBack() {
+        return !comingBack.isEmpty();
+    }
+
+    String nextToComeBack() {
+        return comingBack.remove();
+    }
+
+    /** What all that live know, by their names. */
+    Map<String, Testimony> testimonies(TrainingPlan plan) {
+        Map<String, Testimony> told = new TreeMap<>();
+        all.stream().filter(node -> !node.isDead()).forEach(node -> told.put(node.name(), node.testimony(plan)));
+        return told;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        all.forEach(node -> text.append("\n  ").append(node));
+        return text.toString();
+    }
+}
