@@ -243,6 +243,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private Behavior<Command> onKeepCopies(KeepCopies keep) {
         if (node != null) {
+            view.note(keep);
             node.copies().route(routes(keep));
             // What a rank kept before this was heard may have gone elsewhere.
             for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
@@ -333,6 +334,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private Behavior<Command> onCommitted(Committed told) {
         view.note(told.commit());
+        node.snapshots().ifPresent(kept -> view.takeUnwanted(told.commit()).forEach(kept::forget));
         return this;
     }
 

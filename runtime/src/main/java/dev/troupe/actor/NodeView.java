@@ -6,6 +6,7 @@ import dev.troupe.run.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -21,6 +22,8 @@ final class NodeView {
     // For each rank its node.
     private List<String> hosts = List.of();
     private Map<String, Integer> since = Map.of();
+    // Who keeps copies, until what is not wanted here any more is known to stand elsewhere.
+    private Optional<NodeActor.KeepCopies> keepers = Optional.empty();
 
     NodeView(String name) {
         this.name = name;
@@ -51,6 +54,21 @@ final class NodeView {
         if (commits.size() > COMMITS_KNOWN) {
             commits.pollFirstEntry();
         }
+    }
+
+    void note(NodeActor.KeepCopies keep) {
+        keepers = Optional.of(keep);
+    }
+
+    /** Ranks whose snapshots are of no use here after a commit: they live elsewhere, and their keepers have that before it. */
+    List<Integer> takeUnwanted(Commit commit) {
+        if (keepers.isEmpty() || commit.stepsDone() <= keepers.get().stepsDone() + 1) {
+            return List.of();
+        }
+        List<String> now = keepers.get().keepers();
+        keepers = Optional.empty();
+        return IntStream.range(0, hosts.size())
+                .filter(rank -> !hosts.get(rank).equals(name) && !now.get(rank).equals(name)).boxed().toList();
     }
 
     /** The ranks that live on this node. */

@@ -1,0 +1,42 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.machine.Commit;
+import dev.troupe.machine.LossScale;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class NodeViewTest {
+    private final NodeView view = new NodeView("b");
+
+    NodeViewTest() {
+        view.begin(List.of("a", "b", "c"));
+    }
+
+    @Test
+    void shouldSayWhoHasLostRanksAndWhoLivesHere() {
+        assertEquals(List.of(1), view.ranksHere());
+        assertEquals(List.of("a"), view.enter(enter(1, "b", "b", "c")));
+        assertEquals(List.of(0, 1), view.ranksHere());
+        assertEquals(List.of(), view.enter(enter(2, "b", "b", "c")));
+        assertEquals(2, view.epoch());
+    }
+
+    @Test
+    void shouldForgetWhatOthersKeepOnceTheyHaveIt() {
+        view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
+        assertEquals(List.of(), view.takeUnwanted(commit(5)), "the new keeper may not have it yet");
+        assertEquals(List.of(2), view.takeUnwanted(commit(6)));
+        assertEquals(List.of(), view.takeUnwanted(commit(7)), "once");
+    }
+
+    private static NodeActor.EnterEpoch enter(int epoch, String... hosts) {
+        return new NodeActor.EnterEpoch(epoch, List.of(0), 3, List.of(hosts), Map.of());
+    }
+
+    private static Commit commit(long stepsDone) {
+        return new Commit(stepsDone, LossScale.none(stepsDone));
+    }
+}
