@@ -34,10 +34,10 @@ final class RunReports {
     }
 
     /** A pass begins, for all ranks or for some that do it again. */
-    void passStarts(Pass pass, boolean isForAll) {
+    void passStarts(Pass pass, boolean isForAll, int epoch) {
         if (!started) {
             started = true;
-            EventLog.ofRun(0, pass.step(), "all ranks are ready, the first step begins");
+            EventLog.ofRun(epoch, pass.step(), "all ranks are ready, the first step begins");
             listener.onStarted();
         }
         if (pass.kind() == Pass.Kind.TRAINING && isForAll) {

@@ -316,7 +316,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private void startPass(Pass pass, List<Integer> told) {
-        reports.passStarts(pass, told.size() == setup.order().rankCount());
+        reports.passStarts(pass, told.size() == setup.order().rankCount(), machine.epoch());
         tellRanks(told, new ScheduleActor.StartPass(pass));
     }
 

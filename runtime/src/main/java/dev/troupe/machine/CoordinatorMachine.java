@@ -268,12 +268,13 @@ public final class CoordinatorMachine {
         switch (phase) {
             case STARTING -> nextStep(commands);
             case SUCCEEDING -> {
-                restarts.takeUntold(); // told with all others
+                List<Integer> all = restarts.takeUntold(); // told all at once
                 if (stepsDone == order.firstStep()) {
                     nextStep(commands);
                 } else {
                     committed(commands);
                 }
+                restarts.repeat(phase == Phase.TRAINING || phase == Phase.HELD_OUT ? all : List.of());
                 goOn(commands);
             }
             case TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER -> resume(commands);
