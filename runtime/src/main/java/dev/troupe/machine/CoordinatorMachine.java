@@ -21,10 +21,10 @@ import java.util.stream.IntStream;
  *
  * <p>Where ranks fail, an epoch begins: they start again with the weights of the last commit, and when every rank stands, they
  * do again what the phase had asked of them, while the others go on from where they are. What a rank says that was restarted
- * meanwhile is not heard.
+ * meanwhile is not heard. Where a node is lost, its ranks start again where {@link Hosting} has their copies; where it lacks
+ * those of the last commit, all go back to the one before. Where the coordinator was lost, {@link Succession} says how to go on.
  *
- * <p>A checkpoint that cannot be written is done without, and the next is tried when it is due; only the last of a run has
- * none after it, and so ends it.
+ * <p>A checkpoint that cannot be written is done without; only the last of a run has none after it, and so ends it.
  *
  * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on which
  * rank answers first, nor on where a layer lives.
