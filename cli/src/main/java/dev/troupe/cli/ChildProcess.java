@@ -17,6 +17,9 @@ import java.util.function.Consumer;
 
 /** Another process of this command, with a log of its own; it ends when this process does. */
 final class ChildProcess {
+    /** Beyond it an exit code tells the signal that ended a process. */
+    private static final int SIGNALS = 128;
+
     private final String name;
     private final Process process;
     private final PrintStream log;
@@ -103,6 +106,11 @@ final class ChildProcess {
             reader.join(TimeUnit.SECONDS.toMillis(1));
         }
         return true;
+    }
+
+    /** How it ended, in words. */
+    String howItEnded() {
+        return exitCode() > SIGNALS ? "by signal " + (exitCode() - SIGNALS) : "with exit code " + exitCode();
     }
 
     /** Its exit code, once it has ended. */

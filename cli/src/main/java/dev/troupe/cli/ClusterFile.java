@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.Buddies;
@@ -45,10 +46,22 @@ final class ClusterFile {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         List<Integer> ranksOfMachine = cluster.nodesOn(node.host()).stream().flatMap(there -> there.ranks().stream())
                 .sorted().toList();
-        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
-                OptionalLong.empty(), Optional.empty(),
-                Optional.of(new RunRequest.Share(ranksOfMachine, Buddies.ranksCopiedTo(cluster, node.host()),
-                        node.equals(leader(cluster)))));
+        return request(spec, node, options.resume(), new RunRequest.Share(ranksOfMachine,
+                Buddies.ranksCopiedTo(cluster, node.host()), node.equals(leader(cluster))));
+    }
+
+    /** What a node asks for that comes while the others are at work, on a machine where they have their memory. */
+    RunRequest rejoining(RunSpec spec, NodeSpec node) {
+        Path directory = options.directory(spec).toAbsolutePath().normalize();
+        // The checkpoint from which the others went on may be gone by now.
+        Optional<Path> resume = options.resume()
+                .map(from -> Checkpoint.runDirectoryOf(from).equals(directory) ? directory : from);
+        return request(spec, node, resume, new RunRequest.Share(node.ranks(), List.of(), false));
+    }
+
+    private RunRequest request(RunSpec spec, NodeSpec node, Optional<Path> resume, RunRequest.Share share) {
+        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.directory(spec), resume,
+                OptionalLong.empty(), Optional.empty(), Optional.of(share));
     }
 
     /** The node that forms the cluster, and so leads the run. */

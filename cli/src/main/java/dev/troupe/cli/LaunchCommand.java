@@ -36,8 +36,12 @@ final class LaunchCommand implements Callable<Integer> {
     private ParentWatch parent;
 
     @Option(names = "--restarts", paramLabel = "N", defaultValue = "3", description = {
-            "How often in a row, with no new checkpoint between, all nodes start again from the newest checkpoint where one is lost; default ${DEFAULT-VALUE}."})
+            "How often in a row, with no new checkpoint between, all nodes start again from the newest checkpoint where the run cannot go on without one that was lost; default ${DEFAULT-VALUE}."})
     private int restarts;
+
+    @Option(names = "--respawns", paramLabel = "N", defaultValue = "10", description = {
+            "How often the process of a node starts again without which the run goes on, as a standby; default ${DEFAULT-VALUE}."})
+    private int respawns;
 
     private final PrintStream output = System.out;
     private volatile Optional<LocalNodes> nodes = Optional.empty();
@@ -74,7 +78,7 @@ final class LaunchCommand implements Callable<Integer> {
         int withoutProgress = 0;
         while (true) {
             OptionalLong before = Checkpoint.newestSteps(directory);
-            LocalNodes started = new LocalNodes(file, spec, directory, logs, resume, output);
+            LocalNodes started = new LocalNodes(file, spec, directory, logs, resume, respawns, output);
             nodes = Optional.of(started);
             started.run(local);
             if (interrupt.happened()) {

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.NodeStatus;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.run.PreparedRun;
@@ -11,11 +12,18 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** What the process says and writes that leads a run: its directory, its metrics, and at the end its model. */
-final class LeadingReport implements AutoCloseable {
+final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
+    /** What a process says that leads a run from now on which another one has led. */
+    static final String TAKEN_OVER = "The process that led the run is gone: this one leads it from here.";
+
+    /** One that the others parted from stops by itself, which takes some seconds. */
+    private static final Duration PARTING = Duration.ofSeconds(15);
+
     private final PreparedRun run;
     private final PrintStream output;
     private RunDirectory directory;
@@ -26,20 +34,23 @@ final class LeadingReport implements AutoCloseable {
         this.output = output;
     }
 
-    /**
-     * Opens the run's directory.
-     *
-     * @param status
-     *            takes what is to change in what this node says of itself
-     */
-    synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
+    @Override
+    public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
         directory = RunDirectory.open(run.request().output());
-        report = new TrainingReport(run, directory, output, status);
+        report = TrainingReport.begin(run, directory, output, status);
         try {
             Files.writeString(directory.config(), run.spec().toHocon());
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+        return report;
+    }
+
+    @Override
+    public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
+        directory = RunDirectory.takeOver(run.request().output(), PARTING);
+        report = TrainingReport.takeOver(run, directory, output, status);
+        output.println(TAKEN_OVER);
         return report;
     }
 

@@ -4,14 +4,14 @@ import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.RequestException;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -31,11 +31,13 @@ final class LocalNodes {
     private static final long DRIVER_END_SECONDS = 15;
     /** Nodes hear of a failure from the coordinator, or notice that it is gone; whoever has not by then is ended. */
     private static final long LAST_NODES_SECONDS = 60;
+    /** A process that was still starting when the run ended finds nobody to tell it so. */
+    private static final long LAST_REJOINED_SECONDS = 5;
     private static final long LOOK_MILLIS = 200;
-    /** Beyond it an exit code tells the signal that ended a process. */
-    private static final int SIGNALS = 128;
-    private static final Set<Integer> OWN_EXIT_CODES = Set.of(ExitCode.DONE, ExitCode.RUN_FAILED,
-            ExitCode.WRONG_REQUEST, ExitCode.INTERRUPTED);
+
+    /** A node that ended before the run did, and how many steps had been written down by then. */
+    private record Failed(LocalNode node, long linesBefore, long sinceNanos) {
+    }
 
     private final ClusterFile file;
     private final RunSpec spec;
@@ -45,9 +47,16 @@ final class LocalNodes {
     private final PrintStream output;
     private final List<ChildProcess> drivers = new ArrayList<>();
     private final List<String> startedDrivers = new ArrayList<>();
-    private final List<ChildProcess> nodes = new CopyOnWriteArrayList<>();
-    /** For each node whether it has said why it ends. */
-    private final Map<String, AtomicBoolean> complainers = new HashMap<>();
+    private final List<LocalNode> nodes = new CopyOnWriteArrayList<>();
+    /** Those without which the run went on. */
+    private final List<LocalNode> gone = new ArrayList<>();
+    /** Those of whom that is not known yet. */
+    private final List<Failed> failed = new ArrayList<>();
+    private int respawns;
+    private long linesSeen;
+    /** From when on a node was done, so the run is over; zero while none is. */
+    private long doneNanos;
+    private volatile String leader;
     private Optional<String> lost = Optional.empty();
     /** From when on nodes end because this process says so, which they need not explain. */
     private volatile boolean isEnding;
@@ -57,22 +66,27 @@ final class LocalNodes {
     /**
      * @param resume
      *            the run or the checkpoint they go on from
+     * @param respawns
+     *            how often the process of a node starts again without which the run goes on
      * @param output
      *            gets the progress of the run
      */
-    LocalNodes(ClusterFile file, RunSpec spec, Path directory, Path logs, Optional<Path> resume, PrintStream output) {
+    LocalNodes(ClusterFile file, RunSpec spec, Path directory, Path logs, Optional<Path> resume, int respawns,
+            PrintStream output) {
         this.file = file;
         this.spec = spec;
         this.directory = directory;
         this.logs = logs;
         this.resume = resume;
+        this.respawns = respawns;
+        this.leader = ClusterFile.leader(spec.cluster().orElseThrow()).name();
         this.output = output;
     }
 
     /** Asks the nodes to end after the step that is under way, with a checkpoint. */
     void stop() {
         isStopped = true;
-        nodes.forEach(ChildProcess::interrupt);
+        nodes.forEach(node -> node.process().interrupt());
     }
 
     /** Until the nodes have ended; then nothing of them is left. */
@@ -83,16 +97,21 @@ final class LocalNodes {
                 startDriver(host);
             }
             for (NodeSpec node : local) {
-                nodes.add(startNode(node,
-                        node.equals(ClusterFile.leader(spec.cluster().orElseThrow()))));
+                nodes.add(startNode(node, false));
             }
             output.println(local.size() + " nodes start; their logs are in " + logs);
             awaitNodes();
         } finally {
             isEnding = true;
-            nodes.forEach(lost.isPresent() ? ChildProcess::kill : ChildProcess::interrupt);
-            for (ChildProcess node : nodes) {
-                node.end(DRIVER_END_SECONDS, TimeUnit.SECONDS);
+            nodes.forEach(node -> {
+                if (lost.isPresent()) {
+                    node.process().kill();
+                } else {
+                    node.process().interrupt();
+                }
+            });
+            for (LocalNode node : Stream.concat(nodes.stream(), gone.stream()).toList()) {
+                node.process().end(DRIVER_END_SECONDS, TimeUnit.SECONDS);
             }
             for (ChildProcess driver : drivers) {
                 driver.end(DRIVER_END_SECONDS, TimeUnit.SECONDS);
@@ -132,15 +151,25 @@ final class LocalNodes {
         startedDrivers.add(host);
     }
 
-    private ChildProcess startNode(NodeSpec node, boolean leads) {
+    private LocalNode startNode(NodeSpec node, boolean rejoins) {
         AtomicBoolean complained = new AtomicBoolean();
-        complainers.put(node.name(), complained);
-        return ChildProcess.start(node.name(), arguments("node", node.name()),
-                logs.resolve(node.name() + ".log"), line -> {
-                    if (leads && !line.equals(Interrupt.STOPPING)) {
-                        output.println(line);
-                    }
-                }, complaints(complained));
+        List<String> arguments = arguments("node", node.name());
+        if (rejoins) {
+            arguments.add("--rejoin");
+        }
+        return new LocalNode(node, ChildProcess.start(node.name(), arguments,
+                logs.resolve(node.name() + ".log"), line -> onLine(node.name(), line), complaints(complained)),
+                complained, rejoins);
+    }
+
+    /** What the node says that leads, from the first of the file to those that take over from it. */
+    private void onLine(String node, String line) {
+        if (line.equals(LeadingReport.TAKEN_OVER)) {
+            leader = node;
+            output.println(node + " leads the run from here");
+        } else if (node.equals(leader) && !line.equals(Interrupt.STOPPING)) {
+            output.println(line);
+        }
     }
 
     /** What a user must see; the rest is in the logs. */
@@ -163,70 +192,110 @@ final class LocalNodes {
 
     /** Until all have ended, or some have and the others do not follow, or cannot. */
     private void awaitNodes() throws InterruptedException {
-        Optional<ChildProcess> failed = Optional.empty();
-        long failureNanos = 0;
-        while (nodes.stream().anyMatch(ChildProcess::isAlive)) {
-            for (ChildProcess node : nodes) {
-                node.awaitEnd(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-            }
-            lookForLost();
+        boolean isWaiting = true;
+        while (isWaiting && isAnyAlive()) {
+            nodes.stream().filter(LocalNode::isAlive).findFirst().orElseThrow().process()
+                    .awaitEnd(LOOK_MILLIS, TimeUnit.MILLISECONDS);
             Optional<ChildProcess> driver = drivers.stream().filter(one -> !one.isAlive()).findFirst();
             if (driver.isPresent()) {
+                lost = isStopped ? Optional.empty() : driver.map(ChildProcess::name);
                 complain(driver.get());
                 return;
             }
-            if (failed.isEmpty() && !isStopped) {
-                failed = nodes.stream().filter(LocalNodes::hasFailed).findFirst();
-                failureNanos = System.nanoTime();
-                if (failed.isPresent() && !complainers.get(failed.get().name()).get()) {
-                    complain(failed.get());
-                }
+            if (!isStopped) {
+                lookForFailed();
+                goOnWithout();
             }
-            if (failed.isPresent() && failed.get().exitCode() == ExitCode.WRONG_REQUEST || lost.isPresent()) {
-                return; // the others would wait for it
+            isWaiting = !isRefused() && !isLate();
+        }
+        failed.stream().map(Failed::node).findFirst().filter(first -> !first.hasComplained().get())
+                .ifPresent(first -> complain(first.process())); // who ended first took the others with it
+        lost = failed.stream().map(Failed::node).filter(LocalNode::isLost).map(LocalNode::name).findFirst();
+    }
+
+    private boolean isAnyAlive() {
+        return nodes.stream().anyMatch(LocalNode::isAlive);
+    }
+
+    private void lookForFailed() {
+        nodes.stream().filter(node -> node.hasFailed() && failed.stream().noneMatch(one -> one.node() == node))
+                .forEach(node -> failed.add(new Failed(node, linesOfMetrics(), System.nanoTime())));
+    }
+
+    /** Where a step is committed after a node has ended, or others are done after one was killed, the run has found a way. */
+    private void goOnWithout() {
+        boolean isOver = nodes.stream().anyMatch(LocalNode::isDone);
+        for (Failed one : List.copyOf(failed)) {
+            LocalNode node = one.node();
+            boolean isDone = isOver && node.isLost() && !node.name().equals(leader); // who leads writes the model
+            if (!isDone && linesOfMetrics() <= one.linesBefore()) {
+                continue;
             }
-            if (failed.isPresent() && System.nanoTime() - failureNanos > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS)) {
-                System.err.println(
-                        COMPLAINT + nodes.stream().filter(ChildProcess::isAlive).map(ChildProcess::name).toList()
-                                + " did not end within " + LAST_NODES_SECONDS + " seconds after another had failed");
-                return;
+            failed.remove(one);
+            nodes.remove(node);
+            gone.add(node);
+            // One that came back and gave up by itself would do so again.
+            boolean startsAgain = !isOver && isAnyAlive() && (node.isLost() || !node.rejoined()) && respawns-- > 0;
+            output.println(node.name() + " ended " + node.process().howItEnded() + "; the run goes on without it"
+                    + (startsAgain ? ", and its process starts again" : ""));
+            if (startsAgain) {
+                nodes.add(startNode(node.spec(), true));
             }
         }
     }
 
+    /** How far the run is, as whoever leads it writes down, be it on this machine or not. */
+    private long linesOfMetrics() {
+        Path metrics = directory.resolve(MetricsLog.FILE);
+        try (Stream<String> lines = Files.exists(metrics) ? Files.lines(metrics) : Stream.empty()) {
+            linesSeen = lines.count();
+        } catch (IOException | UncheckedIOException _) {
+            // What was seen last stands until the file can be read again: nobody says that the run goes on.
+        }
+        return linesSeen;
+    }
+
+    /** The others would wait for a node that was wrong to begin with. */
+    private boolean isRefused() {
+        return nodes.stream().anyMatch(node -> !node.rejoined() && node.isRefused());
+    }
+
+    /** Whether nodes are at work still that should have ended: with one that gave up, or with the run. */
+    private boolean isLate() {
+        long now = System.nanoTime();
+        if (doneNanos == 0 && nodes.stream().anyMatch(LocalNode::isDone)) {
+            doneNanos = now;
+        }
+        boolean isRunOver = doneNanos != 0 && nodes.stream().filter(LocalNode::isAlive).allMatch(LocalNode::rejoined)
+                && now - doneNanos > TimeUnit.SECONDS.toNanos(LAST_REJOINED_SECONDS);
+        boolean isHeldUp = failed.stream().anyMatch(one -> !one.node().isLost()
+                && now - one.sinceNanos() > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS));
+        if (isHeldUp) {
+            System.err.println(
+                    COMPLAINT + nodes.stream().filter(LocalNode::isAlive).map(LocalNode::name).toList()
+                            + " did not end within " + LAST_NODES_SECONDS + " seconds after another had failed");
+        }
+        return isRunOver || isHeldUp;
+    }
+
     private void complain(ChildProcess child) {
-        System.err.println(COMPLAINT + child.name() + " ended with exit code " + child.exitCode()
-                + (child.exitCode() > SIGNALS ? ", by signal " + (child.exitCode() - SIGNALS) : "") + "; its log is "
+        System.err.println(COMPLAINT + child.name() + " ended " + child.howItEnded() + "; its log is "
                 + logs.resolve(child.name() + ".log"));
     }
 
-    private static boolean hasFailed(ChildProcess node) {
-        return !node.isAlive() && node.exitCode() != ExitCode.DONE;
-    }
-
-    /** A process that ended while the nodes were at work and did not say so itself: somebody killed it, or it broke down. */
+    /** A process that ended while the nodes were at work and did not say so itself, where the run could not go on without it. */
     Optional<String> lost() {
         return lost;
     }
 
-    private void lookForLost() {
-        if (lost.isEmpty() && !isStopped) {
-            lost = Stream.concat(drivers.stream().filter(one -> !one.isAlive()),
-                    nodes.stream().filter(LocalNodes::isLost)).map(ChildProcess::name).findFirst();
-        }
-    }
-
-    private static boolean isLost(ChildProcess node) {
-        return !node.isAlive() && !OWN_EXIT_CODES.contains(node.exitCode());
-    }
-
     /** That the request was wrong tells more than how the others ended then. */
     int exitCode() {
-        if (nodes.stream().anyMatch(node -> !node.isAlive() && node.exitCode() == ExitCode.WRONG_REQUEST)) {
+        if (isRefused()) {
             return ExitCode.WRONG_REQUEST;
         }
-        return nodes.stream().allMatch(node -> !node.isAlive() && node.exitCode() == ExitCode.DONE)
-                ? ExitCode.DONE
-                : ExitCode.RUN_FAILED;
+        return nodes.stream().anyMatch(LocalNode::isDone)
+                && nodes.stream().allMatch(node -> node.isDone() || node.rejoined())
+                        ? ExitCode.DONE
+                        : ExitCode.RUN_FAILED;
     }
 }

@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.troupe.machine.StepResult;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
 /**
@@ -25,9 +27,11 @@ final class MetricsLog implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final PatientFile lines;
+    private long nextStep;
 
-    private MetricsLog(PatientFile lines) {
+    private MetricsLog(PatientFile lines, long nextStep) {
         this.lines = lines;
+        this.nextStep = nextStep;
     }
 
     /**
@@ -39,33 +43,68 @@ final class MetricsLog implements AutoCloseable {
     static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
             List<String> kept = new ArrayList<>();
+            long nextStep = 0;
             if (Files.exists(file)) {
                 for (String line : Files.readAllLines(file)) {
-                    if (isBefore(line, stepsDone)) {
+                    JsonNode json = parse(line);
+                    if (isBefore(json, stepsDone)) {
                         kept.add(line);
+                        nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
                     }
                 }
             }
             Files.write(file, kept);
             return new MetricsLog(
-                    new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble));
+                    new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
+                    nextStep);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
     }
 
-    private static boolean isBefore(String line, long stepsDone) {
+    /** Opens the file of a run that goes on while whoever wrote it is gone: every whole line stays. */
+    static MetricsLog takeOver(Path file, Consumer<String> trouble) {
+        return open(file, Long.MAX_VALUE, trouble);
+    }
+
+    private static boolean isBefore(JsonNode line, long stepsDone) {
+        return line.path("step").isIntegralNumber()
+                ? line.path("step").longValue() < stepsDone
+                : line.path("steps_done").isIntegralNumber() && line.path("steps_done").longValue() <= stepsDone;
+    }
+
+    private static JsonNode parse(String line) {
         try {
-            JsonNode json = JSON.readTree(line);
-            return json.path("step").isIntegralNumber()
-                    ? json.path("step").longValue() < stepsDone
-                    : json.path("steps_done").isIntegralNumber() && json.path("steps_done").longValue() <= stepsDone;
+            return JSON.readTree(line);
         } catch (IOException _) {
-            return false;
+            return MissingNode.getInstance(); // it was not written whole
         }
     }
 
+    /** The loss of a step that has a line. */
+    static OptionalDouble lossOf(Path file, long step) {
+        try {
+            return Files.exists(file)
+                    ? Files.readAllLines(file).stream().map(MetricsLog::parse)
+                            .filter(line -> line.path("step").asLong(-1) == step)
+                            .mapToDouble(line -> line.path("loss").doubleValue()).findFirst()
+                    : OptionalDouble.empty();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** The first step that has no line yet. */
+    long nextStep() {
+        return nextStep;
+    }
+
+    /** Has no effect where the step has a line: it was committed by a coordinator that is gone, and by the next one again. */
     void write(StepResult result, long tokens, double stepSeconds) {
+        if (result.step() < nextStep) {
+            return;
+        }
+        nextStep = result.step() + 1;
         StringWriter line = new StringWriter();
         try (JsonGenerator json = JSON.createGenerator(line)) {
             json.writeStartObject();

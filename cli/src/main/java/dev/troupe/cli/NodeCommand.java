@@ -12,6 +12,7 @@ import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code troupe node}: one node of a cluster, in this process. */
@@ -23,6 +24,10 @@ final class NodeCommand implements Callable<Integer> {
 
     @Parameters(index = "1", paramLabel = "NAME", description = "The node, one of cluster.nodes.")
     private String name;
+
+    @Option(names = "--rejoin", description = {
+            "Joins a run that is under way, in place of a process of this node that was lost: as a standby."})
+    private boolean rejoins;
 
     @Mixin
     private ParentWatch parent;
@@ -39,7 +44,7 @@ final class NodeCommand implements Callable<Integer> {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         NodeSpec node = cluster.node(name);
         HostNames.await(cluster, output::println);
-        try (PreparedRun run = new PreparedRun(file.request(spec, node));
+        try (PreparedRun run = new PreparedRun(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
                 LeadingReport report = new LeadingReport(run, output)) {
             if (run.request().share().orElseThrow().leads()) {
                 Announcement.print(run, output);
@@ -47,7 +52,7 @@ final class NodeCommand implements Callable<Integer> {
                 output.println("node " + name + " joins the cluster at " + ClusterFile.leader(cluster).host() + ":"
                         + ClusterFile.leader(cluster).controlPort());
             }
-            TrainingRun training = ClusterRun.join(run, node, Version.text(), report::lead);
+            TrainingRun training = ClusterRun.join(run, node, Version.text(), report);
             try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
                 return end(training.await(), report, interrupt.happened());
             }

@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.chaos.RecoveryLog;
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cluster.NodeStatus;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
@@ -33,19 +35,39 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private volatile double heldOutLoss = Double.NaN;
     private volatile Path lastCheckpoint;
 
-    TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output,
-            Consumer<UnaryOperator<NodeStatus>> status) {
+    private TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status, Function<Consumer<String>, MetricsLog> metrics) {
         this.output = output;
         this.directory = directory.path();
         this.status = status;
-        this.metrics = MetricsLog.open(directory.metrics(), run.stepsDone(), this::say);
+        this.metrics = metrics.apply(this::say);
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
-        this.progress = new ProgressLine(output, isTerminal(), run.stepsDone(), run.spec().training().steps(),
-                System::nanoTime);
+        this.progress = new ProgressLine(output, isTerminal(), Math.max(run.stepsDone(), this.metrics.nextStep()),
+                run.spec().training().steps(), System::nanoTime);
+    }
+
+    /** Of a run that begins, or goes on from a checkpoint. */
+    static TrainingReport begin(PreparedRun run, RunDirectory directory, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status) {
+        TrainingReport report = new TrainingReport(run, directory, output, status,
+                trouble -> MetricsLog.open(directory.metrics(), run.stepsDone(), trouble));
         if (run.request().continuesInPlace()) {
-            lastCheckpoint = directory.checkpoint(run.stepsDone());
+            report.lastCheckpoint = directory.checkpoint(run.stepsDone());
         }
+        return report;
+    }
+
+    /** Of a run that another process reported on until now. */
+    static TrainingReport takeOver(PreparedRun run, RunDirectory directory, PrintStream output,
+            Consumer<UnaryOperator<NodeStatus>> status) {
+        TrainingReport report = new TrainingReport(run, directory, output, status,
+                trouble -> MetricsLog.takeOver(directory.metrics(), trouble));
+        report.firstLoss = MetricsLog.lossOf(directory.metrics(), run.stepsDone()).orElse(Double.NaN);
+        Checkpoint.newestSteps(directory.path())
+                .ifPresent(steps -> report.lastCheckpoint = directory.checkpoint(steps));
+        report.progress.start();
+        return report;
     }
 
     private static boolean isTerminal() {

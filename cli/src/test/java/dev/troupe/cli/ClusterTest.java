@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -211,6 +212,43 @@ class ClusterTest {
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);
         assertTrue(door.output().contains("1 times on from a checkpoint"), door.output());
         assertTrue(door.output().contains("the same to the bit"), door.output());
+    }
+
+    /** Nobody computes on it, so the run goes on in any case; what is tried is what launch does. */
+    @Test
+    @Tag("long")
+    void shouldStartAProcessAgainWithoutWhichTheRunGoesOn() throws IOException, InterruptedException {
+        writeWith(HERE, ", ranks = [0, 1]", ", standby = true");
+        List<String> errors = start("launch", List.of("launch", config.toString(), "--respawns", "1"), ENDLESS);
+        awaitAStep(errors);
+        Path log = directory.resolve("out/logs/a.log");
+        for (int time = 1; time <= 2; time++) {
+            awaitLines(log, "node b has joined", time);
+            nodeProcess("b").destroyForcibly();
+            awaitLines(directory.resolve("launch.log"), "b ended by signal 9; the run goes on without it", time);
+        }
+        assertTrue(nodeProcess("a").isAlive());
+        children.getFirst().interrupt();
+        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        String said = Files.readString(directory.resolve("launch.log"));
+        assertEquals(1, said.split("and its process starts again", -1).length - 1, said);
+        assertTrue(said.contains("Stopped before its end"), said);
+        assertEquals(List.of(), errors.stream().filter(line -> line.startsWith("troupe: ")).toList());
+    }
+
+    private static ProcessHandle nodeProcess(String name) {
+        return ProcessHandle.current().descendants()
+                .filter(process -> process.info().arguments().map(List::of).orElse(List.of())
+                        .containsAll(List.of("node", name)))
+                .findFirst().orElseThrow();
+    }
+
+    private void awaitLines(Path log, String text, int count) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!Files.exists(log) || Files.readString(log).split(Pattern.quote(text), -1).length - 1 < count) {
+            assertTrue(System.nanoTime() < deadline, "not said in time " + count + " times: " + text);
+            assertFalse(children.getFirst().awaitEnd(100, TimeUnit.MILLISECONDS), text);
+        }
     }
 
     @Test

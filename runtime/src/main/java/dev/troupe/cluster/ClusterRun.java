@@ -42,6 +42,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.ClusterSingleton;
 import org.apache.pekko.cluster.typed.SingletonActor;
 import org.apache.pekko.remote.RemoteTransportException;
@@ -53,7 +54,6 @@ public final class ClusterRun {
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     /** What the node does that has the coordinator. */
-    @FunctionalInterface
     public interface Leader {
         /**
          * Opens the run's directory, and names who hears how the run goes.
@@ -62,6 +62,11 @@ public final class ClusterRun {
          *            takes what is to change in what this node says of itself to whoever asks
          */
         RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
+
+        /**
+         * As {@link #lead}, for a run that goes on after the node that led it has ended: what stands in its directory stays.
+         */
+        RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
     }
 
     private ClusterRun() {
@@ -99,7 +104,8 @@ public final class ClusterRun {
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
                     guardian(node, lost, resources.lifelines(),
                             coordinator(run, cluster, traits, leader, outcome, faults, damage)),
-                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self, run.spec().faults()));
+                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
+                            run.request().share().orElseThrow().leads(), run.spec().faults()));
             damage.has(new ControlLink(system));
             StatusBoard.of(system.classicSystem())
                     .set(new NodeStatus(self.name(), self.ranks(), 0, Optional.empty()));
@@ -152,7 +158,10 @@ public final class ClusterRun {
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
             RunListener listener;
             try {
-                listener = leader.lead(board::change);
+                // A coordinator begins on the node that formed the cluster, and anywhere else only after one that is gone.
+                listener = Cluster.get(context.getSystem()).selfMember().upNumber() == 1
+                        ? leader.lead(board::change)
+                        : leader.takeOver(board::change);
             } catch (RuntimeException refused) {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();

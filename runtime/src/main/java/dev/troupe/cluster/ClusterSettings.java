@@ -28,13 +28,16 @@ final class ClusterSettings {
     /**
      * The settings.
      *
+     * @param mayForm
+     *            whether the cluster may be the node's to form; not where it joins one that there must be
      * @param faults
      *            of the run, which may be to cut the node off
      */
-    static Config of(ClusterSpec cluster, NodeSpec self, List<FaultSpec> faults) {
+    static Config of(ClusterSpec cluster, NodeSpec self, boolean mayForm, List<FaultSpec> faults) {
         String protocol = "pekko://" + systemName(cluster) + "@";
-        // The first node forms the cluster, the others join it; whoever starts early asks again until it is there.
-        List<String> seeds = cluster.nodes().stream().filter(node -> !node.standby())
+        // The first forms the cluster, the others join it; whoever starts early asks again until it is there.
+        List<String> seeds = cluster.nodes().stream()
+                .filter(node -> mayForm ? !node.standby() : !node.name().equals(self.name()))
                 .map(node -> protocol + node.host() + ":" + node.controlPort()).toList();
         Map<String, Object> settings = new HashMap<>();
         settings.put("pekko.remote.artery.canonical.hostname", self.host());

@@ -3,6 +3,7 @@ package dev.troupe.cluster;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigRenderOptions;
+import dev.troupe.machine.Cast;
 import dev.troupe.run.PreparedRun;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -31,7 +32,7 @@ final class Traits {
         traits.put("version", version);
         traits.put("plan", digest(run.plan().training().plan().toCsv()));
         traits.put("data", digest(firstMicrobatch(run)));
-        traits.put("steps behind", "" + run.stepsDone());
+        traits.put(Cast.STEPS_BEHIND, "" + run.stepsDone());
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
         config.entrySet().forEach(entry -> {
             if (OWN.stream().noneMatch(entry.getKey()::startsWith)) {

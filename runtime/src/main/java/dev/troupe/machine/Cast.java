@@ -19,6 +19,9 @@ import java.util.TreeMap;
  */
 public record Cast(Map<String, List<Integer>> ranks, Map<String, String> traits, Duration joinTimeout,
         Hosting.Keepers keepers) {
+    /** The trait that says how many steps lie behind where a node begins. */
+    public static final String STEPS_BEHIND = "steps behind";
+
     public Cast {
         ranks = Map.copyOf(ranks);
         traits = new TreeMap<>(traits);

@@ -29,7 +29,10 @@ public final class Muster {
         });
     }
 
-    /** Takes a node in, or says in a sentence why not. */
+    /**
+     * Takes a node in, or says in a sentence why not. One that comes when all are there starts no rank from the beginning, so what
+     * lies behind it may be another number of steps.
+     */
     public Optional<String> join(String name, Map<String, String> traits) {
         if (!cast.ranks().containsKey(name)) {
             return Optional.of("node " + name + " was refused: the cluster's nodes are "
@@ -38,6 +41,9 @@ public final class Muster {
         }
         Map<String, String> all = new TreeMap<>(cast.traits());
         all.putAll(traits);
+        if (isComplete()) {
+            all.remove(Cast.STEPS_BEHIND);
+        }
         for (String trait : all.keySet()) {
             String ours = cast.traits().get(trait);
             String its = traits.get(trait);

@@ -37,7 +37,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
             List<EngineProvider> installed) {
         int threads = spec.threads() > 0
                 ? spec.threads()
-                : Math.max(1, Runtime.getRuntime().availableProcessors() / ranksHere); // rounded down
+                : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksHere)); // rounded down
         EngineSettings settings = new EngineSettings(floatType, productType, threads);
         if (installed.isEmpty()) {
             throw new RequestException("no engine is installed: put an engine's module on the class path");

@@ -9,6 +9,8 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -21,6 +23,7 @@ public final class RunDirectory implements AutoCloseable {
     /** Where the logs of the nodes go. */
     public static final String LOGS = "logs";
     private static final String LOCK = "run.lock";
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
     private final Path path;
     private final FileChannel channel;
@@ -90,6 +93,28 @@ public final class RunDirectory implements AutoCloseable {
         } catch (IOException failure) {
             throw new RequestException("cannot write to the output directory " + path + " (" + failure
                     + "); choose another with --out", failure);
+        }
+    }
+
+    /**
+     * Locks the directory of a run that goes on while the process that had it has ended, or is about to.
+     *
+     * @param patience
+     *            how long it may take to end
+     * @throws RequestException
+     *             where it has the directory still, or the directory cannot be written to
+     */
+    public static RunDirectory takeOver(Path path, Duration patience) {
+        long sinceNanos = System.nanoTime();
+        while (true) {
+            try {
+                return open(path);
+            } catch (RequestException inUse) {
+                if (System.nanoTime() - sinceNanos > patience.toNanos()) {
+                    throw inUse;
+                }
+                LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+            }
         }
     }
 

@@ -57,7 +57,7 @@ class DeadNodesTest {
     private <T> ActorSystem<T> start(String node, Behavior<T> guardian) {
         ActorSystem<T> system = ActorSystem.create(guardian, ClusterSettings.systemName(cluster),
                 ConfigFactory.parseString("pekko.cluster.failure-detector.acceptable-heartbeat-pause = 1 h")
-                        .withFallback(ClusterSettings.of(cluster, cluster.node(node), List.of())));
+                        .withFallback(ClusterSettings.of(cluster, cluster.node(node), true, List.of())));
         systems.add(system);
         return system;
     }

@@ -33,7 +33,7 @@ class StatusQueryTest {
         try (StatusQuery query = new StatusQuery()) {
             assertEquals(Optional.empty(), query.of(node));
             ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), ClusterSettings.systemName(cluster),
-                    ClusterSettings.of(cluster, node, List.of()));
+                    ClusterSettings.of(cluster, node, true, List.of()));
             try {
                 NodeStatus status = new NodeStatus("a", List.of(0), 3,
                         Optional.of(new NodeStatus.Progress(7, 1.25, 640)));

@@ -45,6 +45,28 @@ class MusterTest {
     }
 
     @Test
+    void shouldTakeAnotherProcessInPlaceOfOneThatEnded() {
+        muster.join("a", TRAITS);
+        muster.join("b", TRAITS);
+        muster.leave("b");
+        assertTrue(muster.isComplete(), "the run has begun, and goes on");
+        assertEquals(List.of("a"), muster.joined());
+        assertEquals(Optional.empty(), muster.join("b", TRAITS));
+        assertTrue(muster.join("b", TRAITS).orElseThrow().contains("joined already"));
+    }
+
+    @Test
+    void shouldMindTheStepsBehindANodeOnlyUntilTheRunBegins() {
+        Map<String, String> cluster = Map.of(Cast.STEPS_BEHIND, "0");
+        Muster begun = new Muster(
+                new Cast(Map.of("a", List.of(0)), cluster, Duration.ofSeconds(60), Hosting.Keepers.NONE), 0);
+        assertTrue(begun.join("a", Map.of(Cast.STEPS_BEHIND, "10")).orElseThrow().contains("steps behind = 10"));
+        assertEquals(Optional.empty(), begun.join("a", cluster));
+        begun.leave("a");
+        assertEquals(Optional.empty(), begun.join("a", Map.of(Cast.STEPS_BEHIND, "10")));
+    }
+
+    @Test
     void shouldSayWhoIsMissingWhenTimeIsUp() {
         muster.join("a", TRAITS);
         assertEquals(Optional.empty(), muster.overdue(Duration.ofSeconds(60).toNanos()));

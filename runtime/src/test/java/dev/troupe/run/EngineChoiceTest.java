@@ -44,6 +44,7 @@ class EngineChoiceTest {
         assertEquals(1, threads(0, cores));
         assertEquals(1, threads(0, 10 * cores), "never none");
         assertEquals(7, threads(7, 10 * cores), "what was asked for");
+        assertEquals(cores, threads(0, 0), "a standby may come to have one");
     }
 
     @Test

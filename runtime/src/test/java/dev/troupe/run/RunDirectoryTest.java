@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +59,22 @@ class RunDirectoryTest {
         }
         assertTrue(RunDirectory.isFree(path), "and leaves nothing of its own behind");
         assertDoesNotThrow(() -> RunDirectory.open(path).close());
+    }
+
+    @Test
+    void shouldWaitForTheProcessThatHasTheDirectoryToEnd() throws InterruptedException {
+        Path path = home.resolve("run");
+        RunDirectory first = RunDirectory.open(path);
+        assertTrue(refusal(() -> RunDirectory.takeOver(path, Duration.ofMillis(1))).contains("is in use"));
+        CountDownLatch begun = new CountDownLatch(1);
+        Thread other = Thread.ofVirtual().start(() -> {
+            begun.countDown();
+            RunDirectory.takeOver(path, Duration.ofMinutes(1)).close();
+        });
+        assertTrue(begun.await(1, TimeUnit.MINUTES));
+        first.close();
+        assertTrue(other.join(Duration.ofMinutes(1)));
+        assertTrue(RunDirectory.isFree(path), "and leaves nothing of its own behind");
     }
 
     private static String refusal(Runnable request) {
