@@ -8,7 +8,7 @@ public enum DropReason {
     BAD_MAGIC,
     /** Another version of the frame format, or another template. */
     BAD_VERSION,
-    /** The CRC32C over the header, and the payload of another process, does not match. */
+    /** The CRC32C over the header, and the payload from another machine, does not match. */
     BAD_CHECKSUM,
     /** A field that no sender writes: unknown kind, type, dimension, size, count, or offsets beyond the message. */
     BAD_FIELD,

@@ -135,8 +135,11 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
      */
     public String channel(int from, int to) {
         Endpoint receiver = endpoints.get(to);
-        return endpoints.get(from).host().equals(receiver.host())
-                ? IPC
-                : "aeron:udp?endpoint=" + receiver.host() + ":" + receiver.port();
+        return shareMachine(from, to) ? IPC : "aeron:udp?endpoint=" + receiver.host() + ":" + receiver.port();
+    }
+
+    /** Whether two nodes are on one machine, and so use one media driver. */
+    public boolean shareMachine(int one, int other) {
+        return endpoints.get(one).host().equals(endpoints.get(other).host());
     }
 }

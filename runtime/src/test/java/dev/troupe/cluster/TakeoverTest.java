@@ -15,6 +15,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.SharedDriver;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -24,8 +25,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Streams of a machine that a takeover adds, counted by hand. */
 class TakeoverTest {
     private static final TransportSettings SETTINGS = TransportSettings.defaults();
-    private static final long STREAM = SharedDriver
-            .streamBytes(new NodeMap(0, List.of(0), List.of(endpoint(0)), Set.of()), 0, SETTINGS);
+    private static final long OWN = bytes(endpoint(0), Set.of());
+    /** A stream to another node of the machine, and one between machines. */
+    private static final Map<String, Long> STREAMS = Map.of("near", bytes(endpoint(0), Set.of(1)) - OWN, "far",
+            (bytes(endpoint(1), Set.of(1)) - OWN) / 2);
+
+    private static long bytes(Endpoint other, Set<Integer> peers) {
+        return SharedDriver.streamBytes(new NodeMap(0, List.of(0), List.of(endpoint(0), other), peers), 0, SETTINGS);
+    }
 
     private static Endpoint endpoint(int host) {
         return new Endpoint("host-" + host, 0);
@@ -50,16 +57,17 @@ class TakeoverTest {
                 SETTINGS);
     }
 
-    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}: {3} streams on machine {2}")
-    @CsvSource({"01,00,0,0", // all on one node
-            "012,000,0,2", // the middle by an end, or an end by the middle: it and the node that is left
-            "0123,0000,0,4", // 1 by 3: 3 with 0 and 2
-            "01,000,0,2", // 0 or 1 by the standby
-            "01,001,0,2", // on machine 0 node 0 with node 2 there: out and in
-            "01,001,1,2", // on machine 1 node 2: out and in
-            "01,012,2,2", "0011,00,0,0"})
-    void shouldCountTheStreamsOfWhoTakesOver(String nodeOfRanks, String hostOfNodes, int host, int streams) {
-        assertEquals(streams * STREAM, bytes(plan(nodeOfRanks.length(), 1), nodeOfRanks, hostOfNodes, host));
+    @ParameterizedTest(name = "ranks on nodes {0}, nodes on machines {1}: {3} {4} streams on machine {2}")
+    @CsvSource({"01,00,0,0,near", // all on one node
+            "012,000,0,2,near", // the middle by an end, or an end by the middle: it and the node that is left
+            "0123,0000,0,4,near", // 1 by 3: 3 with 0 and 2
+            "01,000,0,2,near", // 0 or 1 by the standby
+            "01,001,0,2,far", // on machine 0 node 0 with node 2 there: out and in
+            "01,001,1,2,far", // on machine 1 node 2: out and in
+            "01,012,2,2,far", "0011,00,0,0,near"})
+    void shouldCountTheStreamsOfWhoTakesOver(String nodeOfRanks, String hostOfNodes, int host, int streams,
+            String kind) {
+        assertEquals(streams * STREAMS.get(kind), bytes(plan(nodeOfRanks.length(), 1), nodeOfRanks, hostOfNodes, host));
     }
 
     @Test
@@ -68,6 +76,6 @@ class TakeoverTest {
         // nothing is between nodes any more; onto another node, both members of its group write anew.
         TrainingPlan plan = plan(2, 2);
         long groups = 2 * AeronCollectives.STREAM_BYTES;
-        assertEquals(4 * STREAM + groups, bytes(plan, "0123", "0000", 0));
+        assertEquals(4 * STREAMS.get("near") + groups, bytes(plan, "0123", "0000", 0));
     }
 }

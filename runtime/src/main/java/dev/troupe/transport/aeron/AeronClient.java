@@ -1,11 +1,17 @@
 package dev.troupe.transport.aeron;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 import org.agrona.DirectBuffer;
@@ -16,8 +22,10 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
 import io.aeron.Aeron;
+import io.aeron.ExclusivePublication;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
+import io.aeron.logbuffer.Header;
 
 /**
  * The streams of this node: one out to and one in from every peer, itself included. It has no thread of its own:
@@ -33,6 +41,7 @@ final class AeronClient implements AutoCloseable {
 
     private final Aeron aeron;
     private final AtomicReference<Throwable> lastError;
+    private final Path rings;
     private final TransportSettings settings;
     private final Tally tally;
     // By node; null for nodes that are no peers.
@@ -41,7 +50,13 @@ final class AeronClient implements AutoCloseable {
 
     /** Receives the bytes of one frame. */
     interface FrameHandler {
-        void onFrame(int fromNode, DirectBuffer buffer, int offset, int length);
+        /**
+         * @param ring
+         *            where the payload is; null where it is in the frame
+         * @param end
+         *            the position behind it there
+         */
+        void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end);
     }
 
     /** The streams from a node and to it. */
@@ -50,32 +65,92 @@ final class AeronClient implements AutoCloseable {
         private final int since;
         private final Subscription subscription;
         private final Link link;
+        /** Names the ring of the stream from there by its session; empty where payloads are in their frames. */
+        private final Optional<IntFunction<Path>> rings;
         // Made once: one a poll would be garbage.
         private FragmentHandler handler;
+        private Ring ring;
+        private int ringSession;
+        private RuntimeException failure;
 
-        Way(int node, int since, Subscription subscription, Link link) {
+        Way(int node, int since, Subscription subscription, Link link, Optional<IntFunction<Path>> rings) {
             this.node = node;
             this.since = since;
             this.subscription = subscription;
             this.link = link;
+            this.rings = rings;
         }
 
         int poll(FrameHandler frames, int limit) {
             if (handler == null) {
-                handler = (buffer, offset, length, header) -> frames.onFrame(node, buffer, offset, length);
+                handler = rings.isEmpty()
+                        ? (buffer, offset, length, _) -> frames.onFrame(node, buffer, offset, length, null, 0)
+                        : (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
             }
-            return subscription.poll(handler, limit);
+            int polled = subscription.poll(handler, limit);
+            if (failure != null) { // which Aeron would only have logged
+                throw failure;
+            }
+            return polled;
+        }
+
+        private void take(FrameHandler frames, DirectBuffer buffer, int offset, int length, Header header) {
+            long end = header.reservedValue();
+            Ring source = end == 0 ? null : ringOf(header.sessionId());
+            try {
+                frames.onFrame(node, buffer, offset, length, source, end);
+            } finally {
+                if (source != null) {
+                    source.free(end);
+                }
+            }
+        }
+
+        /** The ring of a session of the stream; null where there is none, so that the payload is missing in the frame. */
+        private Ring ringOf(int session) {
+            if (ring == null || ringSession != session) {
+                Path file = rings.orElseThrow().apply(session);
+                try {
+                    Ring opened = Ring.open(file);
+                    releaseRing();
+                    ring = opened;
+                    ringSession = session;
+                } catch (NoSuchFileException stranger) {
+                    LOG.debug("a frame names the ring {}, which is not there", file);
+                    return null;
+                } catch (IOException e) {
+                    failure = new TransportException("the transport could not open " + file
+                            + ", through which node " + node + " sends: " + e, e);
+                    return null;
+                }
+            }
+            return ring;
+        }
+
+        private void releaseRing() {
+            if (ring != null) {
+                ring.close();
+                ring = null;
+            }
         }
 
         void close() {
             subscription.close();
             link.close();
+            releaseRing();
+        }
+
+        /** After the client is closed. */
+        void release() {
+            link.release();
+            releaseRing();
         }
     }
 
-    private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, int nodeCount, TransportSettings settings,
-            Tally tally) {
+    private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, Path rings, int nodeCount,
+            TransportSettings settings, Tally tally) {
         this.aeron = aeron;
+        this.rings = rings;
         this.lastError = lastError;
         this.settings = settings;
         this.tally = tally;
@@ -98,7 +173,8 @@ final class AeronClient implements AutoCloseable {
                     LOG.warn("the Aeron client reports an error: {}", error.toString());
                     LOG.debug("where it came from", error);
                 });
-        var client = new AeronClient(Aeron.connect(context), lastError, nodes.nodeCount(), settings, tally);
+        var client = new AeronClient(Aeron.connect(context), lastError,
+                driver.directory().resolve(DriverDirectory.RINGS), nodes.nodeCount(), settings, tally);
         try {
             client.enter(nodes);
             client.awaitOwnLink(client.link(nodes.self()));
@@ -136,19 +212,41 @@ final class AeronClient implements AutoCloseable {
     private Way open(NodeMap nodes, int node, int since) {
         int self = nodes.self();
         String in = settings.receives(nodes.channel(node, self));
-        String out = settings.sends(nodes.channel(self, node));
+        boolean shareMachine = nodes.shareMachine(self, node);
+        boolean hasRing = shareMachine && node != self;
+        String channel = nodes.channel(self, node);
+        String out = hasRing ? settings.sendsHeaders(channel) : settings.sends(channel);
         Subscription subscription;
         try {
             subscription = aeron.addSubscription(in, streamId(nodes, node, self, since));
         } catch (RuntimeException e) {
             throw refused(in, "receive on", e);
         }
+        int outId = streamId(nodes, self, node, since);
+        int inId = streamId(nodes, node, self, since);
+        Link link;
         try {
-            return new Way(node, since, subscription, new Link(node, node != self,
-                    aeron.addExclusivePublication(out, streamId(nodes, self, node, since)),
-                    settings.linkTimeout().toNanos(), tally));
+            ExclusivePublication publication = aeron.addExclusivePublication(out, outId);
+            Optional<Ring> ring = hasRing
+                    ? Optional.of(ring(ringOf(outId, publication.sessionId())))
+                    : Optional.empty();
+            link = new Link(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), tally);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
+        }
+        return new Way(node, since, subscription, link,
+                hasRing ? Optional.of(session -> ringOf(inId, session)) : Optional.empty());
+    }
+
+    private Path ringOf(int streamId, int session) {
+        return rings.resolve(streamId + "." + session);
+    }
+
+    private Ring ring(Path file) {
+        try {
+            return Ring.create(file, settings.ringBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not make " + file + ": " + e, e);
         }
     }
 
@@ -219,5 +317,6 @@ final class AeronClient implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("the Aeron client did not close cleanly", e);
         }
+        Stream.of(ways).filter(Objects::nonNull).forEach(Way::release);
     }
 }

@@ -49,10 +49,10 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     private final TransportListener[] listeners;
     private final SendLedger sends;
     private final ReceiveLedger receives;
-    private final Frame ownFrame = new Frame(false);
-    private final Frame otherFrame = new Frame(true);
+    private final Frame frameOfMachine = new Frame(false);
+    private final Frame frameOfNetwork = new Frame(true);
     // The one that was read last.
-    private Frame frame = ownFrame;
+    private Frame frame = frameOfMachine;
     private final Consumer<SendLedger.Outgoing> giveBack = this::giveBack;
     private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
@@ -294,9 +294,9 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                 listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
     }
 
-    private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length) {
-        frame = fromNode == nodes.self() ? ownFrame : otherFrame;
-        DropReason reason = frame.read(buffer, offset, length);
+    private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
+        frame = nodes.shareMachine(fromNode, nodes.self()) ? frameOfMachine : frameOfNetwork;
+        DropReason reason = frame.read(buffer, offset, length, ring, end);
         if (reason == null) {
             // First of all its epoch: the ranks it names may have lived elsewhere then.
             reason = frame.epoch() < epoch

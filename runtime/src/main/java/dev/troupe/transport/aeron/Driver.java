@@ -79,22 +79,27 @@ final class Driver implements AutoCloseable {
         }
     }
 
-    /** How many streams of a node, opened since an epoch, lie in the directory of its driver: all it sends on, and those of other machines. */
-    static long streams(NodeMap nodes, int since) {
+    /** What a node has in the directory of its driver since an epoch: all streams it sends on, and those from other machines. */
+    static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
-        long streams = 0;
+        long bytes = 0;
         for (int peer : nodes.peers()) {
-            if (nodes.streamsSince(self, peer) >= since) {
-                streams += nodes.endpoints().get(peer).host().equals(nodes.endpoints().get(self).host()) ? 1 : 2;
+            if (nodes.streamsSince(self, peer) < since) {
+                continue;
+            }
+            if (peer == self) {
+                bytes += logBytes(settings.termLength());
+            } else if (nodes.shareMachine(self, peer)) {
+                bytes += logBytes(TransportSettings.HEADER_TERM_LENGTH) + Ring.fileBytes(settings.ringBytes());
+            } else {
+                bytes += 2 * logBytes(settings.termLength());
             }
         }
-        return streams;
+        return bytes;
     }
 
-    /** Bytes of those: three terms each. */
-    static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
-        return streams(nodes, since)
-                * LogBufferDescriptor.computeLogLength(settings.termLength(), LogBufferDescriptor.PAGE_MIN_SIZE);
+    private static long logBytes(int termLength) {
+        return LogBufferDescriptor.computeLogLength(termLength, LogBufferDescriptor.PAGE_MIN_SIZE);
     }
 
     private static MediaDriver.Context context(Path directory, TransportSettings settings) {

@@ -32,9 +32,12 @@ import io.aeron.CommonContext;
 /** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
 final class DriverDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
+    /** Where the rings are that nobody reads yet. */
+    static final String RINGS = "rings";
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     /** What a driver leaves when its process is killed. A directory with anything else in it is not ours to delete. */
-    private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images");
+    private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images",
+            DriverDirectory.RINGS);
     /** Aeron's own default: a driver whose heartbeat is older is dead. */
     private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);

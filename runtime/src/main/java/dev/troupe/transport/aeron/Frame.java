@@ -32,6 +32,9 @@ final class Frame {
     private final Window window = new Window();
     private final int[] sizes = new int[FrameWriter.MAX_TENSOR_RANK];
     private DirectBuffer buffer;
+    // Null where payloads are in their frames.
+    private Ring ring;
+    private long ringEnd;
     private int payloadStart;
     private boolean isCredit;
     private int epoch;
@@ -75,6 +78,20 @@ final class Frame {
      * @return null when it is a frame that a sender of this version may write; else why it is none
      */
     DropReason read(DirectBuffer bytes, int offset, int length) {
+        return read(bytes, offset, length, null, 0);
+    }
+
+    /**
+     * As {@link #read(DirectBuffer, int, int)}, of a stream whose payloads go through a ring.
+     *
+     * @param through
+     *            the ring, or null where payloads are in their frames
+     * @param end
+     *            the position behind the payload, which is believed as little as the frame
+     */
+    DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
+        ring = through;
+        ringEnd = end;
         if (length < FrameHeaderDecoder.ENCODED_LENGTH) {
             return DropReason.BAD_LENGTH;
         }
@@ -123,7 +140,10 @@ final class Frame {
         isCredit = false;
         payloadStart = blockStart + FragmentDecoder.BLOCK_LENGTH;
         fragmentLength = fragment.fragmentLength();
-        if (fragmentLength != length - FrameWriter.FRAGMENT_HEADER_BYTES) {
+        if (ring == null
+                ? fragmentLength != length - FrameWriter.FRAGMENT_HEADER_BYTES
+                : length != FrameWriter.FRAGMENT_HEADER_BYTES || fragmentLength < 1
+                        || !ring.holds(ringEnd, fragmentLength)) {
             return DropReason.BAD_LENGTH;
         }
         pass = fragment.pass();
@@ -233,7 +253,9 @@ final class Frame {
 
     /** The payload of a fragment, read-only by custom. */
     MemorySegment payload() {
-        return window.segment(buffer, payloadStart, fragmentLength);
+        return ring == null
+                ? window.segment(buffer, payloadStart, fragmentLength)
+                : ring.payload(ringEnd, fragmentLength);
     }
 
     /** Whether the message has this type and this shape. */

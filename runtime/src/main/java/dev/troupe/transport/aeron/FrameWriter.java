@@ -13,7 +13,7 @@ import dev.troupe.transport.sbe.FrameHeaderEncoder;
 
 /**
  * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload where
- * it leaves the process: within it, nothing guards a tensor's own memory either. One thread at a time.
+ * it leaves the machine: within it, it stays in memory, and nothing guards a tensor's own memory either. One thread at a time.
  */
 final class FrameWriter {
     /** "TRPE", little-endian. */
@@ -59,6 +59,19 @@ final class FrameWriter {
     void fragment(MutableDirectBuffer buffer, int offset, MessageId id, Engine engine, Tensor tensor, long tensorOffset,
             int length) {
         engine.copyToHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length));
+        write(buffer, offset, id, tensor, tensorOffset, length);
+        seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
+                FragmentEncoder.TEMPLATE_ID);
+    }
+
+    /** Writes the header of a fragment whose payload is elsewhere, {@link #FRAGMENT_HEADER_BYTES} bytes. */
+    void header(MutableDirectBuffer buffer, int offset, MessageId id, Tensor tensor, long tensorOffset, int length) {
+        write(buffer, offset, id, tensor, tensorOffset, length);
+        seal(buffer, offset, FRAGMENT_HEADER_BYTES, FragmentEncoder.BLOCK_LENGTH, FragmentEncoder.TEMPLATE_ID);
+    }
+
+    private void write(MutableDirectBuffer buffer, int offset, MessageId id, Tensor tensor, long tensorOffset,
+            int length) {
         buffer.setMemory(offset, FRAGMENT_HEADER_BYTES, (byte) 0);
         Edge edge = id.edge();
         Shape shape = tensor.shape();
@@ -70,8 +83,6 @@ final class FrameWriter {
         for (int dimension = 0; dimension < shape.rank(); dimension++) {
             fragment.sizes(dimension, shape.size(dimension));
         }
-        seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
-                FragmentEncoder.TEMPLATE_ID);
     }
 
     /** Turns a bit over in a frame that is written, so that its checksum does not fit. */

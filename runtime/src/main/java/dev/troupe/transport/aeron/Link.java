@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import org.agrona.MutableDirectBuffer;
@@ -15,6 +16,9 @@ import io.aeron.logbuffer.BufferClaim;
  * The stream from this node to one node. Belongs to the transport thread.
  */
 final class Link {
+    /** As over IPC without a ring: small beside the ring, so that one side reads while the other writes. */
+    private static final int RING_FRAGMENT_BYTES = 64 << 10;
+
     /** What came of an attempt to put a frame into the stream. */
     enum Outcome {
         /** It is in. */
@@ -30,6 +34,7 @@ final class Link {
     private final long timeoutNanos;
     private final Tally tally;
     private final int maxPayload;
+    private final Ring ring;
     private final BufferClaim claim = new BufferClaim();
     private final FrameWriter writer;
     private RuntimeException readFailure;
@@ -38,13 +43,21 @@ final class Link {
     private boolean told;
     private String closed;
 
-    Link(int node, boolean leavesProcess, ExclusivePublication publication, long timeoutNanos, Tally tally) {
+    /**
+     * @param ring
+     *            what payloads go through; empty where they are in their frames
+     */
+    Link(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring, long timeoutNanos,
+            Tally tally) {
         this.node = node;
-        this.writer = new FrameWriter(leavesProcess);
+        this.writer = new FrameWriter(leavesMachine);
+        this.ring = ring.orElse(null);
         this.publication = publication;
         this.timeoutNanos = timeoutNanos;
         this.tally = tally;
-        this.maxPayload = FrameWriter.maxPayload(publication.maxPayloadLength());
+        this.maxPayload = ring.isPresent()
+                ? RING_FRAGMENT_BYTES
+                : FrameWriter.maxPayload(publication.maxPayloadLength());
     }
 
     int node() {
@@ -59,13 +72,26 @@ final class Link {
     /** Puts the next fragment of a message into the stream and moves its position on. */
     Outcome send(SendLedger.Outgoing message, long nowNanos) {
         int length = (int) Math.min(message.remaining(), maxPayload);
-        if (!claim(FrameWriter.FRAGMENT_HEADER_BYTES + length, nowNanos)) {
+        if (ring != null) {
+            length = ring.room(length);
+            if (length == 0) {
+                tally.wasBackPressured();
+                return Outcome.LATER;
+            }
+        }
+        if (!claim(FrameWriter.FRAGMENT_HEADER_BYTES + (ring == null ? length : 0), nowNanos)) {
             return Outcome.LATER;
         }
         MutableDirectBuffer buffer = claim.buffer();
         try {
-            writer.fragment(buffer, claim.offset(), message.id, message.engine, message.tensor, message.position,
-                    length);
+            if (ring == null) {
+                writer.fragment(buffer, claim.offset(), message.id, message.engine, message.tensor, message.position,
+                        length);
+            } else {
+                message.engine.copyToHost(message.tensor, message.position, ring.next(length));
+                writer.header(buffer, claim.offset(), message.id, message.tensor, message.position, length);
+                claim.reservedValue(ring.advance(length));
+            }
             if (message.isDamaged) {
                 writer.damage(buffer, claim.offset());
             }
@@ -144,6 +170,14 @@ final class Link {
      */
     void close() {
         publication.revoke();
+        release();
+    }
+
+    /** Gives back what its stream does not. */
+    void release() {
+        if (ring != null) {
+            ring.close();
+        }
     }
 
     /** Whether somebody receives at the other end. */
