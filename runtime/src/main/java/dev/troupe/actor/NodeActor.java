@@ -257,7 +257,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         Map<Integer, CopyRoutes.Keeper> routes = new HashMap<>();
         for (int rank = 0; rank < keep.keepers().size(); rank++) {
             String keeper = keep.keepers().get(rank);
-            if (keep.doors().containsKey(keeper)) {
+            // A keeper that has come to host the rank keeps its snapshots itself.
+            if (keep.doors().containsKey(keeper) && !keeper.equals(setup.name())) {
                 routes.put(rank, new CopyRoutes.Keeper(setup.neighbours().indexOf(keeper), keep.doors().get(keeper)));
             }
         }
