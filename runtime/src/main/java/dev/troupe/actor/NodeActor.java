@@ -248,6 +248,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             // What a rank kept before this was heard may have gone elsewhere.
             for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
                 copy(steps);
+                tellCopies(keep.keepers(), steps);
             }
         }
         return this;
@@ -273,11 +274,24 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     /** The coordinator hears of a rank when all its stages are here. */
     private Behavior<Command> onCopyCame(CopyCame came) {
-        if (NodeView.hasAll(node.plan(), node.snapshots().orElseThrow(), came.rank(), came.stepsDone())) {
-            coordinator.tell(new TrainingCoordinator.Happened(
-                    new CoordinatorEvent.Copied(came.rank(), setup.name(), came.stepsDone())));
-        }
+        tellCopy(came.rank(), came.stepsDone());
         return this;
+    }
+
+    /** What came before this node was told what to host, nobody here has heard of. */
+    private void tellCopies(List<String> keepers, long stepsDone) {
+        for (int rank = 0; rank < keepers.size(); rank++) {
+            if (keepers.get(rank).equals(setup.name())) {
+                tellCopy(rank, stepsDone);
+            }
+        }
+    }
+
+    private void tellCopy(int rank, long stepsDone) {
+        if (NodeView.hasAll(node.plan(), node.snapshots().orElseThrow(), rank, stepsDone)) {
+            coordinator.tell(new TrainingCoordinator.Happened(
+                    new CoordinatorEvent.Copied(rank, setup.name(), stepsDone)));
+        }
     }
 
     private void retire(int rank) {
