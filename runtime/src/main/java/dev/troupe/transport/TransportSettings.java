@@ -37,7 +37,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
     /**
      * The most that is under way in a ring, in bytes: what a level 2 cache holds. A thread copies 8 GB/s through it, and 3 GB/s
-     * through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s, longer than a pause of
+     * through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s, longer than the first pauses of
      * whoever found nothing to do.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
