@@ -45,7 +45,7 @@ class ClusterTest {
     void findPorts() throws IOException {
         config = directory.resolve("cluster.conf");
         List<AutoCloseable> held = new ArrayList<>();
-        for (int node = 0; node < 2; node++) {
+        for (int node = 0; node < 3; node++) {
             ServerSocket control = new ServerSocket(0);
             ServerSocket lifeline = new ServerSocket(0);
             held.add(control);
@@ -184,33 +184,24 @@ class ClusterTest {
         assertTrue(children.getFirst().isAlive());
     }
 
-    @Test
+    /** A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. */
     @Tag("long")
-    void shouldEndTheOthersWhenANodeIsKilled() throws IOException, InterruptedException {
-        write(HERE);
-        List<String> errors = start("a", List.of("node", config.toString(), "a"), ENDLESS);
-        start("b", List.of("node", config.toString(), "b"), ENDLESS);
-        awaitAStep(errors);
-        children.getLast().kill();
-        assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        assertEquals(ExitCode.RUN_FAILED, children.getFirst().exitCode());
-        assertTrue(errors.stream().anyMatch(line -> line.contains("node b ended before the run did")),
-                () -> errors.toString());
-    }
-
-    /** A stop and a short cut are waited out; the loss of a process is made good from the checkpoint. */
-    @Test
-    @Tag("long")
-    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled() throws IOException {
-        write(HERE);
+    @ParameterizedTest(name = "{0}, with a standby: {1}")
+    @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false"})
+    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String kill, boolean hasStandby)
+            throws IOException {
+        writeWith(HERE, "", hasStandby
+                ? " }\n{ name = c, host = " + HERE + ", control-port = " + ports.get(4) + ", data-port = " + ports.get(5)
+                        + ", standby = true"
+                : "");
         List<String> settings = new ArrayList<>(ENDLESS);
-        settings.addAll(List.of("training.steps=12", "training.checkpoint-every=2"));
+        settings.add("training.steps=12");
         List<String> arguments = arguments(List.of("chaos", config.toString(), "--fault",
                 "freeze stage=1 step=2 seconds=0.5", "--fault", "cut-data stage=0 step=4 seconds=0.5", "--fault",
-                "kill stage=1 step=7"), "chaos", settings);
+                kill + " step=7"), "chaos", settings);
         Door door = Door.call(arguments.toArray(String[]::new));
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);
-        assertTrue(door.output().contains("1 times on from a checkpoint"), door.output());
+        assertTrue(door.output().contains("0 steps lost, 0 times on from a checkpoint"), door.output());
         assertTrue(door.output().contains("the same to the bit"), door.output());
     }
 
