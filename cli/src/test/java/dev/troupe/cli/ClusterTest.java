@@ -227,11 +227,17 @@ class ClusterTest {
         assertEquals(List.of(), errors.stream().filter(line -> line.startsWith("troupe: ")).toList());
     }
 
+    /** Of a command line with the class path in it, Java tells nothing. */
     private static ProcessHandle nodeProcess(String name) {
-        return ProcessHandle.current().descendants()
-                .filter(process -> process.info().arguments().map(List::of).orElse(List.of())
-                        .containsAll(List.of("node", name)))
-                .findFirst().orElseThrow();
+        return ProcessHandle.current().descendants().filter(process -> {
+            try {
+                List<String> arguments = List
+                        .of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+                return arguments.containsAll(List.of("node", name));
+            } catch (IOException _) {
+                return false; // it has ended
+            }
+        }).findFirst().orElseThrow();
     }
 
     private void awaitLines(Path log, String text, int count) throws IOException, InterruptedException {
