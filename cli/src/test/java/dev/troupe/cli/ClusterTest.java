@@ -191,7 +191,8 @@ class ClusterTest {
     void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String kill, boolean hasStandby)
             throws IOException {
         writeWith(HERE, "", hasStandby
-                ? " }\n{ name = c, host = " + HERE + ", control-port = " + ports.get(4) + ", data-port = " + ports.get(5)
+                ? " }\n{ name = c, host = " + HERE + ", control-port = " + ports.get(4) + ", data-port = "
+                        + ports.get(5)
                         + ", standby = true"
                 : "");
         List<String> settings = new ArrayList<>(ENDLESS);

@@ -39,12 +39,21 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public sealed interface Command {
     }
 
-    /** Host those ranks that live here, for each its node, of the run that writes to this directory. */
-    record HostRanks(List<String> hosts, String directory, ActorRef<TrainingCoordinator.Command> coordinator)
-            implements
-                Command {
+    /**
+     * Host those ranks that live here of the run that writes to this directory.
+     *
+     * @param epoch
+     *            that it is in
+     * @param hosts
+     *            for each rank its node
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
+     */
+    record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory,
+            ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
         HostRanks {
             hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
         }
     }
 
@@ -219,7 +228,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         }
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
-        view.begin(host.hosts());
+        view.begin(host);
         start(view.ranksHere(), node.firstStep());
         return this;
     }

@@ -33,9 +33,11 @@ final class NodeView {
         return epoch;
     }
 
-    /** The run begins with ranks at these places. */
-    void begin(List<String> places) {
-        hosts = places;
+    /** The run begins for this node, which may come late. */
+    void begin(NodeActor.HostRanks host) {
+        epoch = host.epoch();
+        hosts = host.hosts();
+        since = host.since();
     }
 
     /** An epoch begins; returns the nodes that had ranks and have lost them. */

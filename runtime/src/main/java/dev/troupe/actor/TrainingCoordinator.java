@@ -166,8 +166,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> host(List<String> names) {
         for (String name : names) {
-            nodes.get(name).tell(new NodeActor.HostRanks(hosting.hosts(), setup.directory().toString(),
-                    getContext().getSelf()));
+            nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), hosting.hosts(), hosting.since(),
+                    setup.directory().toString(), getContext().getSelf()));
         }
         for (String name : names) {
             Behavior<Command> next = take(new CoordinatorEvent.NodeJoined(name));

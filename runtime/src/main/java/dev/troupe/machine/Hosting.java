@@ -157,7 +157,7 @@ public final class Hosting {
     }
 
     /** For each node whose ranks are others than at first, the epoch since which it has those. */
-    Map<String, Integer> since() {
+    public Map<String, Integer> since() {
         return Map.copyOf(since);
     }
 

@@ -245,7 +245,7 @@ class NodeActorTest {
                 release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty()));
-        node.tell(new NodeActor.HostRanks(List.of("only", "only"), home.toString(), coordinator.ref()));
+        node.tell(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator.ref()));
     }
 
     private <T extends CoordinatorEvent> T next(Class<T> kind) {

@@ -12,7 +12,16 @@ class NodeViewTest {
     private final NodeView view = new NodeView("b");
 
     NodeViewTest() {
-        view.begin(List.of("a", "b", "c"));
+        view.begin(new NodeActor.HostRanks(0, List.of("a", "b", "c"), Map.of(), "", null));
+    }
+
+    @Test
+    void shouldKnowWhenItComesLateWhatItCouldNotHear() {
+        NodeView late = new NodeView("a");
+        late.begin(new NodeActor.HostRanks(4, List.of("b", "b", "c"), Map.of("a", 4, "b", 4), "", null));
+        assertEquals(4, late.epoch());
+        assertEquals(List.of(), late.ranksHere());
+        assertEquals(List.of("c"), late.enter(enter(5, "b", "b", "a")));
     }
 
     @Test

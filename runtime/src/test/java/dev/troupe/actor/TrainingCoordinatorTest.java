@@ -76,7 +76,7 @@ class TrainingCoordinatorTest {
                 nanos::get,
                 diary, outcome)));
         coordinator.tell(join());
-        node.expectMessage(new NodeActor.HostRanks(List.of("only", "only"), home.toString(), coordinator));
+        node.expectMessage(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
             happens(new CoordinatorEvent.Standing(from(rank), 0, -1, List.of()));
