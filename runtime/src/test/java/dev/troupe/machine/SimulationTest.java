@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @Tag("simulation")
 class SimulationTest {
     private static final String SEED_PROPERTY = "troupe.simulation.seed";
-    private static final int WALKS_PER_SHAPE = 4;
+    private static final int WALKS_PER_SHAPE = 2;
     private static final int STEPS = 3;
 
     private final long seed = Long.getLong(SEED_PROPERTY, System.nanoTime());
