@@ -15,10 +15,12 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Certificates as openssl makes them. */
+/** Certificates as openssl makes them; whoever is refused is waited for until its time is over. */
+@Tag("long")
 class MutualTlsTest {
     @TempDir
     private Path directory;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @Tag("simulation")
 class SimulationTest {
     private static final String SEED_PROPERTY = "troupe.simulation.seed";
-    private static final int WALKS_PER_SHAPE = 2;
+    private static final int WALKS_PER_SHAPE = 4;
     private static final int STEPS = 3;
 
     private final long seed = Long.getLong(SEED_PROPERTY, System.nanoTime());
@@ -80,7 +80,7 @@ class SimulationTest {
 
     @Test
     void shouldStopAfterTheStepUnderWayWheneverItIsAskedTo() {
-        for (RunShape shape : RunShape.upTo(3, 3, 2)) {
+        for (RunShape shape : RunShape.upTo(3, 2, 2)) {
             Simulation whole = new Simulation(shape, order(shape, 0, STEPS, 2, 2));
             whole.run(_ -> 0);
             for (int at = 0; at < whole.moveCount(); at++) {
