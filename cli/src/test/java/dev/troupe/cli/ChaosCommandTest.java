@@ -111,6 +111,22 @@ class ChaosCommandTest {
         assertEquals(0, json(out).get("disturbed").get("recoveries").size());
     }
 
+    /** The timeout is longer than this test may last. */
+    @Test
+    void shouldNoticeAtOnceWhatIsDamagedOrMissing() throws IOException {
+        Path out = folder.resolve("noticed");
+        Door door = chaos(out, "-s", "transport.timeout=10m", "--fault", "corrupt stage=0 step=1 microbatch=3",
+                "--fault",
+                "corrupt stage=1 step=1 microbatch=0", "--fault", "drop stage=0 step=2 microbatch=1");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        List<String> reasons = new ArrayList<>();
+        json(out).get("disturbed").get("recoveries").forEach(recovery -> reasons.add(recovery.get("reason").asText()));
+        assertEquals(3, reasons.size(), reasons::toString);
+        assertTrue(reasons.get(0).contains("does not fit its checksum"), reasons::toString);
+        assertTrue(reasons.get(1).contains("does not fit its checksum"), reasons::toString);
+        assertTrue(reasons.get(2).contains("1 of the messages from rank 0 -> rank 1"), reasons::toString);
+    }
+
     @Test
     void shouldTakeTheFaultsOfTheFileToo() throws IOException {
         Path out = folder.resolve("file");

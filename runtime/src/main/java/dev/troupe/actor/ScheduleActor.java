@@ -267,12 +267,16 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onTransportFailed(TransportFailed failed) {
-        if (failed.fault() instanceof TransportFault.MessageFault lost) {
-            EventLog.ofRank(rank.incarnation(), "lost a message: " + lost.sentence());
-            tellCoordinator(new CoordinatorEvent.MessageLost(epoch, lost.sentence()));
-            return this;
-        }
-        return fail(failed.fault().sentence());
+        String sentence = failed.fault().sentence();
+        return switch (failed.fault()) {
+            case TransportFault.MessageFault _,TransportFault.DamageFault _ -> {
+                EventLog.ofRank(rank.incarnation(), "lost a message: " + sentence);
+                tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence));
+                yield this;
+            }
+            case TransportFault.SendFault _,TransportFault.LinkFault _,TransportFault.TransportEnded _ ->
+                fail(sentence);
+        };
     }
 
     private static Behavior<Command> onBreakDown(BreakDown told) {

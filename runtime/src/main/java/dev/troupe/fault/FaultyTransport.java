@@ -6,6 +6,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Pass;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * A transport on which messages are lost, doubled, overtaken, late or damaged where a {@link FaultInjector} says so. Each
  * strikes a message as it is sent.
  *
- * <p>A message that is lost is told as sent, as it is where a network loses it. One that comes twice is sent again when
+ * <p>A message that is lost or damaged is so below, where a network does it. One that comes twice is sent again when
  * the transport has read it, before its rank has it back, so nobody writes into it between. One that is held leaves at
  * its time, and at the latest before the epoch grows, so that what the transport gives back then is all there is.
  */
@@ -52,9 +53,9 @@ public final class FaultyTransport implements Transport {
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1,
             Thread.ofPlatform().daemon().name("troupe-faults").factory());
 
-    /** What becomes of a message that waits: told as sent, sent at its time, or sent behind the next one of its edge. */
+    /** What becomes of a message that waits: sent at its time, or behind the next one of its edge. */
     private enum Fate {
-        LOST, LATE, OVERTAKEN
+        LATE, OVERTAKEN
     }
 
     private record Held(MessageId id, Engine engine, Tensor tensor, Fate fate, long dueNanos) {
@@ -142,8 +143,8 @@ public final class FaultyTransport implements Transport {
         long now = System.nanoTime();
         long nanos = (long) (fault.seconds() * 1e9);
         switch (fault.kind()) {
-            case DROP -> hold(id, engine, tensor, Fate.LOST, now);
-            case CORRUPT -> inner.sendDamaged(id, engine, tensor);
+            case DROP -> inner.send(id, engine, tensor, Mishap.LOST);
+            case CORRUPT -> inner.send(id, engine, tensor, Mishap.DAMAGED);
             case DUPLICATE -> {
                 twice.put(id, engine);
                 pass(id, engine, tensor);
@@ -187,22 +188,17 @@ public final class FaultyTransport implements Transport {
         if (!held.remove(message)) {
             return;
         }
-        switch (message.fate()) {
-            case LOST -> ears.get(message.id().edge().fromRank()).onSent(message.id(), message.tensor());
-            case LATE, OVERTAKEN -> {
-                try {
-                    inner.send(message.id(), message.engine(), message.tensor());
-                } catch (IllegalStateException ended) { // its thread, by an error that the ranks have heard of
-                    LOG.debug("a message could not be let go", ended);
-                    ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
-                }
-            }
+        try {
+            inner.send(message.id(), message.engine(), message.tensor());
+        } catch (IllegalStateException ended) { // its thread, by an error that the ranks have heard of
+            LOG.debug("a message could not be let go", ended);
+            ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
         }
     }
 
     @Override
-    public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
-        inner.sendDamaged(id, engine, tensor);
+    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
+        inner.send(id, engine, tensor, mishap);
     }
 
     /** Holds what goes to other nodes for so long. */

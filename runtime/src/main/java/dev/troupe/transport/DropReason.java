@@ -22,7 +22,7 @@ public enum DropReason {
     NO_BUFFER,
     /** Type, shape or length differ from those of the granted buffer. */
     WRONG_SHAPE,
-    /** A fragment that does not continue the message begun: something between was lost, or it came twice. */
+    /** A fragment or a message that does not follow on what came before it: something between was lost, or it came twice. */
     OUT_OF_ORDER,
     /** The engine could not write the payload into the buffer. */
     LANDING_FAILED

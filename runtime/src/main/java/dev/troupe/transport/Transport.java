@@ -54,11 +54,8 @@ public interface Transport extends AutoCloseable {
      */
     void send(MessageId id, Engine engine, Tensor tensor);
 
-    /**
-     * Sends a tensor as {@link #send} does, but so that the receiver's checksum refuses every frame of it: for those who
-     * want to see what comes of it.
-     */
-    void sendDamaged(MessageId id, Engine engine, Tensor tensor);
+    /** Sends a tensor as {@link #send(MessageId, Engine, Tensor)} does, and lets something happen to it on its way. */
+    void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap);
 
     /**
      * Begins an epoch; the first is 0. All buffers granted and all messages held for earlier epochs come back through

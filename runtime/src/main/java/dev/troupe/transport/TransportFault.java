@@ -5,8 +5,15 @@ public sealed interface TransportFault {
     /** One sentence: what was expected, what was found, where. */
     String sentence();
 
-    /** A message for this rank was dropped. Its buffer stays granted; the message does not come again by itself. */
+    /** A message for this rank was dropped or is missing. Its buffer stays granted; the message does not come again by itself. */
     record MessageFault(Edge edge, DropReason reason, String sentence) implements TransportFault {
+    }
+
+    /**
+     * A frame from a node does not fit its checksum, so which message it was of is not known; this rank waits for messages from
+     * there. Told once an epoch.
+     */
+    record DamageFault(int node, String sentence) implements TransportFault {
     }
 
     /** A message of this rank could not be read from its tensor, which was given back. */

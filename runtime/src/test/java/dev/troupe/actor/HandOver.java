@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -57,8 +58,8 @@ final class HandOver implements Transport {
     }
 
     @Override
-    public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
-        throw new UnsupportedOperationException("nothing is damaged in these tests");
+    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
+        throw new UnsupportedOperationException("nothing goes wrong on its way in these tests");
     }
 
     private Road road(Edge edge) {

@@ -16,6 +16,7 @@ import dev.troupe.transport.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -56,7 +57,6 @@ class FaultyTransportTest {
     /** A transport that keeps what it is to send until it is told to have read it. */
     private static final class Wire implements Transport {
         private final BlockingQueue<MessageId> sent = new LinkedBlockingQueue<>();
-        private final BlockingQueue<MessageId> damaged = new LinkedBlockingQueue<>();
         private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
         private TransportListener sender;
 
@@ -76,8 +76,8 @@ class FaultyTransportTest {
         }
 
         @Override
-        public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
-            damaged.add(id);
+        public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
+            done.add(mishap + " " + id.microbatch());
         }
 
         @Override
@@ -187,10 +187,10 @@ class FaultyTransportTest {
     }
 
     @Test
-    void shouldTellALostMessageAsSent() throws InterruptedException {
+    void shouldLoseAMessageOnTheWire() throws InterruptedException {
         start("drop microbatch=1 stage=0");
         send(FORTH, 1);
-        assertEquals("sent 1", next(heard));
+        assertEquals(List.of("LOST 1"), List.copyOf(wire.done));
         assertNull(wire.sent.poll());
         assertEquals(send(FORTH, 1), next(wire.sent), "it strikes once");
     }
@@ -241,9 +241,9 @@ class FaultyTransportTest {
     void shouldDamageAMessage() throws InterruptedException {
         start("corrupt microbatch=1");
         MessageId whole = send(FORTH, 0);
-        MessageId damaged = send(FORTH, 1);
+        send(FORTH, 1);
         assertEquals(List.of(whole), List.copyOf(wire.sent));
-        assertEquals(List.of(damaged), List.copyOf(wire.damaged));
+        assertEquals(List.of("DAMAGED 1"), List.copyOf(wire.done));
     }
 
     @Test

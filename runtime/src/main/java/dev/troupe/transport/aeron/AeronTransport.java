@@ -19,6 +19,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -107,18 +108,14 @@ public final class AeronTransport implements Transport {
 
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
-        send(id, engine, tensor, false);
+        send(id, engine, tensor, Mishap.NONE);
     }
 
     @Override
-    public void sendDamaged(MessageId id, Engine engine, Tensor tensor) {
-        send(id, engine, tensor, true);
-    }
-
-    private void send(MessageId id, Engine engine, Tensor tensor, boolean isDamaged) {
+    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
         TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
                 tensor);
-        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), isDamaged, owner));
+        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), mishap, owner));
     }
 
     private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {

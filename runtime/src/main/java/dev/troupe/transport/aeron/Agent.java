@@ -203,7 +203,7 @@ final class Agent implements Runnable, ReceiveLedger.Events {
                 }
                 case Command.Send send -> {
                     var message = new SendLedger.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
-                    message.isDamaged = send.isDamaged();
+                    message.mishap = send.mishap();
                     if (!sends.send(message)) {
                         returned(send.owner(), send.id().edge(), send.tensor());
                     }
@@ -305,6 +305,9 @@ final class Agent implements Runnable, ReceiveLedger.Events {
         }
         if (reason != null) {
             tally.drop(reason, fromNode, length, clock.nanoTime());
+            if (reason == DropReason.BAD_CHECKSUM && frame.mayBeOfMessage(buffer, offset, length, epoch)) {
+                receives.damaged(fromNode);
+            }
         }
     }
 
@@ -350,6 +353,13 @@ final class Agent implements Runnable, ReceiveLedger.Events {
     public void lost(Edge edge, DropReason reason, String sentence) {
         LOG.warn("{}", sentence);
         tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
+    }
+
+    @Override
+    public void damaged(int node, int rank) {
+        String sentence = "a frame from node " + node + " does not fit its checksum, so a message that rank " + rank
+                + " waits for may never be whole";
+        tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
     private void returned(TransportListener owner, Edge edge, Tensor tensor) {

@@ -7,6 +7,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
@@ -23,7 +24,7 @@ sealed interface Command {
     }
 
     /** As {@link Grant}. */
-    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, boolean isDamaged, TransportListener owner)
+    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, Mishap mishap, TransportListener owner)
             implements
                 Command {
     }

@@ -45,6 +45,7 @@ final class Frame {
     private int count;
     private long pass;
     private int microbatch;
+    private int number;
     private DataType dataType;
     private int tensorRank;
     private long byteCount;
@@ -121,6 +122,16 @@ final class Frame {
         return DropReason.BAD_VERSION;
     }
 
+    /**
+     * Whether a frame that its checksum refuses may be a part of a message that is waited for. No field of it is trusted; but one
+     * that says that it is of an epoch before is let rest, since that is what comes last of a damaged message that was given up.
+     */
+    boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
+        return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,
+                offset + FrameHeaderDecoder.ENCODED_LENGTH, FragmentDecoder.BLOCK_LENGTH,
+                FragmentDecoder.SCHEMA_VERSION).epoch() >= presentEpoch;
+    }
+
     private DropReason readCredit(int blockStart, int length) {
         if (length != FrameWriter.CREDIT_BYTES) {
             return DropReason.BAD_LENGTH;
@@ -148,6 +159,7 @@ final class Frame {
         }
         pass = fragment.pass();
         microbatch = fragment.microbatch();
+        number = fragment.number();
         byteCount = fragment.byteCount();
         fragmentOffset = fragment.fragmentOffset();
         dataType = DATA_TYPES[fragment.dataType()];
@@ -225,6 +237,11 @@ final class Frame {
 
     int microbatch() {
         return microbatch;
+    }
+
+    /** Which of its edge and epoch the message is; wraps around. */
+    int number() {
+        return number;
     }
 
     long byteCount() {

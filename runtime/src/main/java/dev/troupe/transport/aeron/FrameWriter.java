@@ -56,28 +56,31 @@ final class FrameWriter {
      * @throws RuntimeException
      *             whatever the engine throws when it cannot read the tensor; the buffer then holds no valid frame
      */
-    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, Engine engine, Tensor tensor, long tensorOffset,
+    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
+            long tensorOffset,
             int length) {
         engine.copyToHost(tensor, tensorOffset, window.segment(buffer, offset + FRAGMENT_HEADER_BYTES, length));
-        write(buffer, offset, id, tensor, tensorOffset, length);
+        write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
                 FragmentEncoder.TEMPLATE_ID);
     }
 
     /** Writes the header of a fragment whose payload is elsewhere, {@link #FRAGMENT_HEADER_BYTES} bytes. */
-    void header(MutableDirectBuffer buffer, int offset, MessageId id, Tensor tensor, long tensorOffset, int length) {
-        write(buffer, offset, id, tensor, tensorOffset, length);
+    void header(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
+            int length) {
+        write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES, FragmentEncoder.BLOCK_LENGTH, FragmentEncoder.TEMPLATE_ID);
     }
 
-    private void write(MutableDirectBuffer buffer, int offset, MessageId id, Tensor tensor, long tensorOffset,
+    private void write(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor,
+            long tensorOffset,
             int length) {
         buffer.setMemory(offset, FRAGMENT_HEADER_BYTES, (byte) 0);
         Edge edge = id.edge();
         Shape shape = tensor.shape();
         fragment.wrap(buffer, offset + FrameHeaderEncoder.ENCODED_LENGTH).pass(id.pass()).byteCount(tensor.byteCount())
                 .fragmentOffset(tensorOffset).fragmentLength(length).epoch(id.epoch()).fromRank(edge.fromRank())
-                .toRank(edge.toRank()).stage(edge.stage()).microbatch(id.microbatch())
+                .toRank(edge.toRank()).stage(edge.stage()).microbatch(id.microbatch()).number(number)
                 .kind((short) edge.kind().code()).dataType((short) tensor.dataType().code())
                 .tensorRank((short) shape.rank());
         for (int dimension = 0; dimension < shape.rank(); dimension++) {

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.MutableDirectBuffer;
 
 import dev.troupe.transport.Edge;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
 import io.aeron.ExclusivePublication;
@@ -71,6 +72,10 @@ final class Link {
 
     /** Puts the next fragment of a message into the stream and moves its position on. */
     Outcome send(SendLedger.Outgoing message, long nowNanos) {
+        if (message.mishap == Mishap.LOST) {
+            message.position = message.byteCount;
+            return Outcome.SENT;
+        }
         int length = (int) Math.min(message.remaining(), maxPayload);
         if (ring != null) {
             length = ring.room(length);
@@ -85,14 +90,16 @@ final class Link {
         MutableDirectBuffer buffer = claim.buffer();
         try {
             if (ring == null) {
-                writer.fragment(buffer, claim.offset(), message.id, message.engine, message.tensor, message.position,
+                writer.fragment(buffer, claim.offset(), message.id, message.number, message.engine, message.tensor,
+                        message.position,
                         length);
             } else {
                 message.engine.copyToHost(message.tensor, message.position, ring.next(length));
-                writer.header(buffer, claim.offset(), message.id, message.tensor, message.position, length);
+                writer.header(buffer, claim.offset(), message.id, message.number, message.tensor, message.position,
+                        length);
                 claim.reservedValue(ring.advance(length));
             }
-            if (message.isDamaged) {
+            if (message.mishap == Mishap.DAMAGED) {
                 writer.damage(buffer, claim.offset());
             }
         } catch (RuntimeException e) {

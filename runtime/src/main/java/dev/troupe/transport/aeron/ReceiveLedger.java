@@ -2,7 +2,10 @@ package dev.troupe.transport.aeron;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
 
 import org.agrona.collections.Long2ObjectHashMap;
@@ -23,6 +26,8 @@ final class ReceiveLedger {
     private final List<ArrayDeque<IncomingEdge>> creditsDueByNode = new ArrayList<>();
     private final IntUnaryOperator nodeOfRank;
     private final Events events;
+    /** Nodes from which something came damaged in this epoch: what of theirs is missing now is no news. */
+    private final BitSet damagedNodes = new BitSet();
     private int epoch;
 
     /** What comes of frames and epochs. */
@@ -33,6 +38,9 @@ final class ReceiveLedger {
 
         /** Told once per message, not per frame. */
         void lost(Edge edge, DropReason reason, String sentence);
+
+        /** A frame of a message from a node was damaged, and this rank waits for messages from there. */
+        void damaged(int node, int rank);
     }
 
     /** A granted buffer. */
@@ -48,6 +56,8 @@ final class ReceiveLedger {
         long filled;
         long pass;
         int microbatch;
+        /** What the message that comes next has; it wraps around. */
+        int nextNumber;
         /** The message of which the rank was last told that it is lost: one fault a message is enough. */
         boolean lossKnown;
         long lostPass;
@@ -103,6 +113,7 @@ final class ReceiveLedger {
             return frame.epoch() < epoch ? DropReason.OLD_EPOCH : DropReason.FUTURE_EPOCH;
         }
         IncomingEdge edge = edgeOf(frame.edgeKey(), frame);
+        noticeMissing(edge, frame);
         if (frame.fragmentOffset() != (edge.isContinuedBy(frame) ? edge.filled : 0)) {
             return outOfOrder(edge, frame);
         }
@@ -131,6 +142,37 @@ final class ReceiveLedger {
             events.landed(new MessageId(epoch, frame.pass(), edge.edge, frame.microbatch()), buffer.tensor());
         }
         return null;
+    }
+
+    /**
+     * Messages of an edge keep their order, so what has a number below this one's and is not there never comes. The last one
+     * before the sender waits for an answer has none behind it that would show this.
+     */
+    private void noticeMissing(IncomingEdge edge, Frame frame) {
+        int missing = frame.number() - edge.nextNumber;
+        if (missing < 0) {
+            return; // of the message that is begun
+        }
+        edge.nextNumber = frame.number() + 1;
+        if (missing > 0) {
+            tell(edge, DropReason.OUT_OF_ORDER, missing + " of the messages from " + edge.edge + " in epoch " + epoch
+                    + " did not come: number " + frame.number() + " is there, and before it number "
+                    + (frame.number() - missing) + " was expected");
+        }
+    }
+
+    /** A frame of a message from a node was damaged: whoever waits for one from there is told, once an epoch. */
+    void damaged(int node) {
+        SortedSet<Integer> waiting = new TreeSet<>();
+        for (IncomingEdge edge : edges.values()) {
+            if (!edge.buffers.isEmpty() && nodeOfRank.applyAsInt(edge.edge.fromRank()) == node) {
+                waiting.add(edge.edge.toRank());
+            }
+        }
+        if (!waiting.isEmpty() && !damagedNodes.get(node)) {
+            damagedNodes.set(node);
+            waiting.forEach(rank -> events.damaged(node, rank));
+        }
     }
 
     private DropReason begin(IncomingEdge edge, Frame frame) {
@@ -170,8 +212,16 @@ final class ReceiveLedger {
         edge.lossKnown = true;
         edge.lostPass = pass;
         edge.lostMicrobatch = microbatch;
-        events.lost(edge.edge, reason,
+        tell(edge, reason,
                 "the message of " + new MessageId(epoch, pass, edge.edge, microbatch) + " was dropped: " + why);
+    }
+
+    private void tell(IncomingEdge edge, DropReason reason, String sentence) {
+        boolean isNews = reason != DropReason.OUT_OF_ORDER
+                || !damagedNodes.get(nodeOfRank.applyAsInt(edge.edge.fromRank()));
+        if (isNews) {
+            events.lost(edge.edge, reason, sentence);
+        }
     }
 
     /** Begins an epoch: every buffer goes back. */
@@ -185,6 +235,7 @@ final class ReceiveLedger {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
         edges.clear();
         creditsDueByNode.forEach(ArrayDeque::clear);
+        damagedNodes.clear();
         for (IncomingEdge edge : old) {
             edge.buffers.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
         }

@@ -13,6 +13,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 
 /**
  * The sender's book: messages held per edge, credits per edge, and whose turn it is. A message is let go when its edge
@@ -34,8 +35,9 @@ final class SendLedger {
         final long sinceNanos;
         /** Bytes that have gone. */
         long position;
-        /** Whether no frame of it may be taken for whole. */
-        boolean isDamaged;
+        Mishap mishap = Mishap.NONE;
+        /** Which of its edge and epoch it is, from 0 on, by the order in which they go; it wraps around. */
+        int number;
 
         Outgoing(MessageId id, Engine engine, Tensor tensor, long sinceNanos) {
             this.id = id;
@@ -57,6 +59,8 @@ final class SendLedger {
         Outgoing active;
         int creditEpoch;
         int credits;
+        int numberEpoch;
+        int nextNumber;
 
         OutgoingEdge(Edge edge) {
             this.edge = edge;
@@ -175,8 +179,19 @@ final class SendLedger {
         if (edge.active == null && head != null && edge.credits > 0 && edge.creditEpoch == head.id.epoch()) {
             edge.credits--;
             edge.active = edge.held.pollFirst();
+            number(edge);
             ready(edge);
         }
+    }
+
+    /** By the message's epoch: one that has not begun here may have credits already. */
+    private static void number(OutgoingEdge edge) {
+        int itsEpoch = edge.active.id.epoch();
+        if (edge.numberEpoch != itsEpoch) {
+            edge.numberEpoch = itsEpoch;
+            edge.nextNumber = 0;
+        }
+        edge.active.number = edge.nextNumber++;
     }
 
     private void ready(OutgoingEdge edge) {

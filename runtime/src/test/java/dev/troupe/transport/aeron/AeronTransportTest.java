@@ -36,6 +36,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportCounters;
@@ -87,7 +88,7 @@ class AeronTransportTest {
         for (int credit = 0; credit < 2; credit++) {
             transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
         }
-        transport.sendDamaged(Samples.id(edge, 0), Samples.ENGINE, damaged);
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged, Mishap.DAMAGED);
         transport.send(Samples.id(edge, 1), Samples.ENGINE, whole);
         assertSame(damaged, Ear.next(ears.get(0).sent).tensor());
         Ear.Heard landed = Ear.next(ears.get(1).landed);
@@ -95,6 +96,28 @@ class AeronTransportTest {
         assertArrayEquals(Samples.bytes(whole), Samples.bytes(landed.tensor()));
         assertEquals(2, transport.counters().dropped().get(DropReason.BAD_CHECKSUM), "of 80,000 bytes in two frames");
         assertEquals(2, transport.counters().droppedFrames());
+        assertEquals(0, assertInstanceOf(TransportFault.DamageFault.class, Ear.next(ears.get(1).faults)).node());
+        assertTrue(ears.get(1).faults.isEmpty(), "one fault, whatever is missing now");
+        assertTrue(ears.get(2).faults.isEmpty(), "it waits for nothing");
+    }
+
+    @Test
+    void shouldNoticeALostMessageByTheNext() throws InterruptedException {
+        Edge edge = Samples.edge(0, 1);
+        Tensor lost = Samples.random(1, 100);
+        for (int credit = 0; credit < 2; credit++) {
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
+        }
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, lost, Mishap.LOST);
+        assertSame(lost, Ear.next(ears.get(0).sent).tensor());
+        transport.send(Samples.id(edge, 1), Samples.ENGINE, lost);
+        assertEquals(1, Ear.next(ears.get(1).landed).id().microbatch());
+        String sentence = assertInstanceOf(TransportFault.MessageFault.class, Ear.next(ears.get(1).faults)).sentence();
+        assertEquals(
+                "1 of the messages from " + edge + " in epoch 0 did not come: number 1 is there, and before it number 0"
+                        + " was expected",
+                sentence);
+        assertEquals(0, transport.counters().droppedFrames());
     }
 
     @Test

@@ -35,10 +35,10 @@ class FrameTest {
     private static final int FROM_RANK = 48;
     private static final int STAGE = 56;
     private static final int MICROBATCH = 60;
-    private static final int SIZES = 64;
-    private static final int KIND = 80;
-    private static final int DATA_TYPE = 81;
-    private static final int TENSOR_RANK = 82;
+    private static final int SIZES = 68;
+    private static final int KIND = 84;
+    private static final int DATA_TYPE = 85;
+    private static final int TENSOR_RANK = 86;
 
     private final Edge edge = new Edge(3, 65535, 7, MessageKind.TIED_GRADIENT);
     private final MessageId id = new MessageId(2, 1L << 40, edge, 11);
@@ -59,6 +59,7 @@ class FrameTest {
         assertFalse(frame.isCredit());
         assertEquals(id, frame.id());
         assertEquals(EdgeKey.of(edge), frame.edgeKey());
+        assertEquals(11, frame.number(), "that of the microbatch, in these tests");
         assertEquals(120, frame.byteCount());
         assertEquals(64, frame.fragmentOffset());
         assertEquals(56, frame.fragmentLength());
@@ -178,6 +179,22 @@ class FrameTest {
         longer.putBytes(0, Samples.credit(0, edge, 1), 0, FrameWriter.CREDIT_BYTES);
         assertEquals(DropReason.BAD_LENGTH, read(Samples.resealed(longer)));
         assertEquals(DropReason.BAD_LENGTH, read(Samples.resealed(shortened(sample(), 40))));
+    }
+
+    @Test
+    void shouldTellADamagedPartOfAMessageFromWhatIsNone() {
+        UnsafeBuffer damaged = sample(); // of epoch 2
+        flip(damaged, 8 * MICROBATCH);
+        assertEquals(DropReason.BAD_CHECKSUM, read(damaged));
+        assertTrue(mayBeOfMessage(damaged, 2));
+        assertTrue(mayBeOfMessage(damaged, 0));
+        assertFalse(mayBeOfMessage(damaged, 3), "what it says it is of is given up");
+        assertFalse(mayBeOfMessage(Samples.credit(4, edge, 9), 0));
+        assertFalse(mayBeOfMessage(Samples.buffer(16), 0));
+    }
+
+    private boolean mayBeOfMessage(UnsafeBuffer bytes, int presentEpoch) {
+        return frame.mayBeOfMessage(bytes, 0, bytes.capacity(), presentEpoch);
     }
 
     private static UnsafeBuffer shortened(UnsafeBuffer bytes, int length) {

@@ -11,6 +11,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.Mishap;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
@@ -92,7 +93,7 @@ class NeighbourTest {
         grant(LARGE);
         Tensor source = Samples.random(7, LARGE);
         Tensor damaged = Samples.zeros(LARGE);
-        here.sendDamaged(Samples.id(EDGE, 0), Samples.ENGINE, damaged);
+        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged, Mishap.DAMAGED);
         assertSame(damaged, Ear.next(sender.sent).tensor(), "what is refused gives its room back");
         grant(LARGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);
@@ -100,6 +101,8 @@ class NeighbourTest {
         assertEquals(1, landed.id().microbatch());
         assertArrayEquals(Samples.bytes(source), Samples.bytes(landed.tensor()));
         assertTrue(there.counters().dropped().get(DropReason.BAD_CHECKSUM) > 60);
+        assertInstanceOf(TransportFault.DamageFault.class, Ear.next(receiver.faults));
+        assertTrue(receiver.faults.isEmpty(), "one fault, however many frames");
     }
 
     @Test

@@ -27,6 +27,8 @@ class ReceiveLedgerTest implements ReceiveLedger.Events {
     private final List<Tensor> landedIn = new ArrayList<>();
     private final List<Tensor> returned = new ArrayList<>();
     private final List<DropReason> lost = new ArrayList<>();
+    private final List<String> sentences = new ArrayList<>();
+    private final List<String> damaged = new ArrayList<>();
     private final ReceiveLedger ledger = new ReceiveLedger(1, rank -> 0, this);
     private final Frame frame = new Frame(true);
     private final Edge edge = Samples.edge(0, 1);
@@ -46,6 +48,12 @@ class ReceiveLedgerTest implements ReceiveLedger.Events {
     @Override
     public void lost(Edge on, DropReason reason, String sentence) {
         lost.add(reason);
+        sentences.add(sentence);
+    }
+
+    @Override
+    public void damaged(int node, int rank) {
+        damaged.add("node " + node + ", rank " + rank);
     }
 
     private Tensor grant(Edge on, int... sizes) {
@@ -122,6 +130,70 @@ class ReceiveLedgerTest implements ReceiveLedger.Events {
         assertNull(land(1, 0, 192));
         assertEquals(List.of(DropReason.OUT_OF_ORDER), lost);
         assertEquals(List.of(Samples.id(edge, 1)), landed);
+    }
+
+    @Test
+    void shouldNoticeMessagesThatAreMissingByTheNext() {
+        List<Tensor> buffers = List.of(grant(edge, 48), grant(edge, 48));
+        assertNull(land(0, 0, 192));
+        assertNull(land(3, 0, 64));
+        assertEquals(
+                List.of("2 of the messages from " + edge + " in epoch 0 did not come: number 3 is there, and before it"
+                        + " number 1 was expected"),
+                sentences);
+        assertNull(land(3, 64, 128));
+        assertEquals(buffers, landedIn, "what comes is taken");
+        grant(edge, 48);
+        assertNull(land(4, 0, 192));
+        assertEquals(1, lost.size(), "told once");
+    }
+
+    @Test
+    void shouldNoticeThatTheFirstIsMissingInEveryEpoch() {
+        grant(edge, 48);
+        assertNull(land(1, 0, 192));
+        ledger.epoch(1);
+        assertTrue(ledger.grant(1, edge, new ReceiveLedger.Buffer(Samples.ENGINE, Samples.zeros(48), 0)));
+        assertNull(land(Samples.fragment(new MessageId(1, 5, edge, 1), message, 0, 192)));
+        assertEquals(2, lost.size());
+    }
+
+    @Test
+    void shouldTakeWhatIsSentTwiceAndWhatWasOvertakenForInOrder() {
+        int[] numbers = {0, 1, 2};
+        int[] microbatches = {1, 0, 0};
+        for (int index = 0; index < numbers.length; index++) {
+            grant(edge, 48);
+            UnsafeBuffer bytes = Samples.buffer(FrameWriter.FRAGMENT_HEADER_BYTES + 192);
+            new FrameWriter(true).fragment(bytes, 0, Samples.id(edge, microbatches[index]), numbers[index],
+                    Samples.ENGINE,
+                    message, 0, 192);
+            assertNull(land(bytes));
+        }
+        assertEquals(List.of(1, 0, 0), landed.stream().map(MessageId::microbatch).toList());
+        assertEquals(List.of(), lost);
+    }
+
+    @Test
+    void shouldTellThoseWhoWaitForANodeOfDamageOnceAnEpoch() {
+        var book = new ReceiveLedger(2, rank -> rank / 2, this);
+        Edge fromThere = Samples.edge(2, 1);
+        book.damaged(1);
+        assertEquals(List.of(), damaged, "nobody waits");
+        for (Edge granted : List.of(Samples.edge(3, 0), fromThere, Samples.edge(2, 0), Samples.edge(1, 0))) {
+            book.grant(0, granted, new ReceiveLedger.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
+        }
+        book.damaged(1);
+        book.damaged(1);
+        assertEquals(List.of("node 1, rank 0", "node 1, rank 1"), damaged);
+        UnsafeBuffer behind = Samples.fragment(Samples.id(fromThere, 1), message, 0, 192);
+        assertNull(frame.read(behind, 0, behind.capacity()));
+        assertNull(book.land(frame));
+        assertEquals(List.of(), lost, "that the damaged one is missing is no news");
+        book.epoch(1);
+        book.grant(1, fromThere, new ReceiveLedger.Buffer(Samples.ENGINE, Samples.zeros(48), 0));
+        book.damaged(1);
+        assertEquals(List.of("node 1, rank 0", "node 1, rank 1", "node 1, rank 1"), damaged);
     }
 
     @Test

@@ -60,14 +60,14 @@ final class Samples {
         return new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
     }
 
-    /** One fragment as a sender writes it, in a buffer of exactly its length. */
+    /** One fragment as a sender writes it who sends microbatch after microbatch, in a buffer of exactly its length. */
     static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
         return fragment(new FrameWriter(true), id, tensor, offset, length);
     }
 
     static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
         UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
-        writer.fragment(buffer, 0, id, ENGINE, tensor, offset, length);
+        writer.fragment(buffer, 0, id, id.microbatch(), ENGINE, tensor, offset, length);
         return buffer;
     }
 

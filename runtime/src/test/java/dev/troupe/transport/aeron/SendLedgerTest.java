@@ -122,6 +122,26 @@ class SendLedgerTest {
     }
 
     @Test
+    void shouldNumberTheMessagesOfAnEdgeAndEpoch() {
+        ledger.credit(near, 0, 2);
+        ledger.credit(nearToo, 0, 1);
+        SendLedger.Outgoing first = send(0, near, 7);
+        SendLedger.Outgoing other = send(0, nearToo, 7);
+        ledger.passTurn(0);
+        ledger.finish(0);
+        ledger.finish(0);
+        SendLedger.Outgoing second = send(0, near, 3);
+        assertEquals(List.of(0, 0, 1), List.of(first.number, other.number, second.number));
+        ledger.credit(near, 1, 2);
+        SendLedger.Outgoing early = send(1, near, 0);
+        ledger.epoch(1, _ -> {
+        });
+        assertSame(early, ledger.next(0));
+        ledger.finish(0);
+        assertEquals(List.of(0, 1), List.of(early.number, send(1, near, 1).number), "from 0 again, in every epoch");
+    }
+
+    @Test
     void shouldRefuseCreditsBeyondAllMeasure() {
         assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS));
         assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1));
