@@ -128,6 +128,20 @@ class ChaosCommandTest {
     }
 
     @Test
+    void shouldDrawWhereARankHangs() throws IOException {
+        Path out = folder.resolve("hangs");
+        Door door = chaos(out, "-s", "recovery.hang-timeout=1s", "--fault", "hang stage=1 step=1 microbatch=2 at=B");
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        String reason = json(out).get("disturbed").get("recoveries").get(0).get("reason").asText();
+        assertTrue(reason.contains("rank 1 hangs") && reason.contains("hang-step-1-epoch-0.txt"), reason);
+        String drawing = Files.readString(out.resolve("disturbed").resolve("hang-step-1-epoch-0.txt"));
+        for (String part : List.of("rank 1 is computing 1B2 in step 1", " <-- hangs", ", from rank 1; it has not moved",
+                " >>1B2<< ", "[1B2]", "^^^ RANK 1 HANGS HERE", "^ rank 0", "dev.troupe.fault.FaultInjector")) {
+            assertTrue(drawing.contains(part), drawing);
+        }
+    }
+
+    @Test
     void shouldTakeTheFaultsOfTheFileToo() throws IOException {
         Path out = folder.resolve("file");
         Path config = Files.writeString(folder.resolve("run.conf"),

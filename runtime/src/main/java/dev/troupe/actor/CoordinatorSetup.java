@@ -5,6 +5,7 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
+import dev.troupe.run.TrainingPlan;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
@@ -17,6 +18,8 @@ import java.util.function.Supplier;
  *
  * @param order
  *            what the run is to do
+ * @param plan
+ *            how it is done
  * @param cast
  *            the nodes of the run
  * @param present
@@ -36,7 +39,8 @@ import java.util.function.Supplier;
  * @param outcome
  *            completed when the run is over
  */
-public record CoordinatorSetup(RunOrder order, Cast cast, Supplier<Set<String>> present, Path directory,
+public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
+        Path directory,
         CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout, LongSupplier clock,
         RunListener listener, CompletableFuture<RunOutcome> outcome) {

@@ -93,6 +93,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record BreakDown(String why) implements Command {
     }
 
+    private static final int MOST_CALLS = 40;
+
     private final RankResources rank;
     private final RankMachine machine;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -106,6 +108,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private WeightUpdate update;
     private boolean isWritingCheckpoint;
     private long moves;
+    private long toldMoves = -1;
     private int epoch;
 
     private ScheduleActor(ActorContext<Command> context, RankResources rank,
@@ -245,8 +248,12 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onTellStatus(TellStatus ask) {
         boolean isWorking = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
-        ask.replyTo().tell(
-                new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), moves, isWorking, situation())));
+        List<String> stack = isWorking && moves == toldMoves
+                ? rank.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
+                : List.of();
+        toldMoves = moves;
+        ask.replyTo().tell(new TrainingCoordinator.StatusTold(
+                new RankStatus(rank.rank(), moves, isWorking, situation(), machine.spot(), stack)));
         return this;
     }
 

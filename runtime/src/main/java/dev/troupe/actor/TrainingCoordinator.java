@@ -399,9 +399,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private CoordinatorEvent eventOf(StallWatch.Stall stall) {
+        String sentence = StallFile.write(setup.directory(), setup.plan(), machine.epoch(), machine.stepsDone(), stall);
         return stall.rank().isPresent()
-                ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), stall.sentence())
-                : new CoordinatorEvent.MessageLost(machine.epoch(), stall.sentence());
+                ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
+                : new CoordinatorEvent.MessageLost(machine.epoch(), sentence);
     }
 
     private Behavior<Command> end(Optional<String> failure) {

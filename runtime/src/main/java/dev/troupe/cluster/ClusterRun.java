@@ -166,7 +166,7 @@ public final class ClusterRun {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();
             }
-            return TrainingCoordinator.create(new CoordinatorSetup(run.order(),
+            return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
                     new Cast(ranks, traits, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.keepers(cluster) : Hosting.Keepers.NONE),
                     () -> LostNodes.present(context.getSystem()), directory,

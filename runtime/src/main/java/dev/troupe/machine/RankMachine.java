@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -310,6 +311,17 @@ public final class RankMachine {
             case REDUCING -> "waiting for the other end's gradient of the tied embeddings" + where();
             case MEASURING, UPDATING -> "between two tasks" + where();
         };
+    }
+
+    /** Where in its row the rank is; empty where it is in no pass. */
+    public Optional<Spot> spot() {
+        if (phase == Phase.IDLE) {
+            return Optional.empty();
+        }
+        boolean isInRow = phase == Phase.WALKING && ordered.peekFirst() instanceof StageTask.Compute;
+        return Optional.of(new Spot(pass.kind(), isInRow
+                ? row.actions().indexOf(((StageTask.Compute) ordered.getFirst()).action())
+                : position));
     }
 
     private String where() {

@@ -1,5 +1,8 @@
 package dev.troupe.machine;
 
+import java.util.List;
+import java.util.Optional;
+
 /**
  * What a rank says of itself when the coordinator asks.
  *
@@ -11,6 +14,14 @@ package dev.troupe.machine;
  *            whether it computes, loads or writes; if not, only a message from elsewhere can move it on
  * @param situation
  *            what it does or waits for, for a person
+ * @param spot
+ *            where that is in its row; empty between two passes
+ * @param stack
+ *            where its thread stands, innermost call first; empty unless it works and has not moved since it was asked last
  */
-public record RankStatus(int rank, long moves, boolean isWorking, String situation) {
+public record RankStatus(int rank, long moves, boolean isWorking, String situation, Optional<Spot> spot,
+        List<String> stack) {
+    public RankStatus {
+        stack = List.copyOf(stack);
+    }
 }

@@ -30,14 +30,24 @@ public final class StallWatch {
      *            the rank whose fault it is; empty where all wait
      * @param sentence
      *            what is known of it
+     * @param ranks
+     *            what every rank said last, by rank; one that never answered is not in it
      */
-    public record Stall(OptionalInt rank, String sentence) {
+    public record Stall(OptionalInt rank, String sentence, List<Standstill> ranks) {
+        public Stall {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** What a rank said last, and for how long it had not moved when it was looked at. */
+    public record Standstill(RankStatus status, long nanos) {
     }
 
     /** What a rank has been at, and since when. */
     private static final class Work {
         private long moves = -1;
         private long sinceNanos;
+        private long movedNanos;
     }
 
     private final int rankCount;
@@ -75,6 +85,9 @@ public final class StallWatch {
             movedNanos = watchedNanos;
         }
         Work work = works.computeIfAbsent(status.rank(), _ -> new Work());
+        if (work.moves != status.moves()) {
+            work.movedNanos = watchedNanos;
+        }
         if (!status.isWorking() || work.moves != status.moves()) {
             longestNanos = Math.max(longestNanos, work.moves < 0 ? 0 : watchedNanos - work.sinceNanos);
             work.moves = status.moves();
@@ -89,28 +102,30 @@ public final class StallWatch {
                 .filter(entry -> watchedNanos - entry.getValue() > timeoutNanos).map(Map.Entry::getKey)
                 .min(Comparator.naturalOrder());
         if (silent.isPresent()) {
-            return stalled(silent.get(), "rank " + silent.get() + " has not answered the coordinator for "
-                    + seconds(watchedNanos - answeredNanos.get(silent.get())) + " seconds");
+            return Optional.of(stalled(OptionalInt.of(silent.get()),
+                    "rank " + silent.get() + " has not answered the coordinator for "
+                            + seconds(watchedNanos - answeredNanos.get(silent.get())) + " seconds"));
         }
         for (RankStatus status : statuses.values()) {
             long nanos = watchedNanos - works.get(status.rank()).sinceNanos;
             if (hangNanos > 0 && status.isWorking() && nanos > Math.max(hangNanos, TIMES_THE_LONGEST * longestNanos)) {
-                return stalled(status.rank(),
+                return Optional.of(stalled(OptionalInt.of(status.rank()),
                         "rank " + status.rank() + " hangs: it has been " + status.situation() + " for "
                                 + seconds(nanos) + " seconds, and no rank was at anything for more than "
-                                + seconds(longestNanos) + " s");
+                                + seconds(longestNanos) + " s"));
             }
         }
         if (statuses.size() < rankCount || watchedNanos - movedNanos <= timeoutNanos) {
             return Optional.empty();
         }
-        return Optional.of(new Stall(OptionalInt.empty(), "no rank has moved for " + seconds(watchedNanos - movedNanos)
+        return Optional.of(stalled(OptionalInt.empty(), "no rank has moved for " + seconds(watchedNanos - movedNanos)
                 + " seconds (transport.timeout is " + seconds(timeoutNanos) + "): "
                 + describe(List.copyOf(statuses.values()))));
     }
 
-    private static Optional<Stall> stalled(int rank, String sentence) {
-        return Optional.of(new Stall(OptionalInt.of(rank), sentence));
+    private Stall stalled(OptionalInt rank, String sentence) {
+        return new Stall(rank, sentence, statuses.values().stream()
+                .map(status -> new Standstill(status, watchedNanos - works.get(status.rank()).movedNanos)).toList());
     }
 
     private void look(long nowNanos) {

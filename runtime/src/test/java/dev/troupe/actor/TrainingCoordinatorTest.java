@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
 import dev.troupe.machine.CheckpointPart;
@@ -20,10 +21,16 @@ import dev.troupe.machine.Traffic;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.builder.Schedules;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,6 +54,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** The coordinator with a node and two ranks that are probes, and a clock that the test moves. */
 @Tag("actor")
 class TrainingCoordinatorTest {
+    private static final ModelConfig MODEL = new ModelConfig(2, 4, 1, 4, 8, true, 1e-5);
+    private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
+            "uniform", Schedules.named("1f1b"), new ParallelLayout(2, 1, 1), false, Zero.NONE, 1, 1, 2);
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
@@ -66,11 +76,12 @@ class TrainingCoordinatorTest {
 
     @BeforeEach
     void placeRanks() {
-        checkpoints = new CheckpointStore(home, new ModelConfig(1, 4, 1, 4, 8, true, 1e-5), 0, 0);
+        checkpoints = new CheckpointStore(home, MODEL, 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
-                new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE), () -> Set.of("only"),
+                PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE),
+                () -> Set.of("only"),
                 home, checkpoints,
                 TIMEOUT, Duration.ZERO,
                 nanos::get,
@@ -199,7 +210,10 @@ class TrainingCoordinatorTest {
         }
         pass(TICK);
         assertEquals("no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for 0RECV_B0 in"
-                + " step 0; rank 1 is waiting for 1RECV_F0 in step 0", failure());
+                + " step 0; rank 1 is waiting for 1RECV_F0 in step 0; hang-step-0-epoch-0.txt shows where every rank stood",
+                failure());
+        String drawing = Files.readString(home.resolve("hang-step-0-epoch-0.txt"));
+        assertTrue(drawing.contains("rank 1 is waiting for 1RECV_F0 in step 0; it has not moved for 21.0 s"), drawing);
     }
 
     @Test
@@ -215,7 +229,8 @@ class TrainingCoordinatorTest {
     /** Answers after the question has come, and waits until the coordinator has taken the answer in. */
     private void answerStatus(int rank, boolean isWorking, String situation) {
         ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
-        coordinator.tell(new TrainingCoordinator.StatusTold(new RankStatus(rank, 3, isWorking, situation)));
+        coordinator.tell(new TrainingCoordinator.StatusTold(
+                new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of())));
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(
                 new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty()));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.schedule.Action;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class RankMachineTest {
@@ -49,6 +50,20 @@ class RankMachineTest {
         assertEquals(List.of(run("1B0", "1SEND_B0")), rank.on(landed("1RECV_B0")));
         assertEquals(List.of(), rank.on(done("1F0")));
         assertEquals("computing 1B0 in step 7", rank.situation());
+    }
+
+    @Test
+    void shouldSayWhereInItsRowItIs() {
+        RankMachine rank = middle();
+        assertEquals(Optional.empty(), rank.spot());
+        rank.on(new RankEvent.PassStarted(TRAINING));
+        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 0)), rank.spot(), "it waits");
+        rank.on(landed("1RECV_F0"));
+        rank.on(landed("1RECV_B0"));
+        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 1)), rank.spot(), "it computes, with one more ordered");
+        rank.on(done("1F0"));
+        rank.on(done("1B0"));
+        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 6)), rank.spot(), "behind its row");
     }
 
     @Test

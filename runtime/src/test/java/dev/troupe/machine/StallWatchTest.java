@@ -3,6 +3,7 @@ package dev.troupe.machine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.LongConsumer;
@@ -27,10 +28,10 @@ class StallWatchTest {
         assertEquals(Optional.empty(), watch.stall(at(21)), "first seen at 1, so 20 seconds, not more");
         tell(0, 4, false, 22);
         tell(1, 9, false, 22);
-        assertEquals(stall(OptionalInt.empty(),
+        assertEquals(new Told(OptionalInt.empty(),
                 "no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for"
                         + " rain; rank 1 is waiting for rain"),
-                watch.stall(at(22)));
+                told(watch, at(22)));
     }
 
     @Test
@@ -58,8 +59,8 @@ class StallWatchTest {
             assertEquals(Optional.empty(), watch.stall(at(now)));
         });
         tell(0, 21, false, 21);
-        assertEquals(stall(OptionalInt.of(1), "rank 1 has not answered the coordinator for 21.0 seconds"),
-                watch.stall(at(21)));
+        assertEquals(new Told(OptionalInt.of(1), "rank 1 has not answered the coordinator for 21.0 seconds"),
+                told(watch, at(21)));
     }
 
     @Test
@@ -82,20 +83,39 @@ class StallWatchTest {
     @Test
     void shouldNameARankThatIsAtOneThingMuchLongerThanAnyWasAtAnything() {
         StallWatch hanging = new StallWatch(1, 20 * SECOND, 30 * SECOND, STARTED);
-        everySecond(1, 9, now -> hanging.onStatus(new RankStatus(0, now / 4, true, "computing 0F0"), at(now)));
+        everySecond(1, 9, now -> hanging
+                .onStatus(new RankStatus(0, now / 4, true, "computing 0F0", Optional.empty(), List.of()), at(now)));
         everySecond(10, 48, now -> {
-            hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1"), at(now));
+            hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1", Optional.empty(), List.of()), at(now));
             assertEquals(Optional.empty(), hanging.stall(at(now)), "not yet after " + now + " seconds");
         });
-        hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1"), at(49));
+        hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1", Optional.empty(), List.of()), at(49));
         assertEquals(
-                stall(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds, and no rank was"
+                new Told(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds, and no rank was"
                         + " at anything for more than 4.0 s"),
-                hanging.stall(at(49)));
+                told(hanging, at(49)));
     }
 
-    private static Optional<StallWatch.Stall> stall(OptionalInt rank, String sentence) {
-        return Optional.of(new StallWatch.Stall(rank, sentence));
+    @Test
+    void shouldTellSinceWhenEachRankHasNotMoved() {
+        everySecond(1, 22, now -> {
+            tell(0, Math.min(now, 4), false, now);
+            tell(1, 9, false, now);
+        });
+        everySecond(23, 25, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+        });
+        assertEquals(List.of(21 * SECOND, 24 * SECOND),
+                watch.stall(at(25)).orElseThrow().ranks().stream().map(StallWatch.Standstill::nanos).toList());
+    }
+
+    private record Told(OptionalInt rank, String sentence) {
+    }
+
+    private static Told told(StallWatch watch, long nowNanos) {
+        StallWatch.Stall stall = watch.stall(nowNanos).orElseThrow();
+        return new Told(stall.rank(), stall.sentence());
     }
 
     private static void everySecond(long first, long last, LongConsumer look) {
@@ -105,7 +125,8 @@ class StallWatchTest {
     }
 
     private void tell(int rank, long moves, boolean isWorking, long now) {
-        watch.onStatus(new RankStatus(rank, moves, isWorking, "waiting for rain"), at(now));
+        watch.onStatus(new RankStatus(rank, moves, isWorking, "waiting for rain", Optional.empty(), List.of()),
+                at(now));
     }
 
     private static long at(long seconds) {
