@@ -251,7 +251,8 @@ public final class RunSpecReader {
     private RecoverySpec recovery() {
         return new RecoverySpec(values.flag("recovery.enabled"),
                 values.integer("recovery.most-per-step", 1, MOST_RECOVERIES),
-                values.duration("recovery.hang-timeout", Duration.ofMillis(100), Duration.ofHours(24)));
+                values.duration("recovery.hang-timeout", Duration.ofMillis(100), Duration.ofHours(24)),
+                values.flag("recovery.warm-standby"));
     }
 
     private TransportSpec transport() {

@@ -137,6 +137,7 @@ final class RunSpecWriter {
         plain("enabled", recovery.enabled());
         plain("most-per-step", recovery.mostPerStep());
         plain("hang-timeout", duration(recovery.hangTimeout()));
+        plain("warm-standby", recovery.warmStandby());
     }
 
     private void cluster(ClusterSpec cluster, ParallelLayout layout) {

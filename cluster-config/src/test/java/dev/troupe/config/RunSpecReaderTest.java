@@ -39,6 +39,7 @@ class RunSpecReaderTest {
             "engine.emulated.backward-input=3ms", "engine.emulated.backward-weight=[1s]", "engine.emulated.update=2ms",
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
+            "recovery.warm-standby=false",
             "transport.timeout=1500ms", "transport.directory=/dev/shm/other",
             "faults=[\"slow stage=1 at=B factor=2.5\", drop]");
 
@@ -58,7 +59,7 @@ class RunSpecReaderTest {
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 0, Duration.ofSeconds(60), Optional.empty()),
-                new RecoverySpec(true, 5, Duration.ofSeconds(30)), Optional.empty(), List.of());
+                new RecoverySpec(true, 5, Duration.ofSeconds(30), true), Optional.empty(), List.of());
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of());
         assertEquals(expected, run);
         assertEquals(8, run.microbatchCount());
@@ -80,7 +81,7 @@ class RunSpecReaderTest {
                                 List.of(Duration.ofMillis(3)),
                                 List.of(Duration.ofSeconds(1)), TWO_MS, 1e12)),
                 new TransportSpec(4, 4 << 20, Duration.ofMillis(1500), Optional.of(Path.of("/dev/shm/other"))),
-                new RecoverySpec(false, 7, Duration.ofSeconds(12)), Optional.empty(),
+                new RecoverySpec(false, 7, Duration.ofSeconds(12), false), Optional.empty(),
                 List.of(FaultSpec.parse("slow stage=1 at=B factor=2.5", "", ""), FaultSpec.parse("drop", "", "")));
         assertEquals(expected, RunSpecReader.read(Optional.empty(), EVERY_KEY_CHANGED));
     }

@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -162,7 +161,6 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private static final Duration SAY_AGAIN = Duration.ofMillis(500);
     private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
     private static final Duration LOOK_FOR_RETIRED = Duration.ofMillis(200);
-    private static final int STACK_SHOWN = 12;
     private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
 
     private final Setup setup;
@@ -174,6 +172,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private final List<RankResources> retired = new ArrayList<>();
     // By the first rank of the group, which may live elsewhere.
     private final Map<Integer, ActorRef<TensorParallelGroup.Command>> groups = new HashMap<>();
+    private Optional<WarmUp> warmUp = Optional.empty();
     private NodeContext node;
     private boolean isOver;
 
@@ -229,6 +228,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
         view.begin(host);
+        warmUp = Optional.of(node).filter(free -> free.rehearses() && view.ranksHere().isEmpty())
+                .map(free -> WarmUp.start(free, event -> EventLog.ofNode(host.epoch(), event)));
         start(view.ranksHere(), node.firstStep());
         return this;
     }
@@ -305,9 +306,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private void retire(int rank) {
         RankResources resources = hosted.remove(rank);
-        List<StackTraceElement> stack = resources.stack();
-        EventLog.ofRank(resources.incarnation(), "is given up; its thread stood at "
-                + stack.stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < ")));
+        EventLog.ofRank(resources.incarnation(), "is given up; its thread stood at " + resources.whereItStands());
         ActorRef<TensorParallelGroup.Command> group = groups.remove(firstOfGroup(rank));
         if (group != null) {
             getContext().unwatch(group);
@@ -333,6 +332,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private void start(List<Integer> ranks, long stepsDone) {
         Map<Integer, List<RankResources>> members = new TreeMap<>();
         for (int rank : ranks) {
+            warmUp.ifPresent(WarmUp::end); // so that its memory is free
             RankResources resources;
             try {
                 resources = new RankResources(new Incarnation(rank, view.epoch()), stepsDone, node);
@@ -428,6 +428,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<Command> onPostStop() {
+        warmUp.ifPresent(WarmUp::end);
         List<RankResources> all = new ArrayList<>(hosted.values());
         all.addAll(retired);
         hosted.values().forEach(rank -> rank.outbox().retire()); // what the transport gives back stays here

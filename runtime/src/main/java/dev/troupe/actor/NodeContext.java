@@ -48,10 +48,19 @@ import java.util.function.Supplier;
  *            keeps what is computed when, if that was asked for
  * @param faults
  *            what is to go wrong on purpose
+ * @param rehearses
+ *            whether a node without ranks rehearses what it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
         WeightSource weights,
         boolean resumes, long firstStep, Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
-        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace, FaultInjector faults) {
+        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace, FaultInjector faults,
+        boolean rehearses) {
+    /** The same for ranks that rehearse: nothing in it leads to another rank or to what the run has and writes. */
+    NodeContext forRehearsal(Transport alone, RankGroups aloneIn, Snapshots kept) {
+        return new NodeContext(plan, alone, aloneIn, engines, RankResources.NOTHING, false, 0, Optional.of(kept),
+                new CopyRoutes(), batches, heldOut, checkpoints, Optional.empty(), Optional.empty(),
+                FaultInjector.NONE, false);
+    }
 }

@@ -31,7 +31,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.pekko.actor.typed.ActorRef;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,8 +47,10 @@ final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
 
     /** A source for what is overwritten at once. */
-    private static final WeightSource NOTHING = (_, _, _, _) -> {
+    static final WeightSource NOTHING = (_, _, _, _) -> {
     };
+
+    private static final int STACK_SHOWN = 12;
 
     private final int rank;
     private final Incarnation incarnation;
@@ -165,8 +168,8 @@ final class RankResources {
     }
 
     /** Turns what the transport says into messages for the schedule actor. */
-    void listen(ActorRef<ScheduleActor.Command> schedule) {
-        node.faults().onStop(rank, why -> schedule.tell(new ScheduleActor.BreakDown(why)));
+    void listen(Consumer<ScheduleActor.Command> schedule) {
+        node.faults().onStop(rank, why -> schedule.accept(new ScheduleActor.BreakDown(why)));
         node.transport().register(rank, new TransportListener() {
             @Override
             public void onLanded(MessageId id, Tensor tensor) {
@@ -191,7 +194,7 @@ final class RankResources {
                 boolean isNew = outbox.enter(epoch);
                 isLetGo = outbox.isRetired();
                 if (isNew) {
-                    schedule.tell(new ScheduleActor.EpochBegun(epoch));
+                    schedule.accept(new ScheduleActor.EpochBegun(epoch));
                 }
             }
 
@@ -200,26 +203,26 @@ final class RankResources {
                 if (fault instanceof TransportFault.TransportEnded) {
                     outbox.retire(); // it gives everything back now, and takes no more
                 }
-                schedule.tell(new ScheduleActor.TransportFailed(fault));
+                schedule.accept(new ScheduleActor.TransportFailed(fault));
             }
         });
     }
 
-    private void landed(MessageId id, Tensor tensor, ActorRef<ScheduleActor.Command> schedule) {
+    private void landed(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
         Action receive = Edges.receive(id);
         if (tensors.land(receive, tensor)) {
             node.trace().ifPresent(trace -> trace.addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime()));
-            schedule.tell(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
+            schedule.accept(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
         } else { // it came twice
             outbox.grant(id.edge(), tensor);
         }
     }
 
-    private void tiedLanded(MessageId id, Tensor tensor, ActorRef<ScheduleActor.Command> schedule) {
+    private void tiedLanded(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
         int stage = id.edge().stage();
         if (outbox.isOfThisPass(id)) {
             worker(stage).keepTiedGradient(tensor);
-            schedule.tell(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
+            schedule.accept(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
         } else { // a second one of an earlier step
             outbox.grant(id.edge(), tensor);
         }
@@ -291,6 +294,11 @@ final class RankResources {
     /** Where its thread stands, innermost call first. */
     List<StackTraceElement> stack() {
         return thread.stack();
+    }
+
+    /** The innermost calls of that in a line. */
+    String whereItStands() {
+        return stack().stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < "));
     }
 
     /** After {@link #retire}: frees all memory, unless a thread or the transport may still use it. */

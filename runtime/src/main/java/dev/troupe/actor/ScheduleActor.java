@@ -121,7 +121,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.epoch = rank.incarnation().epoch();
         // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
         coordinator.tell(new TrainingCoordinator.RankHosted(rank.incarnation(), context.getSelf()));
-        rank.listen(context.getSelf());
+        rank.listen(context.getSelf()::tell);
         for (int stage : rank.stages()) {
             loading.add(stage);
             ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, rank, context.getSelf()),

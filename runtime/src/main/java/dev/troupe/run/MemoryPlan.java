@@ -92,6 +92,11 @@ public record MemoryPlan(List<RankMemory> ranks) {
         return ranks.stream().mapToLong(RankMemory::total).sum();
     }
 
+    /** Bytes that a node needs to have the largest rank. */
+    long largestAtHome() {
+        return ranks.stream().map(RankMemory::atHome).mapToLong(RankMemory::total).max().orElse(0);
+    }
+
     /**
      * Refuses what cannot fit.
      *

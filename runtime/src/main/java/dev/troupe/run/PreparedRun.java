@@ -54,6 +54,7 @@ public final class PreparedRun implements AutoCloseable {
     private final Optional<ValidationBatches> heldOut;
     private final TrainingPlan plan;
     private final MemoryPlan memory;
+    private final boolean hasRoomToRehearse;
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
@@ -106,10 +107,13 @@ public final class PreparedRun implements AutoCloseable {
             try (Engine sizes = engine.open()) {
                 this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), recovers(), keepsCopies());
             }
+            MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
+                    keepsCopies() ? request.ranksCopiedHere() : List.of());
+            long availableBytes = MachineMemory.availableBytes();
             if (engine.provider().computes()) {
-                memory.onMachine(request.ranksOfMachine(), keepsCopies() ? request.ranksCopiedHere() : List.of())
-                        .requireRoom(MachineMemory.availableBytes());
+                here.requireRoom(availableBytes);
             }
+            this.hasRoomToRehearse = here.total() + memory.largestAtHome() <= availableBytes;
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -297,6 +301,11 @@ public final class PreparedRun implements AutoCloseable {
     public boolean keepsCopies() {
         return recovers() && request.share().isPresent()
                 && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
+    }
+
+    /** Whether a node without ranks rehearses what it may take over: the machine has room for another rank. */
+    boolean rehearses() {
+        return keepsCopies() && spec().recovery().warmStandby() && hasRoomToRehearse;
     }
 
     /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */

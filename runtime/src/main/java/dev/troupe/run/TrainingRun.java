@@ -134,7 +134,7 @@ public final class TrainingRun {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots, copies,
                 run.batches(), run.heldOut(), checkpoints(run, directory), gradients,
-                run.request().trace(), faults);
+                run.request().trace(), faults, run.rehearses());
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {

@@ -5,23 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.data.Batches;
-import dev.troupe.data.Corpus;
-import dev.troupe.data.Order;
-import dev.troupe.data.Tokenizer;
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.fault.FaultInjector;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Spot;
 import dev.troupe.machine.WeightUpdate;
-import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
@@ -33,9 +24,6 @@ import dev.troupe.transport.Transport;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -62,7 +49,6 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeActorTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final ParallelLayout RANKS = new ParallelLayout(2, 1, 1);
-    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 4, 256, true, ModelConfig.NORM_EPSILON);
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
 
     @TempDir
@@ -70,27 +56,26 @@ class NodeActorTest {
     private final ActorTestKit kit = ActorTestKit.create(ConfigFactory.load("troupe-actors"));
     private final TestProbe<TrainingCoordinator.Command> coordinator = kit
             .createTestProbe(TrainingCoordinator.Command.class);
-    private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();
-    private final Corpus corpus = Corpus.ofText("a text",
-            "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
-            Tokenizer.named("bytes"));
+    private final SmallRun run = new SmallRun();
     private final List<RunOutcome> outcomes = new CopyOnWriteArrayList<>();
     private ActorRef<NodeActor.Command> node;
+    // Who has the ranks at first.
+    private String host = "only";
 
     @AfterEach
     void shutDown() {
         kit.shutdownTestKit();
-        corpus.close();
+        run.close();
     }
 
     @Test
     void shouldTrainAStepAndWriteACheckpoint() {
-        List<ActorRef<ScheduleActor.Command>> ranks = host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
+        List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
         List<CoordinatorEvent.PassDone> done = List.of(next(CoordinatorEvent.PassDone.class),
                 next(CoordinatorEvent.PassDone.class));
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
-        assertEquals(MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
+        assertEquals(SmallRun.MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
         ranks.forEach(rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false))));
         next(CoordinatorEvent.Updated.class);
@@ -104,18 +89,48 @@ class NodeActorTest {
 
     @Test
     void shouldFreeAllMemoryWhenItStops() {
-        host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
-        assertTrue(engines.stream().allMatch(engine -> engine.allocatedBytes() > 0));
+        host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
+        assertTrue(run.allocatedBytes() > 0);
         kit.stop(node, PATIENCE);
-        assertEquals(2, engines.size());
-        engines.forEach(engine -> assertEquals(0, engine.allocatedBytes()));
+        assertEquals(2, run.enginesOpened(), "who has ranks rehearses none");
+        assertEquals(0, run.allocatedBytes());
+    }
+
+    @Test
+    void shouldRehearseWithoutRanksUntilItGetsSome() {
+        CountDownLatch rehearsing = new CountDownLatch(1);
+        List<Long> bytesBefore = new CopyOnWriteArrayList<>();
+        host = "another";
+        spawn(() -> {
+            if (Thread.currentThread().getName().equals("warm-up")) {
+                return SmallRun.with("squaredSum", rehearsing::countDown);
+            }
+            bytesBefore.add(run.allocatedBytes());
+            return SmallRun.reference();
+        }, new InitialWeights(SmallRun.MODEL, 1));
+        await(rehearsing);
+        node.tell(new NodeActor.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of("only", 1)));
+        awaitReady();
+        assertEquals(0, bytesBefore.getFirst());
+        kit.stop(node, PATIENCE);
+        assertEquals(0, run.allocatedBytes());
+    }
+
+    @Test
+    void shouldFreeWhatItRehearsesWithWhenItStops() {
+        CountDownLatch rehearsing = new CountDownLatch(1);
+        host = "another";
+        spawn(() -> SmallRun.with("squaredSum", rehearsing::countDown), new InitialWeights(SmallRun.MODEL, 1));
+        await(rehearsing);
+        kit.stop(node, PATIENCE);
+        assertEquals(0, run.allocatedBytes());
     }
 
     @Test
     void shouldSayWhichStageFailedInWhichActionOfWhichStep() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(
-                () -> with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
-                new InitialWeights(MODEL, 1));
+                () -> SmallRun.with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
+                new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
         assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(1, 0),
                 "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost"), failure());
@@ -124,8 +139,8 @@ class NodeActorTest {
     @Test
     void shouldReportAnErrorOfAStageAsAnyOtherFailure() {
         for (Error error : List.of(new OutOfMemoryError("no room"), new StackOverflowError())) {
-            List<ActorRef<ScheduleActor.Command>> ranks = host(() -> with("crossEntropy", () -> fail(error)),
-                    new InitialWeights(MODEL, 1));
+            List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("crossEntropy", () -> fail(error)),
+                    new InitialWeights(SmallRun.MODEL, 1));
             ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
             assertTrue(failure().reason().startsWith(
                     "rank 1: stage 1 failed in 1F0 in step 0: " + error.getClass().getSimpleName()));
@@ -138,7 +153,7 @@ class NodeActorTest {
         WeightSource broken = (name, _, _, _) -> {
             throw new WeightException("model.safetensors has no tensor " + name);
         };
-        spawn(NodeActorTest::reference, broken);
+        spawn(SmallRun::reference, broken);
         String reason = failure().reason();
         assertTrue(reason.matches("rank \\d: stage \\d failed loading its weights: model.safetensors has no tensor .*"),
                 reason);
@@ -148,7 +163,7 @@ class NodeActorTest {
     void shouldSayThatAnEngineCannotBeOpened() {
         spawn(() -> {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
-        }, new InitialWeights(MODEL, 1));
+        }, new InitialWeights(SmallRun.MODEL, 1));
         assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
                 "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path"), failure());
     }
@@ -165,7 +180,7 @@ class NodeActorTest {
 
     @Test
     void shouldEndWithoutAWordWhereTheCoordinatorOfItsJvmDoes() {
-        host(NodeActorTest::reference, new InitialWeights(MODEL, 1));
+        host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         coordinator.stop();
         kit.createTestProbe().expectTerminated(node, PATIENCE);
         assertEquals(List.of(), outcomes);
@@ -175,10 +190,10 @@ class NodeActorTest {
     void shouldAnswerWhileItsStageComputes() throws InterruptedException {
         CountDownLatch computing = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
-        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> with("embedding", () -> {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> SmallRun.with("embedding", () -> {
             computing.countDown();
             await(mayGoOn);
-        }), new InitialWeights(MODEL, 1));
+        }), new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
         assertTrue(computing.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
 
@@ -202,7 +217,8 @@ class NodeActorTest {
 
     @Test
     void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
-        ActorRef<ScheduleActor.Command> rank = host(NodeActorTest::reference, new InitialWeights(MODEL, 1)).getFirst();
+        ActorRef<ScheduleActor.Command> rank = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
+                .getFirst();
         rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
         assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
                 "rank 0: IllegalStateException: rank 0 cannot take a weight update"
@@ -213,6 +229,10 @@ class NodeActorTest {
     /** Spawns a node with two ranks and waits until both have their weights; each announces itself before that. */
     private List<ActorRef<ScheduleActor.Command>> host(Supplier<Engine> open, WeightSource weights) {
         spawn(open, weights);
+        return awaitReady();
+    }
+
+    private List<ActorRef<ScheduleActor.Command>> awaitReady() {
         Map<Integer, ActorRef<ScheduleActor.Command>> hosted = new TreeMap<>();
         int ready = 0;
         while (ready < 2) {
@@ -229,19 +249,11 @@ class NodeActorTest {
     }
 
     private void spawn(Supplier<Engine> open, WeightSource weights) {
-        TrainingPlan plan = TrainingPlan.of(MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
+        TrainingPlan plan = TrainingPlan.of(SmallRun.MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         Transport transport = new HandOver();
         NodeGroups groups = NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30));
-        NodeContext context = new NodeContext(plan, transport, groups,
-                () -> {
-                    Engine engine = open.get();
-                    engines.add(engine);
-                    return engine;
-                }, weights, false, 0, Optional.empty(), new CopyRoutes(),
-                new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 2),
-                Optional.empty(),
-                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE);
+        NodeContext context = run.context(plan, transport, groups, open, weights, home);
         spawn(transport, _ -> context, groups::close);
     }
 
@@ -251,7 +263,7 @@ class NodeActorTest {
                 release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty()));
-        node.tell(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator.ref()));
+        node.tell(new NodeActor.HostRanks(0, List.of(host, host), Map.of(), home.toString(), coordinator.ref()));
     }
 
     private <T extends CoordinatorEvent> T next(Class<T> kind) {
@@ -265,26 +277,6 @@ class NodeActorTest {
                 return failed;
             }
         }
-    }
-
-    private static Engine reference() {
-        return new ReferenceEngine(DataType.FLOAT32);
-    }
-
-    /** The reference engine, but something happens whenever this kernel is called. */
-    private static Engine with(String kernel, Runnable before) {
-        Engine engine = reference();
-        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
-                (_, method, arguments) -> {
-                    if (method.getName().equals(kernel)) {
-                        before.run();
-                    }
-                    try {
-                        return method.invoke(engine, arguments);
-                    } catch (InvocationTargetException failure) {
-                        throw failure.getCause();
-                    }
-                });
     }
 
     private static void fail(RuntimeException failure) {

@@ -1,0 +1,140 @@
+package dev.troupe.actor;
+
+import dev.troupe.snapshot.Snapshots;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a node without ranks {@linkplain Rehearsal rehearse} what it may take over, so that its JVM has compiled that, and its
+ * libraries have made ready what they make once, before it counts. The rank of one place after another, the last first since it
+ * has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no quicker. A failure is logged, and else has no effect.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class WarmUp {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+    /** With the pauses. A JVM that is not warm by then has no time to be. */
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+    /** Of each place. Compilers run beside the steps, so one that is no quicker may be followed by one that is. */
+    private static final int NO_QUICKER = 2;
+    /** What counts as quicker; less is what steps differ by anyway. */
+    private static final double QUICKER = 0.9;
+    /** Longer than an action takes, even the first of its kind. */
+    private static final Duration THREAD_END = Duration.ofSeconds(10);
+
+    private final NodeContext node;
+    private final Consumer<String> events;
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final long startNanos = System.nanoTime();
+    private final Thread thread;
+    // Of the thread.
+    private int steps;
+    private long slowestNanos;
+    private long quickestNanos = Long.MAX_VALUE;
+
+    private WarmUp(NodeContext node, Consumer<String> events) {
+        this.node = node;
+        this.events = events;
+        this.thread = Thread.ofPlatform().name("warm-up").daemon().priority(Thread.MIN_PRIORITY).unstarted(this::run);
+    }
+
+    /**
+     * Begins.
+     *
+     * @param events
+     *            hears, on the warm-up's thread and after all its memory is free, how it ended
+     */
+    static WarmUp start(NodeContext node, Consumer<String> events) {
+        WarmUp warmUp = new WarmUp(node, events);
+        warmUp.thread.start();
+        return warmUp;
+    }
+
+    /** Has it begin no other action. */
+    void stop() {
+        stopped.countDown();
+    }
+
+    /** Stops it; when this returns all its memory is free. */
+    void end() {
+        stop();
+        try {
+            if (!thread.join(THREAD_END)) {
+                LOG.warn("an action of the warm-up goes on for longer than {} s", THREAD_END.toSeconds());
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        String how;
+        try {
+            boolean isDone = rehearseAll();
+            how = (isDone ? "is warm" : "warms up no longer") + progress();
+        } catch (RuntimeException | Error failure) { // an engine that lacks its library, no room
+            LOG.debug("the warm-up failed", failure);
+            how = "could not warm up, and will be slow at first: " + Reason.of(failure);
+        }
+        events.accept(how);
+    }
+
+    private String progress() {
+        return steps == 0
+                ? ""
+                : String.format(Locale.ROOT,
+                        ": it rehearsed %d steps of a rank in %.1f s, the slowest in %.2f s, the quickest in %.2f s",
+                        steps, seconds(System.nanoTime() - startNanos), seconds(slowestNanos), seconds(quickestNanos));
+    }
+
+    private static double seconds(long nanos) {
+        return nanos / 1e9;
+    }
+
+    /** Whether nothing cut it short. */
+    private boolean rehearseAll() {
+        for (List<Integer> place : node.plan().places().reversed()) {
+            try (Snapshots kept = new Snapshots()) {
+                if (!rehearse(place.getFirst(), kept)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean rehearse(int rank, Snapshots kept) {
+        int noQuicker = 0;
+        for (int stepsDone = 0; noQuicker < NO_QUICKER; stepsDone++) {
+            try (Rehearsal rehearsal = new Rehearsal(node, kept, rank, stepsDone, this::pause)) {
+                if (!rehearsal.run()) {
+                    return false;
+                }
+                long nanos = rehearsal.nanos();
+                noQuicker = nanos < QUICKER * quickestNanos ? 0 : noQuicker + 1;
+                slowestNanos = Math.max(slowestNanos, nanos);
+                quickestNanos = Math.min(quickestNanos, nanos);
+            }
+            steps++;
+        }
+        return true;
+    }
+
+    /** Leaves the cores to who trains on this machine; whether to go on. */
+    private boolean pause(long nanos) {
+        try {
+            return !stopped.await(nanos, TimeUnit.NANOSECONDS)
+                    && System.nanoTime() - startNanos < LONGEST.toNanos();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.RankGroups;
+import dev.troupe.data.Batches;
+import dev.troupe.data.Corpus;
+import dev.troupe.data.Order;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.fault.FaultInjector;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.transport.Transport;
+import dev.troupe.weights.WeightSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/** A small model and its data, on the reference engine; whatever engine is opened is remembered. */
+final class SmallRun implements AutoCloseable {
+    static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 4, 256, true, ModelConfig.NORM_EPSILON);
+
+    private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();
+    private final Corpus corpus = Corpus.ofText("a text",
+            "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
+            Tokenizer.named("bytes"));
+
+    /** What the ranks of a node share; without ranks, it rehearses. */
+    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> open,
+            WeightSource weights, Path home) {
+        return new NodeContext(plan, transport, groups, () -> {
+            Engine engine = open.get();
+            engines.add(engine);
+            return engine;
+        }, weights, false, 0, Optional.empty(), new CopyRoutes(),
+                new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
+                Optional.empty(),
+                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE, true);
+    }
+
+    int enginesOpened() {
+        return engines.size();
+    }
+
+    /** Of all engines that were opened. */
+    long allocatedBytes() {
+        return engines.stream().mapToLong(Engine::allocatedBytes).sum();
+    }
+
+    static Engine reference() {
+        return new ReferenceEngine(DataType.FLOAT32);
+    }
+
+    /** The reference engine, but something happens whenever this method is called. */
+    static Engine with(String kernel, Runnable before) {
+        return watched((name, _) -> {
+            if (name.equals(kernel)) {
+                before.run();
+            }
+        });
+    }
+
+    /** The reference engine, but somebody hears of each call before it. */
+    static Engine watched(BiConsumer<String, Object[]> before) {
+        Engine engine = reference();
+        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
+                (_, method, arguments) -> {
+                    before.accept(method.getName(), arguments);
+                    try {
+                        return method.invoke(engine, arguments);
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                });
+    }
+
+    @Override
+    public void close() {
+        corpus.close();
+    }
+}
