@@ -14,12 +14,12 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
      * @param door
      *            the {@linkplain SnapshotCopies#door number} of where its process takes them in
      */
-    record Keeper(int node, int door) {
+    record Buddy(int node, int door) {
     }
 
     private volatile Optional<SnapshotCopies> copies = Optional.empty();
     // By rank; those that are not in it have none.
-    private volatile Map<Integer, Keeper> keepers = Map.of();
+    private volatile Map<Integer, Buddy> buddies = Map.of();
     private volatile SnapshotCopies.Listener hearer = (_, _, _) -> {
     };
 
@@ -34,8 +34,8 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     }
 
     /** From now on the copies of these ranks go to these nodes, and those of no other. */
-    void route(Map<Integer, Keeper> byRank) {
-        keepers = Map.copyOf(byRank);
+    void route(Map<Integer, Buddy> byRank) {
+        buddies = Map.copyOf(byRank);
     }
 
     /** A node is gone: nothing goes there, and what still comes from it is not wanted. */
@@ -45,9 +45,9 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
 
     /** A rank of this node has kept the state of a stage after so many steps. */
     void kept(int rank, int stage, long stepsDone) {
-        Keeper keeper = keepers.get(rank);
-        if (keeper != null) {
-            copies.ifPresent(carrier -> carrier.send(keeper.node(), keeper.door(), rank, stage, stepsDone));
+        Buddy buddy = buddies.get(rank);
+        if (buddy != null) {
+            copies.ifPresent(carrier -> carrier.send(buddy.node(), buddy.door(), rank, stage, stepsDone));
         }
     }
 

@@ -76,14 +76,14 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /**
      * Copy what ranks keep to other nodes, and at once what they kept after so many steps.
      *
-     * @param keepers
+     * @param buddies
      *            for each rank the name of a node; empty text for none
      * @param doors
      *            where nodes take copies in, by their names
      */
-    record KeepCopies(long stepsDone, List<String> keepers, Map<String, Integer> doors) implements Command {
+    record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Command {
         KeepCopies {
-            keepers = List.copyOf(keepers);
+            buddies = List.copyOf(buddies);
             doors = Map.copyOf(doors);
         }
     }
@@ -254,26 +254,14 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private Behavior<Command> onKeepCopies(KeepCopies keep) {
         if (node != null) {
             view.note(keep);
-            node.copies().route(routes(keep));
+            node.copies().route(view.routes(setup.neighbours()::indexOf));
             // What a rank kept before this was heard may have gone elsewhere.
             for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
                 copy(steps);
-                tellCopies(keep.keepers(), steps);
+                tellCopies(keep.buddies(), steps);
             }
         }
         return this;
-    }
-
-    private Map<Integer, CopyRoutes.Keeper> routes(KeepCopies keep) {
-        Map<Integer, CopyRoutes.Keeper> routes = new HashMap<>();
-        for (int rank = 0; rank < keep.keepers().size(); rank++) {
-            String keeper = keep.keepers().get(rank);
-            // A keeper that has come to host the rank keeps its snapshots itself.
-            if (keep.doors().containsKey(keeper) && !keeper.equals(setup.name())) {
-                routes.put(rank, new CopyRoutes.Keeper(setup.neighbours().indexOf(keeper), keep.doors().get(keeper)));
-            }
-        }
-        return routes;
     }
 
     private void copy(long stepsDone) {
@@ -289,9 +277,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /** What came before this node was told what to host, nobody here has heard of. */
-    private void tellCopies(List<String> keepers, long stepsDone) {
-        for (int rank = 0; rank < keepers.size(); rank++) {
-            if (keepers.get(rank).equals(setup.name())) {
+    private void tellCopies(List<String> buddies, long stepsDone) {
+        for (int rank = 0; rank < buddies.size(); rank++) {
+            if (buddies.get(rank).equals(setup.name())) {
                 tellCopy(rank, stepsDone);
             }
         }
@@ -358,7 +346,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private Behavior<Command> onCommitted(Committed told) {
         view.note(told.commit());
-        node.snapshots().ifPresent(kept -> view.takeUnwanted(told.commit()).forEach(kept::forget));
+        if (node != null) {
+            node.snapshots().ifPresent(kept -> view.takeUnwanted(told.commit()).forEach(kept::forget));
+        }
         return this;
     }
 

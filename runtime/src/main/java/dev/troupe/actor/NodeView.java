@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
 /** What a node knows of its run: the epoch, where ranks live, the last commits. Belongs to the node's actor. */
@@ -23,7 +24,7 @@ final class NodeView {
     private List<String> hosts = List.of();
     private Map<String, Integer> since = Map.of();
     // Who keeps copies, until what is not wanted here any more is known to stand elsewhere.
-    private Optional<NodeActor.KeepCopies> keepers = Optional.empty();
+    private Optional<NodeActor.KeepCopies> buddies = Optional.empty();
 
     NodeView(String name) {
         this.name = name;
@@ -59,16 +60,29 @@ final class NodeView {
     }
 
     void note(NodeActor.KeepCopies keep) {
-        keepers = Optional.of(keep);
+        buddies = Optional.of(keep);
     }
 
-    /** Ranks whose snapshots are of no use here after a commit: they live elsewhere, and their keepers have that before it. */
+    /** Where the copies of each rank go by what was noted last; a buddy that has come to host a rank copies it to nobody. */
+    Map<Integer, CopyRoutes.Buddy> routes(ToIntFunction<String> indexOf) {
+        NodeActor.KeepCopies keep = buddies.orElseThrow();
+        Map<Integer, CopyRoutes.Buddy> routes = new TreeMap<>();
+        for (int rank = 0; rank < keep.buddies().size(); rank++) {
+            String buddy = keep.buddies().get(rank);
+            if (keep.doors().containsKey(buddy) && !buddy.equals(name)) {
+                routes.put(rank, new CopyRoutes.Buddy(indexOf.applyAsInt(buddy), keep.doors().get(buddy)));
+            }
+        }
+        return routes;
+    }
+
+    /** Ranks whose snapshots are of no use here after a commit: they live elsewhere, and their buddies have that before it. */
     List<Integer> takeUnwanted(Commit commit) {
-        if (keepers.isEmpty() || commit.stepsDone() <= keepers.get().stepsDone() + 1) {
+        if (buddies.isEmpty() || commit.stepsDone() <= buddies.get().stepsDone() + 1) {
             return List.of();
         }
-        List<String> now = keepers.get().keepers();
-        keepers = Optional.empty();
+        List<String> now = buddies.get().buddies();
+        buddies = Optional.empty();
         return IntStream.range(0, hosts.size())
                 .filter(rank -> !hosts.get(rank).equals(name) && !now.get(rank).equals(name)).boxed().toList();
     }
@@ -83,8 +97,9 @@ final class NodeView {
         Map<Integer, List<Long>> versions = new TreeMap<>();
         for (int rank = 0; rank < hosts.size(); rank++) {
             int of = rank;
-            versions.put(rank,
-                    commits.keySet().stream().filter(steps -> hasAll(plan, kept, of, steps)).toList());
+            // Of what this node was told is committed or not: one that came late was told of few commits.
+            versions.put(rank, kept.versions(rank, plan.stagesOf(rank).getFirst()).stream()
+                    .filter(steps -> hasAll(plan, kept, of, steps)).toList());
         }
         return new Testimony(epoch, hosts, since, List.copyOf(commits.values()), versions);
     }

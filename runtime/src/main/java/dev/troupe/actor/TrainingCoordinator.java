@@ -105,7 +105,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         super(context);
         this.setup = setup;
         this.timers = timers;
-        this.hosting = new Hosting(setup.cast().hosts(), setup.cast().keepers(), setup.order().firstStep());
+        this.hosting = new Hosting(setup.cast().hosts(), setup.cast().buddies(), setup.order().firstStep());
         this.machine = new CoordinatorMachine(setup.order(), hosting);
         this.reports = new RunReports(setup.listener(), setup.clock());
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
@@ -190,7 +190,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return end(Optional.of("the node of the coordinator ended, and nodes " + gathering.told().keySet()
                     + " have no copies of what its ranks kept"));
         }
-        hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().keepers(),
+        hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().buddies(),
                 order.firstStep());
         machine = new CoordinatorMachine(
                 order.savedAt(Checkpoint.newestSteps(setup.directory()).orElse(order.savedStep())), hosting,
@@ -266,8 +266,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
             case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> reports.heldOut(stepsDone, loss);
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
-            case CoordinatorCommand.KeepCopies(long stepsDone, var keepers) ->
-                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, keepers, doors)));
+            case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
+                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, doors)));
             case CoordinatorCommand.Resume resume -> resume(resume);
             case CoordinatorCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
             case CoordinatorCommand.WriteCheckpoint write -> {
@@ -342,8 +342,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 setup.clock().getAsLong());
     }
 
+    /** It hosts nothing: a standby that is no use is done without, and ranks that were to live there may live elsewhere. */
     private Behavior<Command> onNodeFailed(NodeFailed failed) {
-        return end(Optional.of("node " + failed.name() + ": " + failed.reason()));
+        return take(new CoordinatorEvent.NodeLost(failed.name(), "node " + failed.name() + ": " + failed.reason()));
     }
 
     private Behavior<Command> onStatusTold(StatusTold told) {

@@ -6,7 +6,6 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.machine.Hosting;
 import dev.troupe.run.TrainingPlan;
-import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import java.util.List;
 import java.util.Map;
@@ -17,12 +16,7 @@ import java.util.stream.Collectors;
 record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, int door) implements Neighbours {
     @Override
     public NodeMap map(List<String> hosts, Map<String, Integer> since) {
-        List<Integer> nodeOfRank = hosts.stream().map(this::indexOf).toList();
-        int index = indexOf(self.name());
-        return new NodeMap(index, nodeOfRank,
-                cluster.nodes().stream().map(node -> new Endpoint(node.host(), node.dataPort())).toList(),
-                Peers.of(plan, nodeOfRank, index),
-                cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
+        return MachineDriver.map(cluster, plan, self, hosts.stream().map(this::indexOf).toList(), since);
     }
 
     @Override
@@ -31,7 +25,7 @@ record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, 
     }
 
     /** Who keeps copies for whom; see {@link Buddies}. */
-    static Hosting.Keepers keepers(ClusterSpec cluster) {
+    static Hosting.Buddies buddies(ClusterSpec cluster) {
         return (hosts, present) -> {
             List<String> names = cluster.nodes().stream().map(NodeSpec::name).toList();
             Set<Integer> alive = present.stream().map(names::indexOf).collect(Collectors.toSet());

@@ -168,7 +168,7 @@ public final class ClusterRun {
             }
             return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
                     new Cast(ranks, traits, cluster.joinTimeout(),
-                            run.keepsCopies() ? ClusterNeighbours.keepers(cluster) : Hosting.Keepers.NONE),
+                            run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : Hosting.Buddies.NONE),
                     () -> LostNodes.present(context.getSystem()), directory,
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));

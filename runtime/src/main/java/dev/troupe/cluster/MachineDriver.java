@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -47,12 +48,24 @@ public final class MachineDriver {
         return base.resolve("troupe-" + cluster.name() + "-" + Long.toHexString(sum.getValue()));
     }
 
-    /** How a node of the cluster sees the others. */
+    /** How a node of the cluster sees the others at first. */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
+        return map(cluster, plan, self, cluster.nodeOfRank(), Map.of());
+    }
+
+    /**
+     * How it sees them where ranks live at other places.
+     *
+     * @param since
+     *            for each node whose ranks are others than at first, by its name, the epoch since which it has those
+     */
+    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
+            Map<String, Integer> since) {
         List<Endpoint> endpoints = cluster.nodes().stream()
                 .map(node -> new Endpoint(node.host(), node.dataPort())).toList();
         int index = cluster.indexOf(self.name());
-        return new NodeMap(index, cluster.nodeOfRank(), endpoints, Peers.of(plan, cluster.nodeOfRank(), index));
+        return new NodeMap(index, nodeOfRank, endpoints, Peers.of(plan, nodeOfRank, index),
+                cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
     }
 
     static TransportSettings settings(PreparedRun run, Path directory) {

@@ -14,11 +14,11 @@ import java.util.TreeMap;
  *            what every node must have alike, in words
  * @param joinTimeout
  *            how long the nodes may take to come together
- * @param keepers
+ * @param buddies
  *            which node keeps copies of what another one's ranks start again from
  */
 public record Cast(Map<String, List<Integer>> ranks, Map<String, String> traits, Duration joinTimeout,
-        Hosting.Keepers keepers) {
+        Hosting.Buddies buddies) {
     /** The trait that says how many steps lie behind where a node begins. */
     public static final String STEPS_BEHIND = "steps behind";
 

@@ -74,12 +74,12 @@ public sealed interface CoordinatorCommand {
     /**
      * Every node is to copy what its ranks keep to other nodes, and at once what they kept after so many steps.
      *
-     * @param keepers
+     * @param buddies
      *            for each rank the node that keeps its copies; empty text for none
      */
-    record KeepCopies(long stepsDone, List<String> keepers) implements CoordinatorCommand {
+    record KeepCopies(long stepsDone, List<String> buddies) implements CoordinatorCommand {
         public KeepCopies {
-            keepers = List.copyOf(keepers);
+            buddies = List.copyOf(buddies);
         }
     }
 

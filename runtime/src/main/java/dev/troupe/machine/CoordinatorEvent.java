@@ -56,7 +56,7 @@ public sealed interface CoordinatorEvent {
     }
 
     /** A node has copies of all that a rank, which lives elsewhere, kept after so many steps. */
-    record Copied(int rank, String keeper, long stepsDone) implements CoordinatorEvent {
+    record Copied(int rank, String buddy, long stepsDone) implements CoordinatorEvent {
     }
 
     /** Copies that the next update waits for do not come. */

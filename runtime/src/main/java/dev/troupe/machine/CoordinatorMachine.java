@@ -2,7 +2,6 @@ package dev.troupe.machine;
 
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -60,11 +59,6 @@ public final class CoordinatorMachine {
     private int epoch;
     private int recoveries;
 
-    /** Of a run whose ranks all live on one node. */
-    public CoordinatorMachine(RunOrder order) {
-        this(order, new Hosting(Collections.nCopies(order.rankCount(), ""), Hosting.Keepers.NONE, order.firstStep()));
-    }
-
     public CoordinatorMachine(RunOrder order, Hosting hosting) {
         this.order = order;
         this.hosting = hosting;
@@ -95,6 +89,7 @@ public final class CoordinatorMachine {
     public List<CoordinatorCommand> succeed(String reason) {
         List<CoordinatorCommand> commands = new ArrayList<>();
         recover(allRanks, reason, commands);
+        tellBuddies(commands); // again: what nodes heard as they joined was of the ranks that they had then
         return commands;
     }
 
@@ -123,7 +118,7 @@ public final class CoordinatorMachine {
                 keepCopies(commands);
             }
             case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
-            case CoordinatorEvent.Copied(int rank, String keeper, long steps) -> hosting.copied(rank, keeper, steps);
+            case CoordinatorEvent.Copied(int rank, String buddy, long steps) -> hosting.copied(rank, buddy, steps);
             case CoordinatorEvent.CopiesLate() -> hosting.giveUpCopies(hosting.uncopied(stepsDone));
             case CoordinatorEvent.MessageLost(int _, String reason) -> recover(List.of(), reason, commands);
             case CoordinatorEvent.CheckpointPartFailed(var from, String why) -> {
@@ -184,9 +179,13 @@ public final class CoordinatorMachine {
     }
 
     private void keepCopies(List<CoordinatorCommand> commands) {
-        if (hosting.chooseKeepers()) {
-            commands.add(new CoordinatorCommand.KeepCopies(stepsDone, hosting.keepers()));
+        if (hosting.chooseBuddies(stepsDone)) {
+            tellBuddies(commands);
         }
+    }
+
+    private void tellBuddies(List<CoordinatorCommand> commands) {
+        commands.add(new CoordinatorCommand.KeepCopies(stepsDone, hosting.buddies()));
     }
 
     /** The ranks of a node that is lost go on where their copies are, from the last commit or the one before. */
@@ -203,7 +202,7 @@ public final class CoordinatorMachine {
         } else if (steps.isEmpty() || goesBack && !scales.containsKey(stepsDone - 1)) {
             fail(reason + ", and no other node has copies of what its ranks, " + lost + ", kept", commands);
         } else {
-            hosting.move(lost, epoch + 1);
+            hosting.move(lost, steps.getAsLong(), epoch + 1);
             if (goesBack) {
                 goBack(commands);
             }
@@ -344,6 +343,7 @@ public final class CoordinatorMachine {
             case UPDATING -> {
                 stepsDone++;
                 recoveries = 0;
+                hosting.committed(stepsDone);
                 commands.add(new CoordinatorCommand.CommitStep(
                         result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus)),
                         new Commit(stepsDone, lossScale)));

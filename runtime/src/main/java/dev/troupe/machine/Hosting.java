@@ -2,25 +2,26 @@ package dev.troupe.machine;
 
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Which node hosts each rank, which one keeps copies of its snapshots, and of which steps it has them. Who keeps has the two
- * newest of each rank. One thread.
+ * Which node hosts each rank, which one keeps copies of its snapshots, and who has them of which steps. Who keeps has the two
+ * newest of each rank, and has them still for a while when another is to keep them. One thread.
  */
 public final class Hosting {
     /** Who keeps copies for whom. */
     @FunctionalInterface
-    public interface Keepers {
+    public interface Buddies {
         /** Nobody keeps copies. */
-        Keepers NONE = (_, _) -> Map.of();
+        Buddies NONE = (_, _) -> Map.of();
 
         /**
          * For each node with ranks the one that keeps copies of what it has; it lacks those for which there is none.
@@ -33,18 +34,30 @@ public final class Hosting {
         Map<String, String> of(List<String> hosts, Set<String> present);
     }
 
-    private static final long NO_COPY = -1;
+    /** After how many steps a node has copies: the two that it was last said to have. */
+    private record Copies(long newest, long older) {
+        static final Copies NONE = new Copies(-1, -1);
+
+        Copies plus(long steps) {
+            return steps == newest ? this : new Copies(steps, newest);
+        }
+
+        boolean has(long steps) {
+            return steps == newest || steps == older;
+        }
+    }
 
     private final String[] hosts;
-    private final Keepers rule;
+    private final Buddies rule;
     private final long firstStep;
     private final Set<String> present = new TreeSet<>();
     // For each node whose ranks are others than at first, the epoch since which it has those.
     private final Map<String, Integer> since = new TreeMap<>();
-    // By rank.
-    private final String[] keepers;
-    private final long[] newest;
-    private final long[] older;
+    // By rank: who is to keep copies, and who has some.
+    private final String[] buddies;
+    private final List<Map<String, Copies>> copies;
+    // After how many steps buddies were chosen last.
+    private long chosenAfter;
 
     /**
      * @param hosts
@@ -52,7 +65,7 @@ public final class Hosting {
      * @param firstStep
      *            steps that lie behind the run when it starts: any node can make the weights after so many
      */
-    public Hosting(List<String> hosts, Keepers rule, long firstStep) {
+    public Hosting(List<String> hosts, Buddies rule, long firstStep) {
         this(hosts, Map.of(), rule, firstStep);
     }
 
@@ -62,16 +75,13 @@ public final class Hosting {
      * @param since
      *            for each node whose ranks are others than at first, the epoch since which it has those
      */
-    public Hosting(List<String> hosts, Map<String, Integer> since, Keepers rule, long firstStep) {
+    public Hosting(List<String> hosts, Map<String, Integer> since, Buddies rule, long firstStep) {
         this.since.putAll(since);
         this.hosts = hosts.toArray(String[]::new);
         this.rule = rule;
         this.firstStep = firstStep;
-        this.keepers = new String[hosts.size()];
-        this.newest = new long[hosts.size()];
-        this.older = new long[hosts.size()];
-        Arrays.fill(newest, NO_COPY);
-        Arrays.fill(older, NO_COPY);
+        this.buddies = new String[hosts.size()];
+        this.copies = hosts.stream().map(_ -> (Map<String, Copies>) new TreeMap<String, Copies>()).toList();
     }
 
     /** A node is there. */
@@ -82,25 +92,22 @@ public final class Hosting {
     /** A node is gone, with what it kept; returns the ranks that lived there. */
     List<Integer> lose(String node) {
         present.remove(node);
-        for (int rank = 0; rank < keepers.length; rank++) {
-            if (node.equals(keepers[rank])) {
-                keep(rank, null);
-            }
-        }
+        copies.forEach(byNode -> byNode.remove(node));
+        Arrays.setAll(buddies, rank -> node.equals(buddies[rank]) ? null : buddies[rank]);
         return ranks().filter(rank -> hosts[rank].equals(node)).boxed().toList();
     }
 
-    private void keep(int rank, String node) {
-        keepers[rank] = node;
-        newest[rank] = NO_COPY;
-        older[rank] = NO_COPY;
+    /** A node that is there has the snapshots of a rank after so many steps. */
+    void copied(int rank, String node, long stepsDone) {
+        if (present.contains(node)) {
+            copies.get(rank).merge(node, Copies.NONE.plus(stepsDone), (had, _) -> had.plus(stepsDone));
+        }
     }
 
-    /** A keeper has the snapshots of a rank after so many steps; others are not heard. */
-    void copied(int rank, String keeper, long stepsDone) {
-        if (keeper.equals(keepers[rank]) && stepsDone != newest[rank]) {
-            older[rank] = newest[rank];
-            newest[rank] = stepsDone;
+    /** A step is committed: who is not to keep copies any more frees them once those who are have what they need. */
+    void committed(long stepsDone) {
+        if (stepsDone > chosenAfter + 1) {
+            ranks().forEach(rank -> copies.get(rank).keySet().removeIf(node -> !node.equals(buddies[rank])));
         }
     }
 
@@ -115,40 +122,49 @@ public final class Hosting {
     }
 
     private boolean isAtHand(int rank, long steps) {
-        return steps == firstStep ? !present.isEmpty() : newest[rank] == steps || older[rank] == steps;
+        return holders(rank, steps).findAny().isPresent();
     }
 
-    /** Ranks that are lost live where their copies are from an epoch on, or on any node where none are needed. */
-    void move(Collection<Integer> lost, int epoch) {
+    /** Where a rank can start after so many steps, its buddy first. */
+    private Stream<String> holders(int rank, long steps) {
+        return present.stream().filter(node -> has(node, rank, steps))
+                .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
+    }
+
+    private boolean has(String node, int rank, long steps) {
+        return steps == firstStep || copies.get(rank).getOrDefault(node, Copies.NONE).has(steps);
+    }
+
+    /** Ranks that are lost live from an epoch on where they can start after so many steps; see {@link #recoverable}. */
+    void move(Collection<Integer> lost, long steps, int epoch) {
         for (int rank : lost) {
             since.put(hosts[rank], epoch);
-            hosts[rank] = keepers[rank] == null ? present.iterator().next() : keepers[rank];
+            hosts[rank] = holders(rank, steps).findFirst().orElseThrow();
+            copies.get(rank).remove(hosts[rank]); // its own from now on
             since.put(hosts[rank], epoch);
         }
     }
 
-    /** Chooses keepers anew; returns whether any is another than before. */
-    boolean chooseKeepers() {
-        boolean isChanged = false;
+    /** Chooses buddies anew, after so many steps; returns whether any is another than before. */
+    boolean chooseBuddies(long stepsDone) {
         Map<String, String> chosen = rule.of(hosts(), present);
-        for (int rank = 0; rank < hosts.length; rank++) {
-            String keeper = chosen.get(hosts[rank]);
-            if (!Objects.equals(keeper, keepers[rank])) {
-                keep(rank, keeper);
-                isChanged = true;
-            }
+        List<String> before = buddies();
+        Arrays.setAll(buddies, rank -> chosen.get(hosts[rank]));
+        boolean isChanged = !buddies().equals(before);
+        if (isChanged) {
+            chosenAfter = stepsDone;
         }
         return isChanged;
     }
 
-    /** The keepers of these ranks are too slow: nobody keeps copies of them until keepers are chosen again. */
+    /** The buddies of these ranks are too slow: nobody waits for copies of them until buddies are chosen again. */
     void giveUpCopies(Collection<Integer> ranks) {
-        ranks.forEach(rank -> keep(rank, null));
+        ranks.forEach(rank -> buddies[rank] = null);
     }
 
-    /** Ranks whose keeper does not have their snapshots after so many steps. */
+    /** Ranks whose buddy does not have their snapshots after so many steps. */
     List<Integer> uncopied(long steps) {
-        return ranks().filter(rank -> keepers[rank] != null && !isAtHand(rank, steps)).boxed().toList();
+        return ranks().filter(rank -> buddies[rank] != null && !has(buddies[rank], rank, steps)).boxed().toList();
     }
 
     /** For each rank its node. */
@@ -162,8 +178,8 @@ public final class Hosting {
     }
 
     /** For each rank the node that keeps copies; empty text for none. */
-    List<String> keepers() {
-        return Arrays.stream(keepers).map(keeper -> keeper == null ? "" : keeper).toList();
+    List<String> buddies() {
+        return Arrays.stream(buddies).map(buddy -> buddy == null ? "" : buddy).toList();
     }
 
     private IntStream ranks() {

@@ -36,9 +36,16 @@ class NodeViewTest {
     @Test
     void shouldForgetWhatOthersKeepOnceTheyHaveIt() {
         view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
-        assertEquals(List.of(), view.takeUnwanted(commit(5)), "the new keeper may not have it yet");
+        assertEquals(List.of(), view.takeUnwanted(commit(5)), "the new buddy may not have it yet");
         assertEquals(List.of(2), view.takeUnwanted(commit(6)));
         assertEquals(List.of(), view.takeUnwanted(commit(7)), "once");
+    }
+
+    @Test
+    void shouldSendCopiesToTheDoorOfABuddyAndNoneToItself() {
+        view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "", "a"), Map.of("a", 5, "b", 6, "c", 7)));
+        assertEquals(Map.of(1, new CopyRoutes.Buddy(2, 7), 3, new CopyRoutes.Buddy(0, 5)),
+                view.routes(List.of("a", "b", "c")::indexOf));
     }
 
     private static NodeActor.EnterEpoch enter(int epoch, String... hosts) {

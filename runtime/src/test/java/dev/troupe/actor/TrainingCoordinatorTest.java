@@ -80,7 +80,7 @@ class TrainingCoordinatorTest {
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
-                PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Keepers.NONE),
+                PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
                 () -> Set.of("only"),
                 home, checkpoints,
                 TIMEOUT, Duration.ZERO,

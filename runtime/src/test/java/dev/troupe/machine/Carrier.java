@@ -18,6 +18,7 @@ import java.util.TreeMap;
  * choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of an earlier one.
  */
 final class Carrier {
+    private static final String NOWHERE = "";
     private static final Comparator<Edge> ORDER = Comparator.comparingInt(Edge::stage).thenComparing(Edge::kind);
 
     /** A message under way. */
@@ -46,21 +47,28 @@ final class Carrier {
     }
 
     private final Map<Edge, Road> roads = new TreeMap<>(ORDER);
-    // Of the node of each rank.
+    // By rank: its node, and the epoch of that.
+    private final String[] hosts;
     private final int[] epochs;
     private final boolean isFenced;
 
     /**
+     * @param firstHosts
+     *            for each rank its node
      * @param isFenced
      *            false to break the protocol: what is of an earlier epoch lands too
      */
-    Carrier(int rankCount, boolean isFenced) {
-        this.epochs = new int[rankCount];
+    Carrier(List<String> firstHosts, boolean isFenced) {
+        this.hosts = firstHosts.toArray(String[]::new);
+        this.epochs = new int[hosts.length];
         this.isFenced = isFenced;
     }
 
     /** A receiver grants a buffer in the epoch of its node; the credit is with the sender at once. */
-    void grant(int epoch, Edge edge) {
+    void grant(String node, int epoch, Edge edge) {
+        if (!hosts[edge.toRank()].equals(node)) {
+            return; // it has left that node
+        }
         Road road = road(edge);
         road.buffers++;
         if (epoch < road.creditEpoch) {
@@ -74,16 +82,32 @@ final class Carrier {
         road.letGo();
     }
 
-    void send(Message message) {
+    /** A sender hands a message to its node; lost where it has left that node. */
+    void send(String node, Message message) {
+        if (!hosts[message.edge().fromRank()].equals(node)) {
+            return;
+        }
         Road road = road(message.edge());
         road.held.add(message);
         road.letGo();
     }
 
-    /** The senders of a node enter an epoch: what they held goes back to their logs. */
-    void enterAsSender(Collection<Integer> ranks, int epoch) {
+    /**
+     * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their logs. Returns
+     * the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of ranks that are new
+     * there, and what is in those of ranks that have left it is gone.
+     */
+    List<Edge> enter(String node, Collection<Integer> here, int epoch) {
+        for (int rank = 0; rank < hosts.length; rank++) {
+            if (here.contains(rank) != hosts[rank].equals(node)) {
+                forget(rank);
+                hosts[rank] = here.contains(rank) ? node : NOWHERE;
+            }
+        }
+        here.forEach(rank -> epochs[rank] = epoch);
+        List<Edge> back = new ArrayList<>();
         roads.forEach((edge, road) -> {
-            if (ranks.contains(edge.fromRank())) {
+            if (here.contains(edge.fromRank())) {
                 road.held.removeIf(message -> message.epoch() < epoch);
                 if (road.creditEpoch < epoch) {
                     road.creditEpoch = epoch;
@@ -91,32 +115,37 @@ final class Carrier {
                 }
                 road.letGo();
             }
-        });
-    }
-
-    /** The receivers of a node enter an epoch: returns the edges of the buffers they had granted, once for each. */
-    List<Edge> enterAsReceiver(Collection<Integer> ranks, int epoch) {
-        List<Edge> back = new ArrayList<>();
-        ranks.forEach(rank -> epochs[rank] = epoch);
-        roads.forEach((edge, road) -> {
-            for (; ranks.contains(edge.toRank()) && road.buffers > 0; road.buffers--) {
+            for (; here.contains(edge.toRank()) && road.buffers > 0; road.buffers--) {
                 back.add(edge);
             }
         });
         return back;
     }
 
-    /** The node of these ranks is gone, with what its books had and what is on its way to it. */
-    void forget(Collection<Integer> ranks) {
+    private void forget(int rank) {
         roads.forEach((edge, road) -> {
-            if (ranks.contains(edge.fromRank())) {
+            if (edge.fromRank() == rank) {
                 road.held.clear();
             }
-            if (ranks.contains(edge.toRank())) {
-                road.flying.clear();
+            if (edge.toRank() == rank) {
                 road.buffers = 0;
             }
         });
+    }
+
+    /** A node is gone, with what its books had and what is on its way to it. */
+    void forget(String node) {
+        for (int rank = 0; rank < hosts.length; rank++) {
+            if (hosts[rank].equals(node)) {
+                int gone = rank;
+                forget(rank);
+                roads.forEach((edge, road) -> {
+                    if (edge.toRank() == gone) {
+                        road.flying.clear();
+                    }
+                });
+            }
+        }
     }
 
     /** Adds to the list the edges on which a message is on its way. */

@@ -51,7 +51,7 @@ class CoordinatorMachineTest {
     @Test
     void shouldClipByTheGlobalNorm() {
         RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
-        CoordinatorMachine machine = new CoordinatorMachine(order);
+        CoordinatorMachine machine = OneNode.coordinator(order);
         machine.on(stands(0));
         machine.on(stands(1));
         trained(machine, 0, 0, 2);
@@ -118,7 +118,7 @@ class CoordinatorMachineTest {
     }
 
     private static CoordinatorMachine scaled(LossScale scale, long steps) {
-        CoordinatorMachine machine = new CoordinatorMachine(
+        CoordinatorMachine machine = OneNode.coordinator(
                 new RunOrder(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
         machine.on(stands(0));
         machine.on(stands(1));
@@ -305,7 +305,7 @@ class CoordinatorMachineTest {
 
     @Test
     void shouldEndWithoutACheckpointWhereNoneIsWanted() {
-        CoordinatorMachine machine = new CoordinatorMachine(
+        CoordinatorMachine machine = OneNode.coordinator(
                 new RunOrder(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
         machine.on(stands(0));
         machine.on(stands(1));
@@ -326,7 +326,7 @@ class CoordinatorMachineTest {
 
     private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
             long savedStep) {
-        return new CoordinatorMachine(
+        return OneNode.coordinator(
                 new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0,
                         LossScale.none(firstStep), heldOutEvery, checkpointEvery, savedStep, true, PLACES, 0));
     }

@@ -18,7 +18,7 @@ class CoordinatorRecoveryTest {
     private static final Incarnation AGAIN = new Incarnation(1, 1);
     private static final CoordinatorCommand CAUGHT_UP = new CoordinatorCommand.ReportCaughtUp();
 
-    private final CoordinatorMachine machine = new CoordinatorMachine(new RunOrder(2, 0, 2, _ -> 0.5, 0,
+    private final CoordinatorMachine machine = OneNode.coordinator(new RunOrder(2, 0, 2, _ -> 0.5, 0,
             LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
 
     CoordinatorRecoveryTest() {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two nodes with a rank each, and a third that keeps copies for both. */
 class HostingTest {
-    private static final Hosting.Keepers SPARE = (_, present) -> present.contains("spare")
+    private static final Hosting.Buddies SPARE = (_, present) -> present.contains("spare")
             ? Map.of("a", "spare", "b", "spare")
             : Map.of("a", "b", "b", "a");
 
@@ -21,16 +21,16 @@ class HostingTest {
         hosting.join("a");
         hosting.join("b");
         hosting.join("spare");
-        assertTrue(hosting.chooseKeepers());
+        assertTrue(hosting.chooseBuddies(4));
     }
 
     @Test
-    void shouldChooseKeepersOnceUntilNodesChange() {
-        assertEquals(List.of("spare", "spare"), hosting.keepers());
-        assertFalse(hosting.chooseKeepers());
+    void shouldChooseBuddiesOnceUntilNodesChange() {
+        assertEquals(List.of("spare", "spare"), hosting.buddies());
+        assertFalse(hosting.chooseBuddies(4));
         assertEquals(List.of(), hosting.lose("spare"));
-        assertTrue(hosting.chooseKeepers());
-        assertEquals(List.of("b", "a"), hosting.keepers());
+        assertTrue(hosting.chooseBuddies(4));
+        assertEquals(List.of("b", "a"), hosting.buddies());
     }
 
     @Test
@@ -49,7 +49,7 @@ class HostingTest {
     void shouldMoveRanksToTheirCopiesAndSaySinceWhen() {
         hosting.copied(0, "spare", 4);
         hosting.lose("a");
-        hosting.move(List.of(0), 7);
+        hosting.move(List.of(0), 4, 7);
         assertEquals(List.of("spare", "b"), hosting.hosts());
         assertEquals(Map.of("a", 7, "spare", 7), hosting.since());
     }
@@ -59,21 +59,53 @@ class HostingTest {
         hosting.lose("a");
         assertEquals(OptionalLong.of(3), hosting.recoverable(List.of(0), 3));
         hosting.lose("spare");
-        hosting.move(List.of(0), 1);
+        hosting.move(List.of(0), 3, 1);
         assertEquals(List.of("b", "b"), hosting.hosts());
     }
 
     @Test
-    void shouldWaitForCopiesOfACommitOfEveryRankThatHasAKeeper() {
+    void shouldWaitForCopiesOfACommitOfEveryRankThatHasABuddy() {
         assertEquals(List.of(), hosting.uncopied(3), "the first weights");
         hosting.copied(0, "spare", 4);
-        hosting.copied(1, "b", 4);
-        assertEquals(List.of(1), hosting.uncopied(4), "what another node says is not heard");
+        hosting.copied(1, "a", 4);
+        assertEquals(List.of(1), hosting.uncopied(4), "another node has them, but may free them");
         hosting.giveUpCopies(List.of(1));
         assertEquals(List.of(), hosting.uncopied(4));
-        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 5));
-        assertTrue(hosting.chooseKeepers());
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 6));
+        assertTrue(hosting.chooseBuddies(4));
         assertEquals(List.of(1), hosting.uncopied(4));
+    }
+
+    @Test
+    void shouldFindCopiesWhereTheyWereUntilTheNewBuddyHasSome() {
+        hosting.copied(0, "spare", 4);
+        hosting.lose("spare");
+        hosting.chooseBuddies(4);
+        hosting.copied(0, "b", 4);
+        hosting.join("spare");
+        assertTrue(hosting.chooseBuddies(4));
+        hosting.lose("a");
+        assertEquals(OptionalLong.of(4), hosting.recoverable(List.of(0), 4));
+        hosting.move(List.of(0), 4, 1);
+        assertEquals(List.of("b", "b"), hosting.hosts());
+    }
+
+    @Test
+    void shouldNotCountOnWhatIsFreedTwoCommitsAfterBuddiesAreChosen() {
+        hosting.copied(0, "b", 5);
+        hosting.committed(5);
+        assertEquals(OptionalLong.of(5), hosting.recoverable(List.of(0), 5));
+        hosting.committed(6);
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(0), 5));
+    }
+
+    @Test
+    void shouldPreferTheBuddyWhereSeveralHaveCopies() {
+        hosting.copied(0, "b", 4);
+        hosting.copied(0, "spare", 4);
+        hosting.lose("a");
+        hosting.move(List.of(0), 4, 1);
+        assertEquals(List.of("spare", "b"), hosting.hosts());
     }
 
     @Test
@@ -81,7 +113,7 @@ class HostingTest {
         hosting.copied(0, "spare", 4);
         hosting.lose("spare");
         hosting.join("spare");
-        hosting.chooseKeepers();
+        hosting.chooseBuddies(4);
         assertEquals(List.of(0, 1), hosting.uncopied(4));
     }
 }

@@ -3,54 +3,71 @@ package dev.troupe.machine;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
-/** The snapshots of a node, kept as {@code Snapshots} does: two of each stage, and a write that breaks off leaves nothing whole. */
+/**
+ * The snapshots of a node, kept as {@code Snapshots} does: two of each stage, a write that breaks off leaves nothing whole, and
+ * nobody writes over the newest that is whole but with the same again.
+ */
 final class KeptStates {
-    private static final class State {
-        private long stepsDone = -1;
-        private long weights;
+    private static final class Pair {
+        private final long[] stepsDone = {-1, -1};
+        private final long[] weights = new long[2];
+        // Of each slot, the number of the last write that began.
+        private final int[] writes = new int[2];
+
+        int target(long steps) {
+            int newest = stepsDone[0] >= stepsDone[1] ? 0 : 1;
+            return stepsDone[newest] < 0 || stepsDone[newest] == steps ? newest : 1 - newest;
+        }
     }
 
-    private static final class Pair {
-        private State older = new State();
-        private State newer = new State();
-        private boolean isAgain;
+    /** A state that is being written. */
+    record Write(int stage, long stepsDone, int slot, int number) {
     }
 
     private final Map<Integer, Pair> pairs = new HashMap<>();
 
     /** Begins to write the state of a stage. */
-    void begin(int stage, long stepsDone) {
+    Write begin(int stage, long stepsDone) {
         Pair pair = pairs.computeIfAbsent(stage, _ -> new Pair());
-        pair.isAgain = pair.newer.stepsDone == stepsDone;
-        (pair.isAgain ? pair.newer : pair.older).stepsDone = -1;
+        int slot = pair.target(stepsDone);
+        pair.stepsDone[slot] = -1;
+        return new Write(stage, stepsDone, slot, ++pair.writes[slot]);
     }
 
-    /** It is written. */
-    void end(int stage, long stepsDone, long weights) {
-        Pair pair = pairs.get(stage);
-        State target = pair.isAgain ? pair.newer : pair.older;
-        target.stepsDone = stepsDone;
-        target.weights = weights;
-        if (!pair.isAgain) {
-            pair.older = pair.newer;
-            pair.newer = target;
+    /** It is written; false where another write has begun there since. */
+    boolean end(Write write, long weights) {
+        Pair pair = pairs.getOrDefault(write.stage(), new Pair());
+        boolean isOurs = pair.writes[write.slot()] == write.number();
+        if (isOurs) {
+            pair.stepsDone[write.slot()] = write.stepsDone();
+            pair.weights[write.slot()] = weights;
         }
+        return isOurs;
     }
 
     OptionalLong find(int stage, long stepsDone) {
         Pair pair = pairs.getOrDefault(stage, new Pair());
-        if (pair.newer.stepsDone == stepsDone) {
-            return OptionalLong.of(pair.newer.weights);
-        }
-        return pair.older.stepsDone == stepsDone ? OptionalLong.of(pair.older.weights) : OptionalLong.empty();
+        return IntStream.range(0, 2).filter(slot -> pair.stepsDone[slot] == stepsDone)
+                .mapToLong(slot -> pair.weights[slot]).findFirst();
+    }
+
+    /** After how many steps a stage is whole here. */
+    LongStream versions(int stage) {
+        return LongStream.of(pairs.getOrDefault(stage, new Pair()).stepsDone).filter(steps -> steps >= 0);
+    }
+
+    void forget(int stage) {
+        pairs.remove(stage);
     }
 
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        pairs.forEach((stage, pair) -> text.append(stage).append(" after ").append(pair.older.stepsDone).append(" and ")
-                .append(pair.newer.stepsDone).append(", "));
+        pairs.forEach((stage, pair) -> text.append(stage).append(" after ").append(pair.stepsDone[0]).append(" and ")
+                .append(pair.stepsDone[1]).append(", "));
         return text.toString();
     }
 }

@@ -16,7 +16,7 @@ class MusterTest {
     private static final Map<String, String> TRAITS = Map.of("version", "1", "parallel.schedule", "1f1b");
 
     private final Muster muster = new Muster(
-            new Cast(Map.of("a", List.of(0), "b", List.of(1)), TRAITS, Duration.ofSeconds(60), Hosting.Keepers.NONE),
+            new Cast(Map.of("a", List.of(0), "b", List.of(1)), TRAITS, Duration.ofSeconds(60), Hosting.Buddies.NONE),
             0);
 
     @Test
@@ -59,7 +59,7 @@ class MusterTest {
     void shouldMindTheStepsBehindANodeOnlyUntilTheRunBegins() {
         Map<String, String> cluster = Map.of(Cast.STEPS_BEHIND, "0");
         Muster begun = new Muster(
-                new Cast(Map.of("a", List.of(0)), cluster, Duration.ofSeconds(60), Hosting.Keepers.NONE), 0);
+                new Cast(Map.of("a", List.of(0)), cluster, Duration.ofSeconds(60), Hosting.Buddies.NONE), 0);
         assertTrue(begun.join("a", Map.of(Cast.STEPS_BEHIND, "10")).orElseThrow().contains("steps behind = 10"));
         assertEquals(Optional.empty(), begun.join("a", cluster));
         begun.leave("a");

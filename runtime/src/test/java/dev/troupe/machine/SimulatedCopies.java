@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * What a node copies to others, one stage at a time: a copy that is under way is broken at the other end until it is whole, and
  * one that is written over on the way goes nowhere.
  */
 final class SimulatedCopies {
-    private record Copy(SimulatedNode to, int stage, long stepsDone) {
+    private record Copy(SimulatedNode to, KeptStates.Write write) {
     }
 
     private final Simulation run;
@@ -24,7 +25,8 @@ final class SimulatedCopies {
     private final Move begins;
     private final Move ends;
     private final Move tells;
-    private List<String> keepers = List.of();
+    private List<String> buddies = List.of();
+    private long routedAfter;
     private Copy underWay;
 
     SimulatedCopies(Simulation run, SimulatedNode from) {
@@ -49,7 +51,8 @@ final class SimulatedCopies {
 
     /** Who keeps copies from now on, and of what at once. */
     void route(CoordinatorCommand.KeepCopies keep, Collection<Integer> ranks) {
-        keepers = keep.keepers();
+        buddies = keep.buddies();
+        routedAfter = keep.stepsDone();
         for (long stepsDone = keep.stepsDone(); stepsDone <= keep.stepsDone() + 1; stepsDone++) {
             long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
             ranks.stream().flatMapToInt(run::stagesOf).filter(stage -> from.snapshots().find(stage, steps).isPresent())
@@ -57,9 +60,18 @@ final class SimulatedCopies {
         }
     }
 
+    /** Ranks whose snapshots are of no use here after a commit. */
+    List<Integer> takeUnwanted(Commit commit, Collection<Integer> ranks) {
+        return commit.stepsDone() <= routedAfter + 1
+                ? List.of()
+                : IntStream.range(0, buddies.size())
+                        .filter(rank -> !ranks.contains(rank) && !buddies.get(rank).equals(from.name())).boxed()
+                        .toList();
+    }
+
     /** A rank of this node has kept a stage after so many steps. */
     void kept(int stage, long stepsDone) {
-        if (!from.isDead() && keeperOf(stage) != null) {
+        if (!from.isDead() && buddyOf(stage) != null) {
             TreeSet<Long> versions = waiting.computeIfAbsent(stage, _ -> new TreeSet<>());
             versions.add(stepsDone);
             if (versions.size() > 2) {
@@ -68,9 +80,9 @@ final class SimulatedCopies {
         }
     }
 
-    private SimulatedNode keeperOf(int stage) {
+    private SimulatedNode buddyOf(int stage) {
         int rank = run.rankOf(stage);
-        return rank < keepers.size() ? run.node(keepers.get(rank)) : null;
+        return rank < buddies.size() ? run.node(buddies.get(rank)) : null;
     }
 
     private void begin() {
@@ -79,25 +91,26 @@ final class SimulatedCopies {
         if (waiting.get(stage).isEmpty()) {
             waiting.remove(stage);
         }
-        SimulatedNode to = keeperOf(stage);
+        SimulatedNode to = buddyOf(stage);
         if (to == null || to.isDead() || from.snapshots().find(stage, stepsDone).isEmpty()) {
             return;
         }
         if (to.snapshots().find(stage, stepsDone).isPresent()) { // it is not broken for the same again
             to.copies().arrived(run.rankOf(stage), stepsDone);
         } else {
-            to.snapshots().begin(stage, stepsDone);
-            underWay = new Copy(to, stage, stepsDone);
+            underWay = new Copy(to, to.snapshots().begin(stage, stepsDone));
         }
     }
 
     private void end() {
         Copy copy = underWay;
         underWay = null;
-        OptionalLong weights = from.snapshots().find(copy.stage(), copy.stepsDone());
-        if (weights.isPresent() && !copy.to().isDead()) {
-            copy.to().snapshots().end(copy.stage(), copy.stepsDone(), weights.getAsLong());
-            copy.to().copies().arrived(run.rankOf(copy.stage()), copy.stepsDone());
+        int stage = copy.write().stage();
+        long stepsDone = copy.write().stepsDone();
+        OptionalLong weights = from.snapshots().find(stage, stepsDone);
+        if (weights.isPresent() && !copy.to().isDead()
+                && copy.to().snapshots().end(copy.write(), weights.getAsLong())) {
+            copy.to().copies().arrived(run.rankOf(stage), stepsDone);
         }
     }
 
@@ -113,8 +126,13 @@ final class SimulatedCopies {
         underWay = null;
     }
 
+    /** What was said is not heard any more. */
+    void silence() {
+        toCoordinator.clear();
+    }
+
     @Override
     public String toString() {
-        return "copies to " + keepers + ", waiting " + waiting + ", under way " + underWay;
+        return "copies to " + buddies + ", waiting " + waiting + ", under way " + underWay;
     }
 }

@@ -9,9 +9,9 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
@@ -22,7 +22,8 @@ final class SimulatedNode {
     private final Simulation run;
     private final Carrier carrier;
     private final String name;
-    private final Collection<Integer> ranks = new TreeSet<>();
+    // What it has started last of each rank that lives here.
+    private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
     private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
@@ -75,8 +76,13 @@ final class SimulatedNode {
 
     /** Hosts ranks from the beginning. */
     void host(Collection<Integer> first, long stepsDone) {
-        ranks.addAll(first);
-        first.forEach(rank -> run.start(this, new Incarnation(rank, 0), stepsDone));
+        first.forEach(rank -> hosted.put(rank, run.start(this, new Incarnation(rank, 0), stepsDone)));
+    }
+
+    /** Comes late, and is told how it stands. */
+    void come(CoordinatorCommand.EnterEpoch now) {
+        epoch = now.epoch();
+        latest = now;
     }
 
     void tell(CoordinatorCommand news) {
@@ -88,8 +94,12 @@ final class SimulatedNode {
     private void hear(CoordinatorCommand news) {
         switch (news) {
             case CoordinatorCommand.EnterEpoch enter -> enter(enter);
-            case CoordinatorCommand.KeepCopies keep -> copies.route(keep, ranks);
-            case CoordinatorCommand.CommitStep(var _, Commit commit) -> commits.put(commit.stepsDone(), commit);
+            case CoordinatorCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
+            case CoordinatorCommand.CommitStep(var _, Commit commit) -> {
+                commits.put(commit.stepsDone(), commit);
+                copies.takeUnwanted(commit, hosted.keySet())
+                        .forEach(rank -> run.stagesOf(rank).forEach(snapshots::forget));
+            }
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }
     }
@@ -100,23 +110,23 @@ final class SimulatedNode {
         }
         epoch = news.epoch();
         latest = news;
-        List<Integer> here = news.restarted().stream().filter(rank -> news.hosts().get(rank).equals(name)).toList();
-        here.stream().filter(ranks::contains).forEach(rank -> run.retire(rank));
-        ranks.addAll(here);
-        List<Integer> now = List.copyOf(ranks);
-        submitLater(() -> begin(news.epoch(), now));
-        here.forEach(rank -> run.start(this, new Incarnation(rank, epoch), news.stepsDone()));
+        news.restarted().stream().map(hosted::remove).filter(Objects::nonNull).forEach(SimulatedRank::retire);
+        List<Integer> here = IntStream.range(0, news.hosts().size())
+                .filter(rank -> news.hosts().get(rank).equals(name)).boxed().toList();
+        submitLater(() -> begin(news.epoch(), here));
+        here.stream().filter(news.restarted()::contains).forEach(
+                rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), news.stepsDone())));
     }
 
-    /** Buffers come back right after the news. */
-    private void begin(int begun, List<Integer> now) {
+    /** Buffers come back right after the news, and who lives here no more hears nothing more. */
+    private void begin(int begun, List<Integer> here) {
         if (begun <= transportEpoch) {
             return;
         }
         transportEpoch = begun;
         listeners.values().forEach(rank -> rank.epochBegun(begun));
-        carrier.enterAsSender(now, begun);
-        carrier.enterAsReceiver(now, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
+        carrier.enter(name, here, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
+        listeners.keySet().retainAll(here);
     }
 
     void register(SimulatedRank rank) {
@@ -131,10 +141,10 @@ final class SimulatedNode {
     void grant(int granted, Edge edge) {
         check(granted);
         submit(() -> {
-            if (granted < transportEpoch) {
+            if (granted == transportEpoch) {
+                carrier.grant(name, granted, edge);
+            } else if (listeners.containsKey(edge.toRank())) {
                 listeners.get(edge.toRank()).returned(edge);
-            } else {
-                carrier.grant(granted, edge);
             }
         });
     }
@@ -143,7 +153,7 @@ final class SimulatedNode {
         check(message.epoch());
         submit(() -> {
             if (message.epoch() == transportEpoch) { // else it goes back, and stands in the log
-                carrier.send(message);
+                carrier.send(name, message);
             }
         });
     }
@@ -172,6 +182,10 @@ final class SimulatedNode {
         isTaking = true;
         commands.remove().run();
         isTaking = false;
+    }
+
+    int transportEpoch() {
+        return transportEpoch;
     }
 
     /** Whether messages for a rank arrive here. */
@@ -206,7 +220,11 @@ final class SimulatedNode {
         inbox.clear();
         commands.clear();
         copies.stop();
-        carrier.forget(ranks);
+        carrier.forget(name);
+        hosted.values().forEach(rank -> {
+            rank.fail();
+            rank.retire();
+        });
     }
 
     /** What it knows, after all that it was told. */
@@ -221,8 +239,8 @@ final class SimulatedNode {
         Map<Integer, List<Long>> versions = new TreeMap<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int of = rank;
-            versions.put(rank, known.stream().map(Commit::stepsDone)
-                    .filter(steps -> hasAll(run.stagesOf(of), steps)).toList());
+            versions.put(rank, snapshots.versions(plan.stagesOf(rank).getFirst())
+                    .filter(steps -> hasAll(run.stagesOf(of), steps)).boxed().toList());
         }
         return new Testimony(epoch, latest == null ? run.firstHosts() : latest.hosts(),
                 latest == null ? Map.of() : latest.since(), known, versions);
@@ -235,7 +253,7 @@ final class SimulatedNode {
 
     @Override
     public String toString() {
-        return name + (isDead ? " (dead)" : "") + " with ranks " + ranks + " is in epoch " + epoch
+        return name + (isDead ? " (dead)" : "") + " with ranks " + hosted.keySet() + " is in epoch " + epoch
                 + ", its transport in " + transportEpoch + " with " + commands.size() + " commands to take; has kept "
                 + snapshots + "; " + copies;
     }

@@ -4,6 +4,7 @@ import dev.troupe.run.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,9 @@ final class SimulatedNodes {
     private final Deque<SimulatedNode> unnoticed = new ArrayDeque<>();
     private final Deque<String> comingBack = new ArrayDeque<>();
 
+    /** One comes. Another process that had its name is long gone, and the network takes nothing more of what it said. */
     void add(SimulatedNode node) {
+        all.stream().filter(other -> other.name().equals(node.name())).forEach(other -> other.copies().silence());
         all.add(node);
     }
 
@@ -38,8 +41,10 @@ final class SimulatedNodes {
         return all.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
     }
 
+    /** Where a message arrives: a node that its rank has left, and that does not know yet, is the place no more once another is. */
     Optional<SimulatedNode> receiverOf(Edge edge) {
-        return all.stream().filter(node -> node.receivesFor(edge.toRank())).findFirst();
+        return all.stream().filter(node -> node.receivesFor(edge.toRank()))
+                .max(Comparator.comparingInt(SimulatedNode::transportEpoch));
     }
 
     void tellAll(CoordinatorCommand news) {

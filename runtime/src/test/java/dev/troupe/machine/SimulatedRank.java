@@ -296,9 +296,9 @@ final class SimulatedRank {
             order(new Part(true, () -> {
                 stage.update(asked);
                 if (!outbox.isRetired()) {
-                    node.snapshots().begin(task.stage(), asked.step() + 1);
+                    KeptStates.Write write = node.snapshots().begin(task.stage(), asked.step() + 1);
                     thread.addFirst(new Part(false, () -> {
-                        node.snapshots().end(task.stage(), asked.step() + 1, stage.weights());
+                        node.snapshots().end(write, stage.weights());
                         node.copies().kept(task.stage(), asked.step() + 1);
                     }));
                 }

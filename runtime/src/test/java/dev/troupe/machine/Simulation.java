@@ -40,7 +40,7 @@ final class Simulation {
     private final SimulatedNodes nodes = new SimulatedNodes();
     private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
     private final Move takesOver = new Move("another coordinator takes over", this::takeOver);
-    private final Move comesBack = new Move("a node comes back", () -> join(nodes.nextToComeBack()));
+    private final Move comesBack = new Move("a node comes back", this::comeBack);
     // By rank: what its node has started last, and whom the coordinator tells.
     private final SimulatedRank[] started;
     private final SimulatedRank[] known;
@@ -70,9 +70,9 @@ final class Simulation {
         this.protocol = protocol;
         this.truth = truth;
         this.world = world;
-        this.hosting = new Hosting(firstHosts(), world.keepers(), order.firstStep());
+        this.hosting = new Hosting(firstHosts(), world.buddies(), order.firstStep());
         this.coordinator = new CoordinatorMachine(order, hosting);
-        this.carrier = new Carrier(plan.rankCount(), protocol.fencesEpochs());
+        this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
         this.committed = order.firstStep();
         this.started = new SimulatedRank[plan.rankCount()];
         this.known = new SimulatedRank[plan.rankCount()];
@@ -95,6 +95,11 @@ final class Simulation {
         nodes.add(node);
         ask(new CoordinatorEvent.NodeJoined(name));
         return node;
+    }
+
+    private void comeBack() {
+        join(nodes.nextToComeBack()).come(new CoordinatorCommand.EnterEpoch(coordinator.epoch(), List.of(), committed,
+                "it comes late", hosting.hosts(), hosting.since()));
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -182,7 +187,7 @@ final class Simulation {
         }
         Map<String, Testimony> told = nodes.testimonies(plan);
         Succession succession = Succession.of(told, new Commit(order.firstStep(), order.lossScale())).orElseThrow();
-        hosting = new Hosting(succession.hosts(), succession.since(), world.keepers(), order.firstStep());
+        hosting = new Hosting(succession.hosts(), succession.since(), world.buddies(), order.firstStep());
         coordinator = new CoordinatorMachine(
                 order.savedAt(checkpoints.isEmpty() ? order.savedStep() : checkpoints.getLast()), hosting, succession);
         told.keySet().forEach(node -> ask(new CoordinatorEvent.NodeJoined(node)));
@@ -281,10 +286,6 @@ final class Simulation {
             return false;
         }
         nodes.die(victim);
-        ranks.forEach(rank -> {
-            started[rank].fail();
-            started[rank].retire();
-        });
         return true;
     }
 
@@ -336,14 +337,11 @@ final class Simulation {
         return order.firstStep();
     }
 
-    void start(SimulatedNode node, Incarnation incarnation, long stepsDone) {
+    SimulatedRank start(SimulatedNode node, Incarnation incarnation, long stepsDone) {
         SimulatedRank rank = new SimulatedRank(this, plan, node, incarnation, stepsDone);
         started[rank.rank()] = rank;
         alive.add(rank);
-    }
-
-    void retire(int rank) {
-        started[rank].retire();
+        return rank;
     }
 
     void hosted(SimulatedRank rank) {

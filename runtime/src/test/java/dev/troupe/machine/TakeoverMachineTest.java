@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the coordinator does where nodes come and go: two ranks on a node each, and a third node that keeps copies. */
 class TakeoverMachineTest {
-    private static final Hosting.Keepers SPARE = (_, present) -> present.contains("spare")
+    private static final Hosting.Buddies SPARE = (_, present) -> present.contains("spare")
             ? Map.of("a", "spare", "b", "spare")
             : Map.of();
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);

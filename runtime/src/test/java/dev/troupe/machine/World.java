@@ -19,14 +19,14 @@ record World(int withRanks, int standbys, boolean keepCopies) {
         return "node-" + node;
     }
 
-    Hosting.Keepers keepers() {
+    Hosting.Buddies buddies() {
         return keepCopies
                 ? (hosts, present) -> hosts.stream().distinct().filter(node -> present.size() > 1)
-                        .collect(Collectors.toMap(node -> node, node -> keeperOf(node, present)))
-                : Hosting.Keepers.NONE;
+                        .collect(Collectors.toMap(node -> node, node -> buddyOf(node, present)))
+                : Hosting.Buddies.NONE;
     }
 
-    private static String keeperOf(String node, Set<String> present) {
+    private static String buddyOf(String node, Set<String> present) {
         return Stream.concat(present.stream().filter(other -> other.compareTo(node) > 0), present.stream())
                 .filter(other -> !other.equals(node)).findFirst().orElseThrow();
     }

@@ -125,6 +125,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
             return;
         }
         agent.stop();
+        LOG.debug("node {}: {}", nodes.self(), tally.counters());
         try {
             agent.thread().join(CLOSE_TIMEOUT_MILLIS);
         } catch (InterruptedException e) {
