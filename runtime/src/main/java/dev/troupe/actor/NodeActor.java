@@ -347,7 +347,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private Behavior<Command> onCommitted(Committed told) {
         view.note(told.commit());
         if (node != null) {
-            node.snapshots().ifPresent(kept -> view.takeUnwanted(told.commit()).forEach(kept::forget));
+            long before = told.commit().stepsDone() - 1; // nothing goes back further
+            node.snapshots().ifPresent(kept -> view.unwanted().forEach(rank -> kept.forget(rank, before)));
         }
         return this;
     }

@@ -23,7 +23,7 @@ final class NodeView {
     // For each rank its node.
     private List<String> hosts = List.of();
     private Map<String, Integer> since = Map.of();
-    // Who keeps copies, until what is not wanted here any more is known to stand elsewhere.
+    // Who keeps copies, as was said last.
     private Optional<NodeActor.KeepCopies> buddies = Optional.empty();
 
     NodeView(String name) {
@@ -76,15 +76,13 @@ final class NodeView {
         return routes;
     }
 
-    /** Ranks whose snapshots are of no use here after a commit: they live elsewhere, and their buddies have that before it. */
-    List<Integer> takeUnwanted(Commit commit) {
-        if (buddies.isEmpty() || commit.stepsDone() <= buddies.get().stepsDone() + 1) {
-            return List.of();
-        }
-        List<String> now = buddies.get().buddies();
-        buddies = Optional.empty();
-        return IntStream.range(0, hosts.size())
-                .filter(rank -> !hosts.get(rank).equals(name) && !now.get(rank).equals(name)).boxed().toList();
+    /**
+     * Ranks whose snapshots are of no use here but for those of the last two commits: they live elsewhere, and others keep copies.
+     */
+    List<Integer> unwanted() {
+        return buddies.stream().flatMap(keep -> IntStream.range(0, hosts.size())
+                .filter(rank -> !hosts.get(rank).equals(name) && !keep.buddies().get(rank).equals(name)).boxed())
+                .toList();
     }
 
     /** The ranks that live on this node. */

@@ -179,7 +179,7 @@ public final class CoordinatorMachine {
     }
 
     private void keepCopies(List<CoordinatorCommand> commands) {
-        if (hosting.chooseBuddies(stepsDone)) {
+        if (hosting.chooseBuddies()) {
             tellBuddies(commands);
         }
     }
@@ -343,7 +343,6 @@ public final class CoordinatorMachine {
             case UPDATING -> {
                 stepsDone++;
                 recoveries = 0;
-                hosting.committed(stepsDone);
                 commands.add(new CoordinatorCommand.CommitStep(
                         result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus)),
                         new Commit(stepsDone, lossScale)));

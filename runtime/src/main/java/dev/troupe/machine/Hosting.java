@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /**
  * Which node hosts each rank, which one keeps copies of its snapshots, and who has them of which steps. Who keeps has the two
- * newest of each rank, and has them still for a while when another is to keep them. One thread.
+ * newest of each rank; who does so no more has still those of the last two commits. One thread.
  */
 public final class Hosting {
     /** Who keeps copies for whom. */
@@ -56,8 +56,6 @@ public final class Hosting {
     // By rank: who is to keep copies, and who has some.
     private final String[] buddies;
     private final List<Map<String, Copies>> copies;
-    // After how many steps buddies were chosen last.
-    private long chosenAfter;
 
     /**
      * @param hosts
@@ -104,13 +102,6 @@ public final class Hosting {
         }
     }
 
-    /** A step is committed: who is not to keep copies any more frees them once those who are have what they need. */
-    void committed(long stepsDone) {
-        if (stepsDone > chosenAfter + 1) {
-            ranks().forEach(rank -> copies.get(rank).keySet().removeIf(node -> !node.equals(buddies[rank])));
-        }
-    }
-
     /**
      * After how many steps ranks that are lost can go on elsewhere: so many as are committed, or one less; empty where no copies
      * are left.
@@ -145,16 +136,12 @@ public final class Hosting {
         }
     }
 
-    /** Chooses buddies anew, after so many steps; returns whether any is another than before. */
-    boolean chooseBuddies(long stepsDone) {
+    /** Chooses buddies anew; returns whether any is another than before. */
+    boolean chooseBuddies() {
         Map<String, String> chosen = rule.of(hosts(), present);
         List<String> before = buddies();
         Arrays.setAll(buddies, rank -> chosen.get(hosts[rank]));
-        boolean isChanged = !buddies().equals(before);
-        if (isChanged) {
-            chosenAfter = stepsDone;
-        }
-        return isChanged;
+        return !buddies().equals(before);
     }
 
     /** The buddies of these ranks are too slow: nobody waits for copies of them until buddies are chosen again. */

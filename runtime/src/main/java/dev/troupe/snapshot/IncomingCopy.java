@@ -10,7 +10,7 @@ public final class IncomingCopy {
 
     IncomingCopy(Snapshot snapshot, long stepsDone) {
         this.snapshot = snapshot;
-        this.writing = snapshot.begin();
+        this.writing = snapshot.begin(stepsDone);
         this.stepsDone = stepsDone;
     }
 

@@ -19,6 +19,8 @@ final class Snapshot implements AutoCloseable {
     /** -1 while nothing whole stands here. Written under the lock. */
     private volatile long stepsDone = -1;
     private long writing;
+    /** After how many steps what is being written, or was last, is. */
+    private long writingAfter = -1;
 
     Snapshot(SnapshotLayout layout) {
         this.layout = layout;
@@ -36,7 +38,7 @@ final class Snapshot implements AutoCloseable {
 
     /** Copies a state over the one that is here. */
     synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
-        begin();
+        begin(afterSteps);
         for (StateTensor named : state) {
             if (!named.copy() || !isWritten(named, state)) {
                 engine.copyToHost(named.tensor(), 0, slice(layout.regions().get(named.name())));
@@ -55,9 +57,15 @@ final class Snapshot implements AutoCloseable {
     }
 
     /** Begins to write over what is here; returns the number of this writing. */
-    synchronized long begin() {
+    synchronized long begin(long afterSteps) {
         stepsDone = -1;
+        writingAfter = afterSteps;
         return ++writing;
+    }
+
+    /** Whether what stands here, or is to, is the state after so many steps or more. */
+    synchronized boolean isSince(long steps) {
+        return writingAfter >= steps;
     }
 
     /** Which writing made what stands here; negative where that is not the state after so many steps. */
@@ -95,7 +103,7 @@ final class Snapshot implements AutoCloseable {
     /** Frees the memory; whoever still reads or writes a part hears that it has none. */
     @Override
     public synchronized void close() {
-        begin();
+        begin(-1);
         arena.close();
     }
 }

@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
-import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -68,9 +67,13 @@ public final class Snapshots implements AutoCloseable {
             }
         }
 
-        synchronized void forget() {
-            isForgotten = true;
-            IntStream.range(0, COPIES).forEach(this::free);
+        synchronized boolean forget(long before) {
+            isForgotten = IntStream.range(0, COPIES).mapToObj(slots::get)
+                    .noneMatch(snapshot -> snapshot != null && snapshot.isSince(before));
+            if (isForgotten) {
+                IntStream.range(0, COPIES).forEach(this::free);
+            }
+            return isForgotten;
         }
     }
 
@@ -130,23 +133,16 @@ public final class Snapshots implements AutoCloseable {
         return whole(rank, stage).map(Snapshot::stepsDone).filter(steps -> steps >= 0).sorted().toList();
     }
 
-    /** Forgets what a rank has kept and what was copied of it, and frees the memory. */
-    public void forget(int rank) {
-        forget((IntPredicate) kept -> kept == rank);
-    }
-
-    private void forget(IntPredicate ranks) {
-        pairs.entrySet().removeIf(entry -> {
-            boolean isForgotten = ranks.test(entry.getKey().rank());
-            if (isForgotten) {
-                entry.getValue().forget();
-            }
-            return isForgotten;
-        });
+    /**
+     * Forgets what a rank kept and what was copied of it, and frees the memory, of each stage of which all is of fewer steps than
+     * these, also what is still coming.
+     */
+    public void forget(int rank, long before) {
+        pairs.entrySet().removeIf(entry -> entry.getKey().rank() == rank && entry.getValue().forget(before));
     }
 
     @Override
     public void close() {
-        forget(_ -> true);
+        pairs.values().removeIf(pair -> pair.forget(Long.MAX_VALUE));
     }
 }

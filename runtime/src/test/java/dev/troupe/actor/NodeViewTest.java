@@ -2,8 +2,6 @@ package dev.troupe.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.machine.Commit;
-import dev.troupe.machine.LossScale;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,11 +32,10 @@ class NodeViewTest {
     }
 
     @Test
-    void shouldForgetWhatOthersKeepOnceTheyHaveIt() {
+    void shouldNotWantWhatOthersKeep() {
+        assertEquals(List.of(), view.unwanted(), "nobody has said yet who keeps what");
         view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
-        assertEquals(List.of(), view.takeUnwanted(commit(5)), "the new buddy may not have it yet");
-        assertEquals(List.of(2), view.takeUnwanted(commit(6)));
-        assertEquals(List.of(), view.takeUnwanted(commit(7)), "once");
+        assertEquals(List.of(2), view.unwanted());
     }
 
     @Test
@@ -52,7 +49,4 @@ class NodeViewTest {
         return new NodeActor.EnterEpoch(epoch, List.of(0), 3, List.of(hosts), Map.of());
     }
 
-    private static Commit commit(long stepsDone) {
-        return new Commit(stepsDone, LossScale.none(stepsDone));
-    }
 }

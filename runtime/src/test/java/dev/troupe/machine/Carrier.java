@@ -148,13 +148,10 @@ final class Carrier {
         }
     }
 
-    /** Adds to the list the edges on which a message is on its way. */
-    void addFlying(List<Edge> edges) {
-        roads.forEach((edge, road) -> {
-            if (!road.flying.isEmpty()) {
-                edges.add(edge);
-            }
-        });
+    /** The edges on which a message is on its way. */
+    List<Edge> flying() {
+        return roads.entrySet().stream().filter(road -> !road.getValue().flying.isEmpty()).map(Map.Entry::getKey)
+                .toList();
     }
 
     /** What becomes of the first message of an edge. */

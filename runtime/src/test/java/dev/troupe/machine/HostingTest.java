@@ -21,15 +21,15 @@ class HostingTest {
         hosting.join("a");
         hosting.join("b");
         hosting.join("spare");
-        assertTrue(hosting.chooseBuddies(4));
+        assertTrue(hosting.chooseBuddies());
     }
 
     @Test
     void shouldChooseBuddiesOnceUntilNodesChange() {
         assertEquals(List.of("spare", "spare"), hosting.buddies());
-        assertFalse(hosting.chooseBuddies(4));
+        assertFalse(hosting.chooseBuddies());
         assertEquals(List.of(), hosting.lose("spare"));
-        assertTrue(hosting.chooseBuddies(4));
+        assertTrue(hosting.chooseBuddies());
         assertEquals(List.of("b", "a"), hosting.buddies());
     }
 
@@ -72,7 +72,7 @@ class HostingTest {
         hosting.giveUpCopies(List.of(1));
         assertEquals(List.of(), hosting.uncopied(4));
         assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(1), 6));
-        assertTrue(hosting.chooseBuddies(4));
+        assertTrue(hosting.chooseBuddies());
         assertEquals(List.of(1), hosting.uncopied(4));
     }
 
@@ -80,23 +80,14 @@ class HostingTest {
     void shouldFindCopiesWhereTheyWereUntilTheNewBuddyHasSome() {
         hosting.copied(0, "spare", 4);
         hosting.lose("spare");
-        hosting.chooseBuddies(4);
+        hosting.chooseBuddies();
         hosting.copied(0, "b", 4);
         hosting.join("spare");
-        assertTrue(hosting.chooseBuddies(4));
+        assertTrue(hosting.chooseBuddies());
         hosting.lose("a");
         assertEquals(OptionalLong.of(4), hosting.recoverable(List.of(0), 4));
         hosting.move(List.of(0), 4, 1);
         assertEquals(List.of("b", "b"), hosting.hosts());
-    }
-
-    @Test
-    void shouldNotCountOnWhatIsFreedTwoCommitsAfterBuddiesAreChosen() {
-        hosting.copied(0, "b", 5);
-        hosting.committed(5);
-        assertEquals(OptionalLong.of(5), hosting.recoverable(List.of(0), 5));
-        hosting.committed(6);
-        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(0), 5));
     }
 
     @Test
@@ -113,7 +104,7 @@ class HostingTest {
         hosting.copied(0, "spare", 4);
         hosting.lose("spare");
         hosting.join("spare");
-        hosting.chooseBuddies(4);
+        hosting.chooseBuddies();
         assertEquals(List.of(0, 1), hosting.uncopied(4));
     }
 }

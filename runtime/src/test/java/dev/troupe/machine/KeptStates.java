@@ -16,6 +16,7 @@ final class KeptStates {
         private final long[] weights = new long[2];
         // Of each slot, the number of the last write that began.
         private final int[] writes = new int[2];
+        private final long[] writtenAfter = {-1, -1};
 
         int target(long steps) {
             int newest = stepsDone[0] >= stepsDone[1] ? 0 : 1;
@@ -34,6 +35,7 @@ final class KeptStates {
         Pair pair = pairs.computeIfAbsent(stage, _ -> new Pair());
         int slot = pair.target(stepsDone);
         pair.stepsDone[slot] = -1;
+        pair.writtenAfter[slot] = stepsDone;
         return new Write(stage, stepsDone, slot, ++pair.writes[slot]);
     }
 
@@ -59,8 +61,11 @@ final class KeptStates {
         return LongStream.of(pairs.getOrDefault(stage, new Pair()).stepsDone).filter(steps -> steps >= 0);
     }
 
-    void forget(int stage) {
-        pairs.remove(stage);
+    /** Forgets a stage where all of it, also what is still coming, is of fewer steps. */
+    void forget(int stage, long before) {
+        if (LongStream.of(pairs.getOrDefault(stage, new Pair()).writtenAfter).allMatch(steps -> steps < before)) {
+            pairs.remove(stage);
+        }
     }
 
     @Override

@@ -26,7 +26,6 @@ final class SimulatedCopies {
     private final Move ends;
     private final Move tells;
     private List<String> buddies = List.of();
-    private long routedAfter;
     private Copy underWay;
 
     SimulatedCopies(Simulation run, SimulatedNode from) {
@@ -52,7 +51,6 @@ final class SimulatedCopies {
     /** Who keeps copies from now on, and of what at once. */
     void route(CoordinatorCommand.KeepCopies keep, Collection<Integer> ranks) {
         buddies = keep.buddies();
-        routedAfter = keep.stepsDone();
         for (long stepsDone = keep.stepsDone(); stepsDone <= keep.stepsDone() + 1; stepsDone++) {
             long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
             ranks.stream().flatMapToInt(run::stagesOf).filter(stage -> from.snapshots().find(stage, steps).isPresent())
@@ -60,13 +58,10 @@ final class SimulatedCopies {
         }
     }
 
-    /** Ranks whose snapshots are of no use here after a commit. */
-    List<Integer> takeUnwanted(Commit commit, Collection<Integer> ranks) {
-        return commit.stepsDone() <= routedAfter + 1
-                ? List.of()
-                : IntStream.range(0, buddies.size())
-                        .filter(rank -> !ranks.contains(rank) && !buddies.get(rank).equals(from.name())).boxed()
-                        .toList();
+    /** Ranks whose snapshots are of no use here but for those of the last two commits. */
+    IntStream unwanted(Collection<Integer> ranks) {
+        return IntStream.range(0, buddies.size())
+                .filter(rank -> !ranks.contains(rank) && !buddies.get(rank).equals(from.name()));
     }
 
     /** A rank of this node has kept a stage after so many steps. */

@@ -97,8 +97,8 @@ final class SimulatedNode {
             case CoordinatorCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
             case CoordinatorCommand.CommitStep(var _, Commit commit) -> {
                 commits.put(commit.stepsDone(), commit);
-                copies.takeUnwanted(commit, hosted.keySet())
-                        .forEach(rank -> run.stagesOf(rank).forEach(snapshots::forget));
+                copies.unwanted(hosted.keySet()).flatMap(run::stagesOf)
+                        .forEach(stage -> snapshots.forget(stage, commit.stepsDone() - 1));
             }
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }

@@ -59,6 +59,7 @@ final class Simulation {
     private final List<Long> checkpoints = new ArrayList<>();
     private final List<Long> heldOut = new ArrayList<>();
     private long committed;
+    private boolean isUpdating; // and so a step may be committed before a death is heard of
 
     Simulation(RunShape shape, RunOrder order) {
         this(shape, order, new Truth(shape.plan(), order), new World(shape.pipeline(), 0, false), Protocol.WHOLE);
@@ -154,7 +155,7 @@ final class Simulation {
                 moves.add(failureMoves.get(rank));
             }
         }
-        for (Edge edge : flying()) {
+        for (Edge edge : carrier.flying()) {
             moves.add(arrivals.computeIfAbsent(edge,
                     _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
         }
@@ -167,12 +168,6 @@ final class Simulation {
         if (nodes.hasSomeToComeBack() && !over && coordinator != null) {
             moves.add(comesBack);
         }
-    }
-
-    private List<Edge> flying() {
-        List<Edge> edges = new ArrayList<>();
-        carrier.addFlying(edges);
-        return edges;
     }
 
     private void arrive(Edge edge) {
@@ -254,12 +249,12 @@ final class Simulation {
 
     /** How many messages are on their way. */
     int messagesOnTheirWay() {
-        return mayFail && !over ? flying().size() : 0;
+        return mayFail && !over ? carrier.flying().size() : 0;
     }
 
     /** Loses one of the messages on their way. */
     void lose(int message, boolean isNoticed) {
-        Edge edge = flying().get(message);
+        Edge edge = carrier.flying().get(message);
         Optional<SimulatedNode> receiver = nodes.receiverOf(edge);
         silentLosses += isNoticed && receiver.isPresent() ? 0 : 1;
         receiver.ifPresentOrElse(node -> node.lose(edge, isNoticed),
@@ -279,10 +274,8 @@ final class Simulation {
         List<Integer> ranks = IntStream.range(0, started.length)
                 .filter(rank -> hosting.hosts().get(rank).equals(victim.name())).boxed().toList();
         if (!mayFail || over || coordinator == null || victim.isDead() || nodes.hasUnnoticedDeath()
-                || nodes.living() == 1
-                || hosting.recoverable(ranks, committed).isEmpty()
-                // With no copies to wait for, a step may be committed before the coordinator hears of the death.
-                || !world.keepCopies() && committed > order.firstStep()) {
+                || nodes.living() == 1 || hosting.recoverable(ranks, committed).isEmpty()
+                || isUpdating && hosting.recoverable(ranks, committed + 1).isEmpty()) {
             return false;
         }
         nodes.die(victim);
@@ -291,7 +284,7 @@ final class Simulation {
 
     /** Has one of the messages on their way come twice. */
     void duplicate(int message) {
-        carrier.duplicate(flying().get(message));
+        carrier.duplicate(carrier.flying().get(message));
     }
 
     /** Has the coordinator be lost with all that it knows; false where it cannot be now. */
@@ -367,9 +360,12 @@ final class Simulation {
                     mayFail = true;
                     told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
                 }
-                case CoordinatorCommand.Update(var update, var told) ->
+                case CoordinatorCommand.Update(var update, var told) -> {
+                    isUpdating = true;
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
+                }
                 case CoordinatorCommand.CommitStep commit -> {
+                    isUpdating = false;
                     commit(commit.result());
                     nodes.tellAll(commit);
                 }
@@ -382,8 +378,8 @@ final class Simulation {
                 case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
                     commitCheckpoint(stepsDone, parts);
                 case CoordinatorCommand.KeepCopies keep -> nodes.tellAll(keep);
-                case CoordinatorCommand.AbandonCheckpoint _ -> {
-                } // it goes back to the step before
+                case CoordinatorCommand.AbandonCheckpoint(long stepsDone) ->
+                    assertEquals(committed, stepsDone, "steps in the checkpoint that is done without");
                 case CoordinatorCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
                 case CoordinatorCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
@@ -391,6 +387,7 @@ final class Simulation {
                 }
                 case CoordinatorCommand.EnterEpoch enter -> {
                     isCaughtUp = false;
+                    isUpdating &= enter.stepsDone() == committed && enter.restarted().size() < started.length;
                     committed = enter.stepsDone();
                     nodes.tellAll(enter);
                 }

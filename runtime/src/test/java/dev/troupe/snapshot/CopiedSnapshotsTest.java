@@ -113,8 +113,10 @@ class CopiedSnapshotsTest {
         state.keep(here, 2, 1, 1);
         OutgoingCopy reading = here.read(2, 1, 1).orElseThrow();
         IncomingCopy writing = accept(1);
-        here.forget(2);
-        there.forget(2);
+        there.forget(2, 1);
+        assertTrue(writing.write(0, MemorySegment.ofArray(new byte[4])), "it is of a step that is to stay");
+        here.forget(2, 2);
+        there.forget(2, 2);
         assertEquals(List.of(), here.versions(2, 1));
         assertFalse(reading.read(0, MemorySegment.ofArray(new byte[4])));
         assertFalse(writing.write(0, MemorySegment.ofArray(new byte[4])));

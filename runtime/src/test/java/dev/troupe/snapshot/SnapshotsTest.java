@@ -74,8 +74,14 @@ class SnapshotsTest {
     @Test
     void shouldForgetARank() {
         keep(1);
-        snapshots.forget(0);
+        snapshots.forget(0, 1);
+        assertEquals(1, find(1));
+        keep(2);
+        snapshots.forget(0, 2);
+        assertEquals(1, find(1), "beside what is to stay");
+        snapshots.forget(0, 3);
         assertTrue(snapshots.find(0, 0, 1).isEmpty());
+        assertTrue(snapshots.find(0, 0, 2).isEmpty());
     }
 
     @Test

@@ -73,7 +73,7 @@ class ArrivalTest {
                     assertTrue(isRefused || frame == 0, "frame " + frame + " bit " + bit); // what never began is no copy
                 } else {
                     state.requireKept(there, RANK, STAGE, 1);
-                    there.forget(RANK);
+                    there.forget(RANK, 2);
                     unnoticed++;
                 }
             }
