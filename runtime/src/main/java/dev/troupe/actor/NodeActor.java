@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
@@ -92,6 +93,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     record Committed(Commit commit) implements Command {
     }
 
+    /** Write the parts of these ranks from what they kept; {@link TrainingCoordinator.CheckpointHappened} answers for each. */
+    record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements Command {
+        WriteParts {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
     /** The run is over, for this reason if it failed. */
     record RunEnded(long stepsDone, Optional<String> failure) implements Command {
     }
@@ -170,10 +178,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     // By rank; one that lives here is not in it whose engine could not be opened.
     private final Map<Integer, RankResources> hosted = new TreeMap<>();
     private final List<RankResources> retired = new ArrayList<>();
+    private final PartWriter parts = new PartWriter();
     // By the first rank of the group, which may live elsewhere.
     private final Map<Integer, ActorRef<TensorParallelGroup.Command>> groups = new HashMap<>();
     private Optional<WarmUp> warmUp = Optional.empty();
+    // Both are there once it was told what to host.
     private NodeContext node;
+    private NodeCopies copies;
     private boolean isOver;
 
     private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup,
@@ -197,7 +208,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(KeepCopies.class, this::onKeepCopies)
-                .onMessage(Committed.class, this::onCommitted).onMessage(Testify.class, _ -> onTestify())
+                .onMessage(Committed.class, this::onCommitted).onMessage(WriteParts.class, this::onWriteParts)
+                .onMessage(Testify.class, _ -> onTestify())
                 .onMessage(CopyCame.class, this::onCopyCame).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
@@ -225,6 +237,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), Reason.of(failure)));
             return this;
         }
+        copies = new NodeCopies(setup.name(), node,
+                event -> coordinator.tell(new TrainingCoordinator.Happened(event)));
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
         view.begin(host);
@@ -257,39 +271,16 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             node.copies().route(view.routes(setup.neighbours()::indexOf));
             // What a rank kept before this was heard may have gone elsewhere.
             for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
-                copy(steps);
-                tellCopies(keep.buddies(), steps);
+                copies.send(hosted.values(), steps);
+                copies.tellAll(keep.buddies(), steps);
             }
         }
         return this;
     }
 
-    private void copy(long stepsDone) {
-        node.snapshots().ifPresent(kept -> hosted.values().forEach(rank -> rank.stages().stream()
-                .filter(stage -> kept.find(rank.rank(), stage, stepsDone).isPresent())
-                .forEach(stage -> node.copies().kept(rank.rank(), stage, stepsDone))));
-    }
-
-    /** The coordinator hears of a rank when all its stages are here. */
     private Behavior<Command> onCopyCame(CopyCame came) {
-        tellCopy(came.rank(), came.stepsDone());
+        copies.tell(came.rank(), came.stepsDone());
         return this;
-    }
-
-    /** What came before this node was told what to host, nobody here has heard of. */
-    private void tellCopies(List<String> buddies, long stepsDone) {
-        for (int rank = 0; rank < buddies.size(); rank++) {
-            if (buddies.get(rank).equals(setup.name())) {
-                tellCopy(rank, stepsDone);
-            }
-        }
-    }
-
-    private void tellCopy(int rank, long stepsDone) {
-        if (NodeView.hasAll(node.plan(), node.snapshots().orElseThrow(), rank, stepsDone)) {
-            coordinator.tell(new TrainingCoordinator.Happened(
-                    new CoordinatorEvent.Copied(rank, setup.name(), stepsDone)));
-        }
     }
 
     private void retire(int rank) {
@@ -349,6 +340,13 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         if (node != null) {
             long before = told.commit().stepsDone() - 1; // nothing goes back further
             node.snapshots().ifPresent(kept -> view.unwanted().forEach(rank -> kept.forget(rank, before)));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onWriteParts(WriteParts order) {
+        if (node != null) {
+            parts.start(order, node, answer -> coordinator.tell(new TrainingCoordinator.CheckpointHappened(answer)));
         }
         return this;
     }
@@ -434,6 +432,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             all.forEach(RankResources::shutDown);
             long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();
             all.forEach(rank -> rank.close(deadlineNanos));
+            parts.awaitEnd(deadlineNanos);
             setup.release().run();
         }
         return this;

@@ -3,11 +3,9 @@ package dev.troupe.actor;
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
-import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Parcel;
@@ -265,12 +263,8 @@ final class RankResources {
             all.addAll(worker(stage).state());
         }
         try {
-            stages().forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
-            CheckpointPart part = node.checkpoints().writePart(stepsDone, rank, all);
-            if (stages().stream().anyMatch(stage -> node.faults().corruptsCheckpoint(rank, stage, stepsDone - 1))) {
-                node.checkpoints().damage(stepsDone, part);
-            }
-            return new CoordinatorEvent.CheckpointPartWritten(incarnation, part);
+            return new CoordinatorEvent.CheckpointPartWritten(incarnation,
+                    PartWriter.write(node, stepsDone, rank, all));
         } catch (CheckpointException unwritten) {
             return new CoordinatorEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
         }

@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
@@ -18,7 +18,6 @@ import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Succession;
 import dev.troupe.machine.Testimony;
 import dev.troupe.run.RunOutcome;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -63,6 +62,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record Happened(CoordinatorEvent event) implements Command {
     }
 
+    /** Something came of a checkpoint that is written beside training. */
+    record CheckpointHappened(CheckpointEvent event) implements Command {
+    }
+
     /** A node cannot host what it was told to, for the reason in this sentence. */
     record NodeFailed(String name, String reason) implements Command {
     }
@@ -93,6 +96,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     // Of the run from its beginning, until it shows that it is under way.
     private Hosting hosting;
     private CoordinatorMachine machine;
+    private Checkpoints checkpoints;
     /** There once all nodes have joined: nothing can stand still before. */
     private Optional<StallWatch> stallWatch = Optional.empty();
     private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
@@ -106,10 +110,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.setup = setup;
         this.timers = timers;
         this.hosting = new Hosting(setup.cast().hosts(), setup.cast().buddies(), setup.order().firstStep());
-        this.machine = new CoordinatorMachine(setup.order(), hosting);
+        this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.order()), hosting);
+        this.checkpoints = newCheckpoints(setup.order());
         this.reports = new RunReports(setup.listener(), setup.clock());
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
+    }
+
+    private Checkpoints newCheckpoints(RunOrder order) {
+        return new Checkpoints(setup, order, nodes, () -> machine.epoch(), getContext().getSelf());
     }
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
@@ -122,6 +131,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
+                .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
                 .onMessage(NodeFailed.class, this::onNodeFailed)
                 .onMessage(StatusTold.class, this::onStatusTold)
                 .onMessage(Stop.class, _ -> onStop())
@@ -183,7 +193,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (!gathering.isEnough(setup.present().get(), nodes.keySet(), now)) {
             return this;
         }
-        RunOrder order = setup.order();
+        RunOrder order = setup.order()
+                .savedAt(Checkpoint.newestSteps(setup.directory()).orElse(setup.order().savedStep()));
         Optional<Succession> succession = Succession.of(gathering.told(),
                 new Commit(order.firstStep(), order.lossScale()));
         if (succession.isEmpty()) {
@@ -192,9 +203,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         }
         hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().buddies(),
                 order.firstStep());
-        machine = new CoordinatorMachine(
-                order.savedAt(Checkpoint.newestSteps(setup.directory()).orElse(order.savedStep())), hosting,
-                succession.get());
+        machine = new CoordinatorMachine(Checkpoints.ofRanks(order), hosting, succession.get());
+        checkpoints = newCheckpoints(order);
         stallWatch = Optional.of(newStallWatch());
         Behavior<Command> next = host(List.copyOf(nodes.keySet()));
         return next == this
@@ -236,8 +246,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return stallWatch.isEmpty() ? this : take(happened.event());
     }
 
+    private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
+        return carryOut(() -> {
+            checkpoints.take(happened.event());
+            return List.of();
+        });
+    }
+
     private Behavior<Command> take(CoordinatorEvent event) {
-        return carryOut(() -> machine.on(event));
+        return carryOut(() -> checkpoints.holdsBack(event) ? List.of() : machine.on(event));
     }
 
     private Behavior<Command> carryOut(Supplier<List<CoordinatorCommand>> commands) {
@@ -248,14 +265,27 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                     return next; // the run is over
                 }
             }
-            return this;
         } catch (RuntimeException failure) { // of the listener, a full disk above all
             getContext().getLog().debug("the coordinator cannot go on", failure);
             return end(Optional.of(Reason.of(failure)));
         }
+        return takeUpAgain();
+    }
+
+    /** What waited for a checkpoint need not any more. */
+    private Behavior<Command> takeUpAgain() {
+        Optional<CoordinatorCommand> command = checkpoints.takeCommand();
+        if (command.isPresent()) {
+            return carryOut(() -> List.of(command.get()));
+        }
+        Optional<CoordinatorEvent> event = checkpoints.takeEvent();
+        return event.isPresent() ? take(event.get()) : this;
     }
 
     private Behavior<Command> carryOut(CoordinatorCommand command) {
+        if (checkpoints.holdsBack(command)) {
+            return this;
+        }
         switch (command) {
             case CoordinatorCommand.StartPass(Pass pass, var told) -> startPass(pass, told);
             case CoordinatorCommand.Update(var update, var told) ->
@@ -263,6 +293,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
                 reports.committed(result);
                 nodes.values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
+                checkpoints.committed(commit, hosting.hosts());
             }
             case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> reports.heldOut(stepsDone, loss);
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
@@ -274,13 +305,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 return writeCheckpoint(write);
             }
             case CoordinatorCommand.CommitCheckpoint commit -> {
-                return commitCheckpoint(commit);
+                return take(checkpoints.commit(commit));
             }
-            case CoordinatorCommand.AbandonCheckpoint(long stepsDone) -> setup.checkpoints().abandon(stepsDone);
-            case CoordinatorCommand.ReportCheckpointFailed(long stepsDone, String why) -> {
-                setup.listener().onCheckpointFailed(stepsDone, why);
-                EventLog.ofRun(machine.epoch(), stepsDone, "a checkpoint could not be written: " + why);
-            }
+            case CoordinatorCommand.AbandonCheckpoint(long stepsDone) -> checkpoints.abandon(stepsDone);
+            case CoordinatorCommand.ReportCheckpointFailed(long stepsDone, String why) ->
+                checkpoints.reportFailed(stepsDone, why);
             case CoordinatorCommand.Finish _ -> {
                 return end(Optional.empty());
             }
@@ -292,27 +321,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> writeCheckpoint(CoordinatorCommand.WriteCheckpoint write) {
-        if (write.ranks().size() == setup.order().rankCount()) { // else it is begun, and has its room
-            try {
-                setup.checkpoints().requireRoom();
-            } catch (CheckpointException full) {
-                return take(new CoordinatorEvent.CheckpointFailed(full.getMessage()));
-            }
+        Optional<CoordinatorEvent> refusal = checkpoints.refusal(write);
+        if (refusal.isPresent()) {
+            return take(refusal.get());
         }
         tellRanks(write.ranks(), new ScheduleActor.WriteCheckpoint(write.stepsDone()));
         return this;
-    }
-
-    private Behavior<Command> commitCheckpoint(CoordinatorCommand.CommitCheckpoint commit) {
-        Path directory;
-        try {
-            directory = setup.checkpoints().commit(commit.stepsDone(), commit.lossScale(), commit.parts());
-        } catch (CheckpointException unwritten) {
-            return take(new CoordinatorEvent.CheckpointFailed(unwritten.getMessage()));
-        }
-        setup.listener().onCheckpoint(commit.stepsDone(), directory);
-        EventLog.ofRun(machine.epoch(), commit.stepsDone(), "a checkpoint stands");
-        return take(new CoordinatorEvent.CheckpointCommitted());
     }
 
     private void startPass(Pass pass, List<Integer> told) {
@@ -374,6 +388,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
         }
         Behavior<Command> next = watchCopies(now);
+        if (next == this) {
+            next = carryOut(() -> {
+                checkpoints.look(setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+                return List.of();
+            });
+        }
         if (next != this) {
             return next;
         }

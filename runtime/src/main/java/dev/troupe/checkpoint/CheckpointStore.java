@@ -81,8 +81,12 @@ public final class CheckpointStore {
      *             where there is not
      */
     public void requireRoom() {
+        requireRoom(expectedBytes);
+    }
+
+    private void requireRoom(long bytes) {
         try {
-            long needed = expectedBytes + OVERHEAD_BYTES;
+            long needed = bytes + OVERHEAD_BYTES;
             long free = disk.freeBytes(runDirectory);
             if (free < needed) {
                 throw new CheckpointException(String.format(Locale.ROOT,
@@ -100,13 +104,14 @@ public final class CheckpointStore {
      * Writes the file of one rank, under a name of its own until the checkpoint is committed.
      *
      * @throws CheckpointException
-     *             where it cannot be written
+     *             where it cannot be written, or there is no room for it
      */
     public CheckpointPart writePart(long stepsDone, int rank, Collection<TensorPart> tensors) {
         String name = PartFile.newName(rank);
         Path file = folder.partial(stepsDone).resolve(name);
         try {
             Files.createDirectories(file.getParent());
+            requireRoom(tensors.stream().mapToLong(part -> part.tensor().byteCount()).sum());
             disk.write(file, metadata(stepsDone, rank, tensors), tensors.stream().map(TensorPart::tensor).toList());
             return PartFile.describe(file, name);
         } catch (WeightException unwritten) {

@@ -3,6 +3,7 @@ package dev.troupe.cluster;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
 
 /** How control messages are written whose parts are of sealed types: with the name of the record, not of its class. */
@@ -14,6 +15,8 @@ public final class ControlModule extends SimpleModule {
         super("troupe-control");
         setMixInAnnotation(CoordinatorEvent.class, Named.class);
         registerAll(CoordinatorEvent.class);
+        setMixInAnnotation(CheckpointEvent.class, Named.class);
+        registerAll(CheckpointEvent.class);
     }
 
     private void registerAll(Class<?> family) {

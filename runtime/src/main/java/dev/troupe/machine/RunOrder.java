@@ -40,6 +40,17 @@ public record RunOrder(int rankCount, long firstStep, long stepCount, LongToDoub
                 checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries);
     }
 
+    /** Whether ranks keep what they are at each commit, so that what is due on the way is written from that, beside training. */
+    public boolean keepsSnapshots() {
+        return mostRecoveries > 0;
+    }
+
+    /** The same for a run whose ranks write the checkpoint at its end alone. */
+    public RunOrder withLastCheckpointOnly() {
+        return new RunOrder(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, heldOutEvery, 0,
+                savedStep, endsWithCheckpoint, places, mostRecoveries);
+    }
+
     /** Whether what is to happen every so many steps happens after so many; 0 for never. */
     static boolean isDue(long every, long stepsDone) {
         return every > 0 && stepsDone % every == 0;

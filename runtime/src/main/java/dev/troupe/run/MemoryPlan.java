@@ -34,12 +34,12 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *            an engine as the ranks will have, for the sizes of what it keeps
      * @param measuresHeldOut
      *            whether the run makes passes over held-out data
-     * @param recovers
-     *            whether ranks keep what they need to start again inside a step
+     * @param snapshots
+     *            how often ranks keep what they need to start again inside a step; 0 where they do not
      * @param copies
      *            whether other nodes have copies of that
      */
-    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, boolean recovers, boolean copies) {
+    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, int snapshots, boolean copies) {
         requireStagesThatCanBe(plan);
         // How many messages of an edge can be sent and not received if no credit ever holds one up: so many may wait at
         // their sender, since a send does not wait.
@@ -49,7 +49,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 .certify(plan.heldOut().plan(), Purpose.FORWARD_ONLY, Integer.MAX_VALUE).messagesInFlight();
         List<RankMemory> ranks = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, recovers, copies)) {
+            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots, copies)) {
                 walk.over(plan.training(), unreceived);
                 if (measuresHeldOut) {
                     walk.over(plan.heldOut(), heldOutUnreceived);

@@ -57,7 +57,7 @@ final class MemoryWalk implements AutoCloseable {
     private final Map<Integer, Stage> stages = new TreeMap<>();
     private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
-    private final boolean recovers;
+    private final int snapshots;
     private final boolean copies;
     private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
@@ -67,9 +67,9 @@ final class MemoryWalk implements AutoCloseable {
     private Map<Edge, Integer> unreceived = Map.of();
     private long mostSentBytes;
 
-    MemoryWalk(TrainingPlan plan, int rank, Engine engine, boolean recovers, boolean copies) {
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots, boolean copies) {
         this.plan = plan;
-        this.recovers = recovers;
+        this.snapshots = snapshots;
         this.copies = copies;
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
@@ -171,7 +171,7 @@ final class MemoryWalk implements AutoCloseable {
 
     /** Before a stage makes one more: at most so many as can be unreceived are at the transport then, or all in the log. */
     private void makeRoom(Action send, boolean isEnd) {
-        if (!isEnd && !recovers && plan.needsMessage(send)) {
+        if (!isEnd && snapshots == 0 && plan.needsMessage(send)) {
             Edge edge = Edge.of(plan.training().plan(), send);
             Queue<Tensor> tensors = sent.get(edge);
             while (tensors != null && tensors.size() >= unreceived.get(edge)) {
@@ -190,11 +190,11 @@ final class MemoryWalk implements AutoCloseable {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
-        long kept = Snapshots.COPIES * stages.values().stream()
+        long kept = stages.values().stream()
                 .mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
                 engine.allocatedBytes() - stateBytes - boundary, boundary,
-                recovers ? kept : 0, copies ? kept : 0);
+                snapshots * kept, copies ? Snapshots.COPIES * kept : 0);
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {

@@ -31,6 +31,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
@@ -105,7 +106,7 @@ public final class PreparedRun implements AutoCloseable {
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
             try (Engine sizes = engine.open()) {
-                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), recovers(), keepsCopies());
+                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), snapshots(), keepsCopies());
             }
             MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
                     keepsCopies() ? request.ranksCopiedHere() : List.of());
@@ -295,6 +296,12 @@ public final class PreparedRun implements AutoCloseable {
     /** Whether a rank that fails is started again; an experiment measures the run without what that takes. */
     public boolean recovers() {
         return leavesWeights() && spec().recovery().enabled();
+    }
+
+    /** How often a rank keeps its state: once more where checkpoints are written beside training. */
+    private int snapshots() {
+        int copies = spec().training().checkpointEvery() > 0 ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
+        return recovers() ? copies : 0;
     }
 
     /** Whether nodes have copies of each other's snapshots. */

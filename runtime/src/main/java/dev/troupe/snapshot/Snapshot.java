@@ -2,9 +2,11 @@ package dev.troupe.snapshot;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.model.StateTensor;
+import dev.troupe.parallel.TensorSlice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The state of one stage of a rank after so many steps, in host memory that is used again for a later state. What is
@@ -13,6 +15,10 @@ import java.util.List;
  * <p>Thread rule: any thread. A writing of a whole state holds up other parts for so long, a part for the time of its copy.
  */
 final class Snapshot implements AutoCloseable {
+    /** A tensor that files have from here: its name, and what of the whole it is. */
+    record OfFiles(String name, TensorSlice slice) {
+    }
+
     private final SnapshotLayout layout;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
@@ -21,6 +27,7 @@ final class Snapshot implements AutoCloseable {
     private long writing;
     /** After how many steps what is being written, or was last, is. */
     private long writingAfter = -1;
+    private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     Snapshot(SnapshotLayout layout) {
         this.layout = layout;
@@ -44,7 +51,14 @@ final class Snapshot implements AutoCloseable {
                 engine.copyToHost(named.tensor(), 0, slice(layout.regions().get(named.name())));
             }
         }
+        ofFiles = Optional.of(state.stream().filter(named -> !named.copy())
+                .map(named -> new OfFiles(named.name(), named.slice())).toList());
         stepsDone = afterSteps;
+    }
+
+    /** What files have of what stands here; empty for a copy, which came without. */
+    synchronized Optional<List<OfFiles>> ofFiles() {
+        return ofFiles;
     }
 
     /** Whether another tensor of the list writes the same region. */
@@ -60,6 +74,7 @@ final class Snapshot implements AutoCloseable {
     synchronized long begin(long afterSteps) {
         stepsDone = -1;
         writingAfter = afterSteps;
+        ofFiles = Optional.empty();
         return ++writing;
     }
 

@@ -3,9 +3,13 @@ package dev.troupe.snapshot;
 import dev.troupe.engine.Engine;
 import dev.troupe.model.StateTensor;
 import dev.troupe.weights.WeightSource;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
@@ -22,12 +26,18 @@ public final class Snapshots implements AutoCloseable {
     /** How many times the bytes of a state are kept: the older one may still be needed while the newer one is written. */
     public static final int COPIES = 2;
 
+    /** And once more where states are pinned, one at a time. */
+    public static final int COPIES_WHERE_PINNED = COPIES + 1;
+
     private record Key(int rank, int stage) {
     }
 
     /** Those of a stage. Its lock is for whoever writes; what stands is found without. */
     private static final class Pair {
         private final AtomicReferenceArray<Snapshot> slots = new AtomicReferenceArray<>(COPIES);
+        // How often each is pinned; one that would have been written over since is in no slot any more.
+        private final Map<Snapshot, Integer> pins = new IdentityHashMap<>();
+        private Optional<Snapshot> spare = Optional.empty();
         private boolean isForgotten;
 
         private long steps(int slot) {
@@ -53,25 +63,65 @@ public final class Snapshots implements AutoCloseable {
             boolean isAgain = steps(newest) < 0 || steps(newest) == stepsDone;
             int slot = isAgain ? newest : 1 - newest;
             Snapshot present = slots.get(slot);
-            if (present == null || !present.layout().equals(layout)) {
-                free(slot);
-                slots.set(slot, new Snapshot(layout));
+            if (present == null || pins.containsKey(present) || !present.layout().equals(layout)) {
+                letGo(slots.getAndSet(slot, null));
+                slots.set(slot, unused(layout));
             }
             return slots.get(slot);
         }
 
-        private void free(int slot) {
-            Snapshot present = slots.getAndSet(slot, null);
-            if (present != null) {
-                present.close();
+        private Snapshot unused(SnapshotLayout layout) {
+            Optional<Snapshot> fitting = spare.filter(snapshot -> snapshot.layout().equals(layout));
+            spare.filter(_ -> fitting.isEmpty()).ifPresent(Snapshot::close);
+            spare = Optional.empty();
+            return fitting.orElseGet(() -> new Snapshot(layout));
+        }
+
+        /** Of what is in no slot any more: whoever has pinned it still reads it. */
+        private void letGo(Snapshot snapshot) {
+            if (snapshot != null && !pins.containsKey(snapshot)) {
+                snapshot.close();
             }
         }
 
+        synchronized Optional<PinnedState> pin(long stepsDone) {
+            return whole().filter(snapshot -> snapshot.writingOf(stepsDone) >= 0)
+                    .flatMap(snapshot -> snapshot.ofFiles().stream().map(ofFiles -> {
+                        pins.merge(snapshot, 1, Integer::sum);
+                        return new PinnedState(snapshot, snapshot.writingOf(stepsDone), ofFiles,
+                                () -> unpin(snapshot));
+                    })).findFirst();
+        }
+
+        private synchronized void unpin(Snapshot snapshot) {
+            boolean isPinnedYet = isForgotten || pins.merge(snapshot, -1, Pair::sumOrNone) != null;
+            if (isPinnedYet || IntStream.range(0, COPIES).anyMatch(slot -> slots.get(slot) == snapshot)) {
+                return;
+            }
+            if (spare.isPresent()) {
+                snapshot.close();
+            } else {
+                spare = Optional.of(snapshot);
+            }
+        }
+
+        private static Integer sumOrNone(int count, int more) {
+            return count + more == 0 ? null : count + more;
+        }
+
+        /** Also frees what is pinned: who reads it hears that it is not there any more. */
         synchronized boolean forget(long before) {
             isForgotten = IntStream.range(0, COPIES).mapToObj(slots::get)
                     .noneMatch(snapshot -> snapshot != null && snapshot.isSince(before));
             if (isForgotten) {
-                IntStream.range(0, COPIES).forEach(this::free);
+                Set<Snapshot> all = Collections.newSetFromMap(new IdentityHashMap<>());
+                all.addAll(pins.keySet());
+                spare.ifPresent(all::add);
+                IntStream.range(0, COPIES).mapToObj(slot -> slots.getAndSet(slot, null)).filter(Objects::nonNull)
+                        .forEach(all::add);
+                all.forEach(Snapshot::close);
+                pins.clear();
+                spare = Optional.empty();
             }
             return isForgotten;
         }
@@ -114,6 +164,15 @@ public final class Snapshots implements AutoCloseable {
     /** The state of a stage after so many steps, to be sent in parts; empty where it is not kept. */
     public Optional<OutgoingCopy> read(int rank, int stage, long stepsDone) {
         return standing(rank, stage, stepsDone, OutgoingCopy::new);
+    }
+
+    /**
+     * The state of a stage after so many steps, as its rank kept it here, which stays as it is until it is given back; empty where it
+     * is not kept. Memory of its size is taken where the rank comes to write over it, and used again from then on.
+     */
+    public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
+        Pair pair = pairs.get(new Key(rank, stage));
+        return pair == null ? Optional.empty() : pair.pin(stepsDone);
     }
 
     private <T> Optional<T> standing(int rank, int stage, long stepsDone, BiFunction<Snapshot, Long, T> reader) {

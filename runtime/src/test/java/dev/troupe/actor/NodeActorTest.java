@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
+import dev.troupe.machine.CheckpointAttempt;
+import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
@@ -20,6 +22,7 @@ import dev.troupe.run.RequestException;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.WeightException;
@@ -27,9 +30,11 @@ import dev.troupe.weights.WeightSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -71,20 +76,40 @@ class NodeActorTest {
     @Test
     void shouldTrainAStepAndWriteACheckpoint() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
-        List<CoordinatorEvent.PassDone> done = List.of(next(CoordinatorEvent.PassDone.class),
-                next(CoordinatorEvent.PassDone.class));
+        List<CoordinatorEvent.PassDone> done = trainStep(ranks, 0);
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
         assertEquals(SmallRun.MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
-        ranks.forEach(rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false))));
-        next(CoordinatorEvent.Updated.class);
-        next(CoordinatorEvent.Updated.class);
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
         for (int answer = 0; answer < 2; answer++) {
             String file = next(CoordinatorEvent.CheckpointPartWritten.class).part().file();
             assertTrue(Files.exists(home.resolve("checkpoints/step-000001.partial").resolve(file)), file);
         }
+    }
+
+    @Test
+    void shouldWriteBesideTrainingWhatItsRanksWouldWrite() {
+        List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
+        trainStep(ranks, 0);
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
+        Set<String> byRanks = Set.of(next(CoordinatorEvent.CheckpointPartWritten.class).part().sha256(),
+                next(CoordinatorEvent.CheckpointPartWritten.class).part().sha256());
+        CheckpointAttempt attempt = new CheckpointAttempt(1, 0);
+        node.tell(new NodeActor.WriteParts(attempt, List.of(0, 1)));
+        Set<String> beside = new HashSet<>();
+        for (int rank = 0; rank < 2; rank++) {
+            var answer = coordinator.expectMessageClass(TrainingCoordinator.CheckpointHappened.class, PATIENCE);
+            beside.add(((CheckpointEvent.PartWritten) answer.event()).part().sha256());
+        }
+        assertEquals(byRanks, beside);
+    }
+
+    @Test
+    void shouldSayThatWhatIsToBeWrittenIsNotKept() {
+        host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
+        node.tell(new NodeActor.WriteParts(new CheckpointAttempt(7, 0), List.of(1)));
+        coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
+                new CheckpointAttempt(7, 0), 1, "what rank 1 kept after 7 steps is not there")));
     }
 
     @Test
@@ -226,6 +251,17 @@ class NodeActorTest {
                 failure());
     }
 
+    private List<CoordinatorEvent.PassDone> trainStep(List<ActorRef<ScheduleActor.Command>> ranks, long step) {
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(step, Pass.Kind.TRAINING))));
+        List<CoordinatorEvent.PassDone> done = List.of(next(CoordinatorEvent.PassDone.class),
+                next(CoordinatorEvent.PassDone.class));
+        ranks.forEach(
+                rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(step, 0.1, 1, step + 1, false))));
+        next(CoordinatorEvent.Updated.class);
+        next(CoordinatorEvent.Updated.class);
+        return done;
+    }
+
     /** Spawns a node with two ranks and waits until both have their weights; each announces itself before that. */
     private List<ActorRef<ScheduleActor.Command>> host(Supplier<Engine> open, WeightSource weights) {
         spawn(open, weights);
@@ -252,9 +288,13 @@ class NodeActorTest {
         TrainingPlan plan = TrainingPlan.of(SmallRun.MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         Transport transport = new HandOver();
+        Snapshots snapshots = new Snapshots();
         NodeGroups groups = NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30));
-        NodeContext context = run.context(plan, transport, groups, open, weights, home);
-        spawn(transport, _ -> context, groups::close);
+        NodeContext context = run.context(plan, transport, groups, Optional.of(snapshots), open, weights, home);
+        spawn(transport, _ -> context, () -> {
+            groups.close();
+            snapshots.close();
+        });
     }
 
     private void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {

@@ -12,6 +12,7 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.run.TrainingPlan;
+import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
 import java.lang.reflect.InvocationTargetException;
@@ -33,13 +34,13 @@ final class SmallRun implements AutoCloseable {
             Tokenizer.named("bytes"));
 
     /** What the ranks of a node share; without ranks, it rehearses. */
-    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> open,
-            WeightSource weights, Path home) {
+    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
+            Supplier<Engine> open, WeightSource weights, Path home) {
         return new NodeContext(plan, transport, groups, () -> {
             Engine engine = open.get();
             engines.add(engine);
             return engine;
-        }, weights, false, 0, Optional.empty(), new CopyRoutes(),
+        }, weights, false, 0, snapshots, new CopyRoutes(),
                 new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
                 Optional.empty(),
                 new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE, true);

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -174,7 +175,9 @@ class WarmUpTest {
         WeightSource weights = (name, _, _, _) -> {
             throw new AssertionError("the weights of the run were read: " + name);
         };
-        return run.context(plan, untouched(Transport.class), untouched(RankGroups.class), open, weights, home);
+        return run.context(plan, untouched(Transport.class), untouched(RankGroups.class), Optional.empty(), open,
+                weights,
+                home);
     }
 
     private static <T> T untouched(Class<T> type) {

@@ -95,6 +95,72 @@ class SnapshotsTest {
         }
     }
 
+    @Test
+    void shouldLeaveAPinnedStateAsItIs() {
+        keep(1);
+        keep(2);
+        try (PinnedState first = snapshots.pin(0, 0, 1).orElseThrow();
+                PinnedState second = snapshots.pin(0, 0, 2).orElseThrow()) {
+            for (int steps = 3; steps <= 6; steps++) {
+                keep(steps);
+                assertEquals(1, read(first));
+                assertEquals(2, read(second));
+                assertEquals(steps, find(steps));
+                assertEquals(steps - 1, find(steps - 1));
+            }
+        }
+        assertTrue(snapshots.pin(0, 0, 1).isEmpty(), "it was written over long since");
+        keep(7);
+        keep(8);
+        assertEquals(7, find(7));
+        assertEquals(8, find(8));
+    }
+
+    @Test
+    void shouldWriteOverWhatIsNotPinnedAnyMore() {
+        keep(1);
+        PinnedState pinned = snapshots.pin(0, 0, 1).orElseThrow();
+        PinnedState again = snapshots.pin(0, 0, 1).orElseThrow();
+        pinned.close();
+        keep(1);
+        keep(2);
+        keep(3);
+        assertEquals(1, read(again));
+        again.close();
+        try (PinnedState next = snapshots.pin(0, 0, 2).orElseThrow()) {
+            keep(4);
+            assertEquals(2, read(next));
+        }
+        assertThrows(WeightException.class, () -> read(again), "its memory is used again");
+    }
+
+    @Test
+    void shouldDoNoHarmWhereARankIsForgottenWhoseStateIsPinned() {
+        keep(1);
+        PinnedState pinned = snapshots.pin(0, 0, 1).orElseThrow();
+        snapshots.forget(0, 2);
+        assertThrows(WeightException.class, () -> read(pinned));
+        pinned.close();
+        assertTrue(snapshots.pin(0, 0, 1).isEmpty());
+    }
+
+    /** A copy comes without what files need to know of it. */
+    @Test
+    void shouldPinOnlyWhatARankKeptHere() {
+        IncomingCopy copy = snapshots.accept(0, 0, 1, SnapshotLayout.of(List.of(named(tensor)))).orElseThrow();
+        copy.complete();
+        assertTrue(snapshots.find(0, 0, 1).isPresent());
+        assertTrue(snapshots.pin(0, 0, 1).isEmpty());
+    }
+
+    private static float read(PinnedState pinned) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment target = arena.allocate(16);
+            pinned.parts().getFirst().tensor().values().copyTo(target);
+            return target.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 12);
+        }
+    }
+
     private void keep(int steps) {
         engine.fill(tensor, steps);
         snapshots.keep(0, 0, steps, engine, List.of(named(tensor)));
