@@ -120,7 +120,9 @@ public final class CoordinatorMachine {
             case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
             case CoordinatorEvent.Copied(int rank, String buddy, long steps) -> hosting.copied(rank, buddy, steps);
             case CoordinatorEvent.CopiesLate() -> hosting.giveUpCopies(hosting.uncopied(stepsDone));
-            case CoordinatorEvent.MessageLost(int _, String reason) -> recover(List.of(), reason, commands);
+            // Once more in a step: what was lost may be what a rank said, and only its starting again brings that.
+            case CoordinatorEvent.MessageLost(int _, String reason) ->
+                recover(recoveries > 0 && restarts.hasNoneOf(epoch) ? allRanks : List.of(), reason, commands);
             case CoordinatorEvent.CheckpointPartFailed(var from, String why) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.fail(from.rank(), why);

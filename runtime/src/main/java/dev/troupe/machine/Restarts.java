@@ -1,5 +1,6 @@
 package dev.troupe.machine;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
@@ -22,6 +23,11 @@ final class Restarts {
     /** Whether it has not been given up since. */
     boolean isCurrent(Incarnation from) {
         return from.epoch() == startedIn[from.rank()];
+    }
+
+    /** Whether no rank was started last in this epoch. */
+    boolean hasNoneOf(int epoch) {
+        return Arrays.stream(startedIn).noneMatch(started -> started == epoch);
     }
 
     void restart(int rank, int epoch) {

@@ -116,6 +116,19 @@ class CoordinatorRecoveryTest {
     }
 
     @Test
+    void shouldStartAllAgainWhereWhatWasLostIsWhatARankSaid() {
+        passDone(SURVIVOR, FIRST);
+        assertEquals(List.of(), restarted(machine.on(new CoordinatorEvent.MessageLost(0, "nothing moves"))));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(FAILED, 1, FIRST.number()));
+        assertEquals(List.of(0, 1), restarted(machine.on(new CoordinatorEvent.MessageLost(1, "nothing moves"))));
+    }
+
+    private static List<Integer> restarted(List<CoordinatorCommand> commands) {
+        return ((CoordinatorCommand.EnterEpoch) commands.getFirst()).restarted();
+    }
+
+    @Test
     void shouldNotHearAnIncarnationThatWasGivenUp() {
         fails(FAILED);
         assertEquals(List.of(), fails(FAILED));
