@@ -242,8 +242,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
         view.begin(host);
-        warmUp = Optional.of(node).filter(free -> free.rehearses() && view.ranksHere().isEmpty())
-                .map(free -> WarmUp.start(free, event -> EventLog.ofNode(host.epoch(), event)));
+        if (node.rehearses() && view.ranksHere().isEmpty()) {
+            warmUp = Optional.of(WarmUp.start(node, event -> EventLog.ofNode(host.epoch(), event)));
+        }
         start(view.ranksHere(), node.firstStep());
         return this;
     }
@@ -310,8 +311,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private void start(List<Integer> ranks, long stepsDone) {
         Map<Integer, List<RankResources>> members = new TreeMap<>();
-        for (int rank : ranks) {
+        if (!ranks.isEmpty()) {
             warmUp.ifPresent(WarmUp::end); // so that its memory is free
+        }
+        for (int rank : ranks) {
             RankResources resources;
             try {
                 resources = new RankResources(new Incarnation(rank, view.epoch()), stepsDone, node);

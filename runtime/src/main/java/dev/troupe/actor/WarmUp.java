@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Has a node without ranks {@linkplain Rehearsal rehearse} what it may take over, so that its JVM has compiled that, and its
  * libraries have made ready what they make once, before it counts. The rank of one place after another, the last first since it
- * has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no quicker. A failure is logged, and else has no effect.
+ * has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no quicker. A failure is
+ * logged, and else has no effect.
  *
  * <p>Thread rule: any thread.
  */

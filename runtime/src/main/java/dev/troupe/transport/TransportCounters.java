@@ -22,6 +22,9 @@ import java.util.Map;
  */
 public record TransportCounters(long messagesSent, long messagesReceived, long bytesSent, long bytesReceived,
         long backPressured, Map<DropReason, Long> dropped) {
+    /** Of a transport that has done nothing. */
+    public static final TransportCounters NONE = new TransportCounters(0, 0, 0, 0, 0, Map.of());
+
     public TransportCounters {
         Map<DropReason, Long> copy = new EnumMap<>(DropReason.class);
         for (DropReason reason : DropReason.values()) {

@@ -26,7 +26,6 @@ import dev.troupe.transport.TransportListener;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -97,7 +96,7 @@ class FaultyTransportTest {
 
         @Override
         public TransportCounters counters() {
-            return new TransportCounters(0, 0, 0, 0, 0, Map.of());
+            return TransportCounters.NONE;
         }
 
         @Override
