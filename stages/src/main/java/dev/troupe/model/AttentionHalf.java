@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
- * et al. 2017), the norm in front (Radford et al. 2019).
+ * et al. 2017), the norm in front (Radford et al. 2019). Its forward leaves x and what is added to it; the second half adds them.
  *
  * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
  * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
@@ -78,6 +78,7 @@ final class AttentionHalf {
         private Tensor outputGradient;
         private Tensor qkvGradient;
 
+        /** Takes over {@code x}, the {@link #residual}; returns what is to be added to it, which the caller gives back. */
         Tensor forward(Tensor x, Draw drawn) {
             draw = drawn;
             normed = stream.intoWhole(normPass.forward(x));
@@ -88,10 +89,14 @@ final class AttentionHalf {
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
             attend();
-            Tensor y = stream.project(attended, projectionWeight, projectionBias);
-            outputDropout.forward(y, draw);
-            engine.add(normPass.input(), y, y);
-            return y;
+            Tensor added = stream.project(attended, projectionWeight, projectionBias);
+            outputDropout.forward(added, draw);
+            return added;
+        }
+
+        /** What passes by this half. */
+        Tensor residual() {
+            return normPass.input();
         }
 
         private void attend() {

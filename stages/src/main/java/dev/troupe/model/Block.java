@@ -42,7 +42,8 @@ final class Block implements Layer {
 
         @Override
         public Tensor forward(Tensor x, Draw draw) {
-            return mlpPass.forward(attentionPass.forward(x, draw), draw);
+            Tensor added = attentionPass.forward(x, draw);
+            return mlpPass.forward(attentionPass.residual(), added, draw);
         }
 
         @Override
@@ -59,7 +60,8 @@ final class Block implements Layer {
 
         @Override
         public void replay() {
-            mlpPass.replay(attentionPass.replay());
+            Tensor added = attentionPass.replay();
+            mlpPass.replay(attentionPass.residual(), added);
         }
 
         @Override

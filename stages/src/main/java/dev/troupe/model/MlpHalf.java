@@ -57,18 +57,19 @@ final class MlpHalf {
         private Tensor outputGradient;
         private Tensor preActivationGradient;
 
-        Tensor forward(Tensor x, Draw drawn) {
+        /** Of the sum of the two, which {@code added} becomes; takes that over. */
+        Tensor forward(Tensor residual, Tensor added, Draw drawn) {
             draw = drawn;
-            replay(x);
+            replay(residual, added);
             Tensor y = stream.project(inner, projectionWeight, projectionBias);
             dropout.forward(y, draw);
-            engine.add(x, y, y);
+            engine.add(normPass.input(), y, y);
             return y;
         }
 
         /** The forward as far as the backwards need it: without the projection, which is half of its work. */
-        void replay(Tensor x) {
-            normed = stream.intoWhole(normPass.forward(x));
+        void replay(Tensor residual, Tensor added) {
+            normed = stream.intoWhole(normPass.forwardOfSum(residual, added));
             preActivation = pool.take(innerShape);
             inner = pool.take(innerShape);
             engine.linearGelu(normed, innerWeight.operand(), innerBias.weights(), preActivation, inner);

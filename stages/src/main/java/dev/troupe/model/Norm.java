@@ -37,7 +37,7 @@ final class Norm {
 
     /** The norm of a single row [1 x C]; nothing is kept. */
     void row(Tensor x, Tensor y, Tensor mean, Tensor reciprocalDeviation) {
-        engine.layerNorm(x, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
+        engine.layerNorm(null, x, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
     }
 
     /** One microbatch: keeps the input and its statistics until {@link #release}. */
@@ -49,10 +49,15 @@ final class Norm {
 
         /** Takes over {@code x}; the caller gives the output back. */
         Tensor forward(Tensor x) {
+            return forwardOfSum(null, x);
+        }
+
+        /** The same of {@code residual + x}, which x becomes. */
+        Tensor forwardOfSum(Tensor residual, Tensor x) {
             input = x;
             mean = pool.takeFloats(rowShape);
             reciprocalDeviation = pool.takeFloats(rowShape);
-            return again();
+            return normalized(residual);
         }
 
         /** Takes over nothing, and keeps the input alone. */
@@ -72,8 +77,12 @@ final class Norm {
 
         /** The output of the forward once more, to the bit. */
         Tensor again() {
+            return normalized(null);
+        }
+
+        private Tensor normalized(Tensor residual) {
             Tensor y = pool.take(inputShape);
-            engine.layerNorm(input, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
+            engine.layerNorm(residual, input, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
             return y;
         }
 

@@ -12,6 +12,8 @@ public class NormKernels extends Workbench {
 
     static final List<KernelWork> WORK = List.of(
             KernelWork.memory(NormKernels.class, "layerNorm", SIZES, 2 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "addThenLayerNorm", SIZES + ", two kernels", 4 * ELEMENTS),
+            KernelWork.memory(NormKernels.class, "layerNormOfSum", SIZES + ", in one", 4 * ELEMENTS),
             KernelWork.memory(NormKernels.class, "layerNormBackwardInput", SIZES + ", added", 4 * ELEMENTS),
             KernelWork.memory(NormKernels.class, "layerNormBackwardWeight", SIZES, 2 * ELEMENTS));
 
@@ -45,7 +47,20 @@ public class NormKernels extends Workbench {
     /** Forward. */
     @Benchmark
     public void layerNorm() {
-        engine().layerNorm(x, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
+        engine().layerNorm(null, x, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
+    }
+
+    /** The residual added by a kernel of its own, and then the forward. */
+    @Benchmark
+    public void addThenLayerNorm() {
+        engine().add(dx, dy, dy);
+        engine().layerNorm(null, dy, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
+    }
+
+    /** The residual added on the way of the forward. */
+    @Benchmark
+    public void layerNormOfSum() {
+        engine().layerNorm(dx, dy, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
     }
 
     /** The gradient for the input, added to that of the residual stream. */

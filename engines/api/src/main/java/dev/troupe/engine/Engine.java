@@ -185,8 +185,12 @@ public interface Engine extends AutoCloseable {
     /**
      * Layer norm of each row (Ba et al. 2016): x and y [N x C], gamma and beta [C]; writes each row's mean and
      * reciprocal standard deviation, [N] each, for the backward.
+     *
+     * @param residual
+     *            [N x C], which is first added to x as {@link #add} does it, so that what joins a residual stream is
+     *            normalized while it is at hand; null where x is read alone
      */
-    void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
+    void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
             Tensor reciprocalDeviation);
 
     /** The gradient for x of {@link #layerNorm}; with {@code accumulate} it is added to dx, which then may not be dy. */

@@ -18,6 +18,7 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -102,6 +103,25 @@ public abstract class EngineConformance extends RangeConformance {
                             }
                             engine.gelu(preActivation, preActivation);
                             assertArrayEquals(expected, HostMemory.bytes(engine, preActivation), "in place");
+                        }
+                    }
+                }));
+    }
+
+    @TestFactory
+    final Stream<DynamicTest> shouldNormalizeTheVerySumWithAResidual() {
+        return Stream.of(new int[]{1, 1}, new int[]{17, 33}, new int[]{97, 1030})
+                .map(sizes -> dynamicTest("N %d C %d".formatted(sizes[0], sizes[1]), () -> {
+                    KernelCase kernelCase = NormCases.forward(sizes[0], sizes[1], true);
+                    UnaryOperator<double[]> rounded = numbers -> Arrays.stream(numbers).map(Math::sin).toArray();
+                    for (int threads : new int[]{1, 2}) {
+                        try (Engine engine = open(threads); Trial trial = new Trial(engine, kernelCase)) {
+                            trial.reset(rounded);
+                            trial.run();
+                            byte[][] inOne = trial.bytes();
+                            trial.reset(rounded);
+                            NormCases.addThenNormalize(engine, trial);
+                            assertSame(kernelCase, trial.bytes(), inOne, "than of the sum made before");
                         }
                     }
                 }));

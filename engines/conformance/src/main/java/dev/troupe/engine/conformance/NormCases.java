@@ -1,7 +1,12 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Layer norm. Letters: N rows, C hidden size. */
 final class NormCases {
@@ -14,7 +19,8 @@ final class NormCases {
         List<KernelCase> cases = new ArrayList<>();
         for (int n : new int[]{1, 17, 97}) {
             for (int c : new int[]{1, 2, 17, 48, 96}) {
-                cases.add(forward(n, c));
+                cases.add(forward(n, c, false));
+                cases.add(forward(n, c, true));
                 cases.add(backwardInput(n, c, Into.DX));
                 cases.add(backwardInput(n, c, Into.DY));
                 cases.add(backwardInput(n, c, Into.DX_ADDED));
@@ -29,25 +35,43 @@ final class NormCases {
         DX, DY, DX_ADDED
     }
 
-    private static KernelCase forward(int n, int c) {
+    static KernelCase forward(int n, int c, boolean isOfSum) {
         double terms = Tolerance.ofTerms(c);
+        Function<Truth, double[]> input = truth -> isOfSum ? truth.after("x") : truth.before("x");
         // An error of one unit in x moves xhat by |x| / deviation, and the deviation by as much of itself.
         Tolerance y = (truth, i) -> {
             double r = truth.after("reciprocalDeviation")[i / c];
-            double normalized = Math.abs((truth.before("x")[i] - truth.after("mean")[i / c]) * r);
-            double sensitivity = 1 + r * Truth.largest(truth.before("x"), i / c * c, c);
+            double normalized = Math.abs((input.apply(truth)[i] - truth.after("mean")[i / c]) * r);
+            double sensitivity = 1 + r * Truth.largest(input.apply(truth), i / c * c, c);
             return terms * ((1 + normalized) * sensitivity * Math.abs(truth.before("gamma")[i % c])
                     + Math.abs(truth.before("beta")[i % c]));
         };
-        Tolerance mean = (truth, row) -> terms * Truth.largest(truth.before("x"), row * c, c);
+        Tolerance mean = (truth, row) -> terms * Truth.largest(input.apply(truth), row * c, c);
         Tolerance reciprocal = (truth, row) -> {
             double r = truth.after("reciprocalDeviation")[row];
-            return terms * r * (1 + r * Truth.largest(truth.before("x"), row * c, c));
+            return terms * r * (1 + r * Truth.largest(input.apply(truth), row * c, c));
         };
-        return KernelCase.of("layerNorm", "N %d C %d", n, c).input("x", n, c).input("gamma", c).input("beta", c)
-                .output("y", y, n, c).output("mean", mean, n).output("reciprocalDeviation", reciprocal, n)
-                .products("x", "y")
-                .run((engine, t) -> engine.layerNorm(t[0], t[1], t[2], EPSILON, t[3], t[4], t[5]));
+        KernelCase.Builder builder = KernelCase.of("layerNorm", "N %d C %d%s", n, c, isOfSum ? " with a residual" : "")
+                .input("gamma", c).input("beta", c).output("y", y, n, c).output("mean", mean, n)
+                .output("reciprocalDeviation", reciprocal, n);
+        if (!isOfSum) {
+            return builder.input("x", n, c).products("x", "y")
+                    .run((engine, t) -> engine.layerNorm(null, t[5], t[0], t[1], EPSILON, t[2], t[3], t[4]));
+        }
+        // No type rounds the sum of two such numbers, so that what is normalized is the same everywhere.
+        Supplier<double[]> quarters = () -> Arrays.stream(builder.gaussian(n * c)).map(x -> Math.rint(4 * x) / 4)
+                .toArray();
+        return builder.changed("x", (truth, i) -> 0, quarters.get(), n, c).input("residual", quarters.get(), n, c)
+                .products("x", "residual", "y")
+                .run((engine, t) -> engine.layerNorm(t[6], t[5], t[0], t[1], EPSILON, t[2], t[3], t[4]));
+    }
+
+    /** What a case with a residual does in one call, in two. */
+    static void addThenNormalize(Engine engine, Trial trial) {
+        Tensor x = trial.tensor(5);
+        engine.add(trial.tensor(6), x, x);
+        engine.layerNorm(null, x, trial.tensor(0), trial.tensor(1), EPSILON, trial.tensor(2), trial.tensor(3),
+                trial.tensor(4));
     }
 
     private static KernelCase backwardInput(int n, int c, Into into) {

@@ -126,10 +126,11 @@ public final class CpuEngine extends FlatKernels {
     }
 
     @Override
-    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
-            Tensor reciprocalDeviation) {
+    public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
         Operands operands = operands("layerNorm");
         CpuTensor in = operands.matrix("x", x);
+        CpuTensor passing = residual == null ? null : operands.like("residual", residual, in);
         int n = in.size(0);
         int c = in.size(1);
         long g = operands.reading().vector("gamma", gamma, c).address();
@@ -137,8 +138,8 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor out = operands.like("y", y, in);
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
-        scratch.require(LayerNorm.scratchBytes(c));
-        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(in, g, b, epsilon, out, centre, r,
+        scratch.require(Math.max(LayerNorm.scratchBytes(c), Elementwise.SCRATCH_BYTES));
+        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(passing, in, g, b, epsilon, out, centre, r,
                 (int) row, rows, scratch.of(member)));
     }
 

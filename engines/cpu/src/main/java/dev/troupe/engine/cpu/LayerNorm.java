@@ -21,11 +21,14 @@ final class LayerNorm {
         return ROWS + 4L * Math.max(3, 2 * BLOCK_ROWS) * c;
     }
 
-    /** Some rows of x and y [N x C]; gamma, beta [C]; mean, reciprocal [N]. */
-    static void forward(CpuTensor x, long gamma, long beta, double epsilon, CpuTensor y, long mean, long reciprocal,
-            int first, int rows, long scratch) {
+    /** Some rows of residual, null or added to x first, x and y [N x C]; gamma, beta [C]; mean, reciprocal [N]. */
+    static void forward(CpuTensor residual, CpuTensor x, long gamma, long beta, double epsilon, CpuTensor y, long mean,
+            long reciprocal, int first, int rows, long scratch) {
         int c = x.size(1);
         for (int row = first; row < first + rows; row++) {
+            if (residual != null) {
+                Elementwise.add(residual, x, x, (long) row * c, c, scratch);
+            }
             long in = x.read((long) row * c, c, scratch + ROWS);
             long out = y.target((long) row * c, scratch + ROWS);
             float centre = RowLoop.sum(in, c, scratch) / c;

@@ -55,11 +55,13 @@ final class EveryKernel implements AutoCloseable {
         floats("outBias", c);
         products("qkv", n, 3 * c);
         products("dy", n, c);
-        for (String name : new String[]{"x", "normed", "projected", "attended", "residual", "dNormed", "dProjected"}) {
+        for (String name : new String[]{"x", "normed", "projected", "attended", "residual", "normedSum", "dNormed",
+                "dProjected"}) {
             products(name, n, c);
         }
-        floats("mean", n);
-        floats("deviation", n);
+        for (String name : new String[]{"mean", "deviation", "meanOfSum", "deviationOfSum"}) {
+            floats(name, n);
+        }
         products("pre", n, m);
         products("inner", n, m);
         products("innerAgain", n, m);
@@ -96,12 +98,14 @@ final class EveryKernel implements AutoCloseable {
         engine.copy(at("tokenTable"), at("smallTable"));
         engine.cast(at("inWeight"), at("inMaster"));
         engine.embedding(at("tokens"), at("tokenTable"), at("positionTable"), t, at("x"));
-        engine.layerNorm(at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
+        engine.layerNorm(null, at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
         engine.linearGelu(at("normed"), at("inWeight"), at("inBias"), at("pre"), at("inner"));
         engine.gelu(at("pre"), at("innerAgain"));
         engine.linear(at("inner"), at("outWeight"), at("outBias"), at("projected"));
         engine.causalAttention(at("qkv"), t, sizes.heads(), at("state"), at("attended"));
         engine.add(at("attended"), at("projected"), at("residual"));
+        engine.layerNorm(at("attended"), at("projected"), at("gamma"), at("beta"), 1e-5, at("normedSum"),
+                at("meanOfSum"), at("deviationOfSum"));
         // Large logits would turn the rounding of a product into differences of probabilities.
         engine.scale(at("smallTable"), 1.0 / 512);
         engine.cast(at("smallTable"), at("tableOperand"));

@@ -134,8 +134,8 @@ public final class EmulatedEngine implements Engine {
     }
 
     @Override
-    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
-            Tensor reciprocalDeviation) {
+    public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
     }
 
     @Override

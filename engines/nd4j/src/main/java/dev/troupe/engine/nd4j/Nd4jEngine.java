@@ -189,8 +189,8 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
-            Tensor reciprocalDeviation) {
+    public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
         Operands operands = operands("layerNorm");
         Nd4jTensor in = operands.matrix("x", x);
         Nd4jTensor g = operands.floats("gamma", gamma, in.size(1));
@@ -199,6 +199,9 @@ final class Nd4jEngine implements Engine {
         Nd4jTensor centre = operands.floats("mean", mean, in.size(0));
         Nd4jTensor r = operands.floats("reciprocalDeviation", reciprocalDeviation, in.size(0));
         operands.apart("y", out, in);
+        if (residual != null) {
+            operations.add(operands.like("residual", residual, in).flat(), in.flat(), in.flat());
+        }
         layerNorm.forward(in, g, b, epsilon, out, centre, r);
     }
 

@@ -108,7 +108,7 @@ final class MiniStep implements AutoCloseable {
     /** Runs it once; returns the sum of the losses. */
     double run() {
         engine.embedding(tokens, tokenTable, positionTable, T, x);
-        engine.layerNorm(x, gamma, beta, 1e-5, y, mean, deviation);
+        engine.layerNorm(null, x, gamma, beta, 1e-5, y, mean, deviation);
         engine.linear(y, weight, bias, qkv);
         engine.causalAttention(qkv, T, H, state, h);
         engine.add(x, h, h);

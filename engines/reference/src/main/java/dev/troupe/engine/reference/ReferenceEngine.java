@@ -123,8 +123,8 @@ public final class ReferenceEngine extends FlatKernels {
     }
 
     @Override
-    public void layerNorm(Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
-            Tensor reciprocalDeviation) {
+    public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
         Operands operands = operands("layerNorm");
         ReferenceTensor in = operands.matrix("x", x);
         int n = in.size(0);
@@ -137,6 +137,10 @@ public final class ReferenceEngine extends FlatKernels {
         operands.apart("y", out, in, g, b, centre, r);
         operands.apart("mean", centre, in, g, b, r);
         operands.apart("reciprocalDeviation", r, in, g, b);
+        if (residual != null) {
+            operands.apart("x", in, operands.like("residual", residual, in), g, b);
+            add(residual, x, x);
+        }
         LayerNorm.forward(in.floats(), g.floats(), b.floats(), epsilon, out.floats(), centre.floats(), r.floats(), n,
                 c);
         out.settle();

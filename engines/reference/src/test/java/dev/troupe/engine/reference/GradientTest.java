@@ -88,12 +88,12 @@ class GradientTest {
         Tensor dx = fixture.zeros(4, 9);
         Tensor dGamma = fixture.zeros(9);
         Tensor dBeta = fixture.zeros(9);
-        engine.layerNorm(x, gamma, beta, 1e-5, y, mean, reciprocal);
+        engine.layerNorm(null, x, gamma, beta, 1e-5, y, mean, reciprocal);
         engine.layerNormBackwardInput(dy, x, gamma, mean, reciprocal, dx, false);
         engine.layerNormBackwardWeight(dy, x, mean, reciprocal, dGamma, dBeta);
 
         DoubleSupplier objective = () -> {
-            engine.layerNorm(x, gamma, beta, 1e-5, y, mean, reciprocal);
+            engine.layerNorm(null, x, gamma, beta, 1e-5, y, mean, reciprocal);
             return dot(y, dy);
         };
         check("dx", x, dx, objective);

@@ -64,7 +64,7 @@ class HandComputedTest {
         Tensor y = fixture.random(1, 4);
         Tensor mean = fixture.random(1);
         Tensor reciprocal = fixture.random(1);
-        engine.layerNorm(x, gamma, beta, 3, y, mean, reciprocal); // 1 / sqrt(1 + 3)
+        engine.layerNorm(null, x, gamma, beta, 3, y, mean, reciprocal); // 1 / sqrt(1 + 3)
         assertArrayEquals(new double[]{-0.5, 1, -0.5, 3}, fixture.read(y));
         assertArrayEquals(new double[]{2}, fixture.read(mean));
         assertArrayEquals(new double[]{0.5}, fixture.read(reciprocal));
