@@ -9,14 +9,18 @@ final class MemoryTable {
     /** Ranks of which each has its line; of more, the least and the most are said. */
     private static final int MOST_LINES = 16;
 
+    /** What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the young heap. */
+    private static final String BESIDE_TENSORS = "some 300 MiB for the JVM and its libraries in each process";
+
     private MemoryTable() {
     }
 
     static String of(MemoryPlan memory) {
         StringBuilder text = new StringBuilder();
-        text.append("takes ").append(MemoryPlan.text(memory.total())).append(" for tensors at most");
+        text.append("takes ").append(MemoryPlan.text(memory.total())).append(" for tensors at most and ")
+                .append(BESIDE_TENSORS);
         if (memory.ranks().size() > MOST_LINES) {
-            text.append(", ").append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).min()
+            text.append("; tensors ").append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).min()
                     .orElseThrow())).append(" to ")
                     .append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).max().orElseThrow()))
                     .append(" a rank");

@@ -184,10 +184,14 @@ class ClusterTest {
         assertTrue(children.getFirst().isAlive());
     }
 
-    /** A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. */
+    /**
+     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. So
+     * does what a node had that is cut off for longer than silence is borne: there it is the smaller part of the cluster, and ends.
+     */
     @Tag("long")
     @ParameterizedTest(name = "{0}, with a standby: {1}")
-    @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false"})
+    @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
+            "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
     void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String kill, boolean hasStandby)
             throws IOException {
         writeWith(HERE, "", hasStandby
