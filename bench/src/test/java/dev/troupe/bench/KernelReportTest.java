@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,9 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.annotations.Benchmark;
 
 class KernelReportTest {
-    /** Kernels that are measured under the names of what they are used for. */
-    private static final String MATMUL = "matmul";
-
     @Test
     void shouldHoldProductsToOneLimitAndTheRestToTheOther() {
         KernelReport report = new KernelReport("cpu", "reference", 100, 10, 5);
@@ -38,9 +36,6 @@ class KernelReportTest {
 
     @Test
     void shouldMeasureEveryKernelOfAnEngine() throws Exception {
-        Set<String> measured = KernelWork.all().stream().map(KernelWork::method)
-                .map(method -> method.startsWith(MATMUL) ? MATMUL : method)
-                .collect(Collectors.toCollection(TreeSet::new));
         Set<String> kernels = new TreeSet<>();
         for (Method method : Engine.class.getMethods()) {
             List<Class<?>> takes = List.of(method.getParameterTypes());
@@ -49,6 +44,11 @@ class KernelReportTest {
                 kernels.add(method.getName());
             }
         }
+        // One that is measured in several ways has their names behind its own.
+        Set<String> measured = KernelWork.all().stream().map(KernelWork::method)
+                .map(method -> kernels.stream().filter(method::startsWith)
+                        .max(Comparator.comparingInt(String::length)).orElse(method))
+                .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(kernels, measured);
     }
 

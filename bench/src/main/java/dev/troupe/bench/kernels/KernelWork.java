@@ -46,7 +46,7 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
         return benchmark.substring(0, benchmark.indexOf('.'));
     }
 
-    /** The method of it, which has the kernel's name, or says what it does with it. */
+    /** The method of it, which begins with the kernel's name. */
     public String method() {
         return benchmark.substring(benchmark.indexOf('.') + 1);
     }
