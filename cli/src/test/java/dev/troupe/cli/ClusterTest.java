@@ -192,7 +192,7 @@ class ClusterTest {
     @ParameterizedTest(name = "{0}, with a standby: {1}")
     @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
             "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
-    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String kill, boolean hasStandby)
+    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
             throws IOException {
         writeWith(HERE, "", hasStandby
                 ? " }\n{ name = c, host = " + HERE + ", control-port = " + ports.get(4) + ", data-port = "
@@ -203,7 +203,7 @@ class ClusterTest {
         settings.add("training.steps=12");
         List<String> arguments = arguments(List.of("chaos", config.toString(), "--fault",
                 "freeze stage=1 step=2 seconds=0.5", "--fault", "cut-data stage=0 step=4 seconds=0.5", "--fault",
-                kill + " step=7"), "chaos", settings);
+                end + " step=7"), "chaos", settings);
         Door door = Door.call(arguments.toArray(String[]::new));
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);
         assertTrue(door.output().contains("0 steps lost, 0 times on from a checkpoint"), door.output());
