@@ -95,9 +95,9 @@ public final class Hosting {
         return ranks().filter(rank -> hosts[rank].equals(node)).boxed().toList();
     }
 
-    /** A node that is there has the snapshots of a rank after so many steps. */
+    /** A node that is there has the snapshots of a rank after so many steps; no copy of one that has come to live there since. */
     void copied(int rank, String node, long stepsDone) {
-        if (present.contains(node)) {
+        if (present.contains(node) && !node.equals(hosts[rank])) {
             copies.get(rank).merge(node, Copies.NONE.plus(stepsDone), (had, _) -> had.plus(stepsDone));
         }
     }

@@ -55,6 +55,15 @@ class HostingTest {
     }
 
     @Test
+    void shouldNotTakeForACopyWhatARankHasThatHasComeToIt() {
+        hosting.copied(0, "spare", 5);
+        hosting.lose("a");
+        hosting.move(List.of(0), 5, 7);
+        hosting.copied(0, "spare", 5); // was said before
+        assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(0), 5));
+    }
+
+    @Test
     void shouldNeedNoCopiesOfTheFirstWeights() {
         hosting.lose("a");
         assertEquals(OptionalLong.of(3), hosting.recoverable(List.of(0), 3));
