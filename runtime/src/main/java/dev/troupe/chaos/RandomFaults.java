@@ -14,7 +14,8 @@ import java.util.Random;
 public final class RandomFaults {
     /** What a run in one process goes on from. */
     private static final List<FaultKind> OF_ONE_PROCESS = List.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
-            FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW, FaultKind.DUPLICATE, FaultKind.REORDER, FaultKind.DELAY);
+            FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW, FaultKind.DROP, FaultKind.CORRUPT,
+            FaultKind.DUPLICATE, FaultKind.REORDER, FaultKind.DELAY);
     /** What a node may meet besides. */
     private static final List<FaultKind> OF_NODES = List.of(FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE);
 
