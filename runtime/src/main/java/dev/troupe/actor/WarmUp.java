@@ -102,7 +102,7 @@ final class WarmUp {
     /** Whether nothing cut it short. */
     private boolean rehearseAll() {
         for (List<Integer> place : node.plan().places().reversed()) {
-            try (Snapshots kept = new Snapshots()) {
+            try (Snapshots kept = new Snapshots(false)) {
                 if (!rehearse(place.getFirst(), kept)) {
                     return false;
                 }

@@ -228,7 +228,8 @@ public final class ClusterRun {
                 Transport transport = AeronTransport.start(nodes, settings);
                 try {
                     CopyRoutes routes = new CopyRoutes();
-                    Optional<Snapshots> snapshots = TrainingRun.snapshots(run);
+                    Optional<Snapshots> snapshots = TrainingRun.snapshots(run,
+                            run.keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
                     Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
                             kept -> AeronSnapshotCopies.connect(nodes, settings, directory, kept, routes));
                     copies.ifPresent(routes::over);

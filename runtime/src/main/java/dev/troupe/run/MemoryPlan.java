@@ -36,10 +36,11 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *            whether the run makes passes over held-out data
      * @param snapshots
      *            how often ranks keep what they need to start again inside a step; 0 where they do not
-     * @param copies
-     *            whether other nodes have copies of that
+     * @param copied
+     *            the ranks of which another machine has copies of that
      */
-    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, int snapshots, boolean copies) {
+    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, int snapshots,
+            List<Integer> copied) {
         requireStagesThatCanBe(plan);
         // How many messages of an edge can be sent and not received if no credit ever holds one up: so many may wait at
         // their sender, since a send does not wait.
@@ -49,7 +50,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
                 .certify(plan.heldOut().plan(), Purpose.FORWARD_ONLY, Integer.MAX_VALUE).messagesInFlight();
         List<RankMemory> ranks = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots, copies)) {
+            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots, copied.contains(rank))) {
                 walk.over(plan.training(), unreceived);
                 if (measuresHeldOut) {
                     walk.over(plan.heldOut(), heldOutUnreceived);

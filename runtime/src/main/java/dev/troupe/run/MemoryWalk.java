@@ -58,7 +58,7 @@ final class MemoryWalk implements AutoCloseable {
     private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
     private final int snapshots;
-    private final boolean copies;
+    private final boolean isCopied;
     private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
     private final Map<Action, Queue<Tensor>> granted = new HashMap<>();
@@ -67,10 +67,10 @@ final class MemoryWalk implements AutoCloseable {
     private Map<Edge, Integer> unreceived = Map.of();
     private long mostSentBytes;
 
-    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots, boolean copies) {
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots, boolean isCopied) {
         this.plan = plan;
         this.snapshots = snapshots;
-        this.copies = copies;
+        this.isCopied = isCopied;
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
         this.ids = new int[plan.stageSettings().rows()];
@@ -194,7 +194,7 @@ final class MemoryWalk implements AutoCloseable {
                 .mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
                 engine.allocatedBytes() - stateBytes - boundary, boundary,
-                snapshots * kept, copies ? Snapshots.COPIES * kept : 0);
+                snapshots * kept, isCopied ? Snapshots.COPIES * kept : 0);
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {

@@ -8,6 +8,7 @@ import dev.troupe.config.LossScaleSpec;
 import dev.troupe.config.ParallelSpec;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.TrainingSpec;
+import dev.troupe.config.cluster.Buddies;
 import dev.troupe.data.Batches;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.Order;
@@ -106,7 +107,7 @@ public final class PreparedRun implements AutoCloseable {
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
             try (Engine sizes = engine.open()) {
-                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), snapshots(), keepsCopies());
+                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), snapshots(), copied());
             }
             MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
                     keepsCopies() ? request.ranksCopiedHere() : List.of());
@@ -308,6 +309,11 @@ public final class PreparedRun implements AutoCloseable {
     public boolean keepsCopies() {
         return recovers() && request.share().isPresent()
                 && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
+    }
+
+    /** Ranks whose snapshots are copied to another machine; on one machine nodes look at each other's memory. */
+    private List<Integer> copied() {
+        return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
     }
 
     /** Whether a node without ranks rehearses what it may take over: the machine has room for another rank. */

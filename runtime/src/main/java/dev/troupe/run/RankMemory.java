@@ -19,7 +19,7 @@ package dev.troupe.run;
  * @param snapshots
  *            in host memory, what a rank starts again from
  * @param copies
- *            of those, in the host memory of another node
+ *            of those, in the host memory of another machine
  */
 public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
         long snapshots, long copies) {

@@ -90,7 +90,7 @@ public final class TrainingRun {
                 : Optional.empty();
         Duration timeout = run.spec().transport().timeout();
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
-        Optional<Snapshots> snapshots = snapshots(run);
+        Optional<Snapshots> snapshots = snapshots(run, false);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
         NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout, Neighbours.none(),
                 path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
@@ -123,9 +123,14 @@ public final class TrainingRun {
         return run.recovers() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
     }
 
-    /** Where the ranks of a node keep what they start again from; empty where a failure ends the run. */
-    public static Optional<Snapshots> snapshots(PreparedRun run) {
-        return run.recovers() ? Optional.of(new Snapshots()) : Optional.empty();
+    /**
+     * Where the ranks of a node keep what they start again from; empty where a failure ends the run.
+     *
+     * @param shares
+     *            whether with other processes of the machine
+     */
+    public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
+        return run.recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
     }
 
     /** What the ranks of a node share in a run that writes to a directory. */

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 
 /** A snapshot that comes in parts; nobody finds it before it is whole. Any thread. */
 public final class IncomingCopy {
-    private final Snapshot snapshot;
+    private final OwnSnapshot snapshot;
     private final long writing;
     private final long stepsDone;
 
-    IncomingCopy(Snapshot snapshot, long stepsDone) {
+    IncomingCopy(OwnSnapshot snapshot, long stepsDone) {
         this.snapshot = snapshot;
         this.writing = snapshot.begin(stepsDone);
         this.stepsDone = stepsDone;

@@ -1,6 +1,7 @@
 package dev.troupe.snapshot;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** A snapshot that is read in parts, while its rank may come to write over it. Any thread. */
 public final class OutgoingCopy {
@@ -15,6 +16,11 @@ public final class OutgoingCopy {
     /** What lies where in it. */
     public SnapshotLayout layout() {
         return snapshot.layout();
+    }
+
+    /** Where other processes of this machine find it; empty where they cannot. */
+    public Optional<Loan> loan() {
+        return snapshot instanceof OwnSnapshot own ? own.loan() : Optional.empty();
     }
 
     /**

@@ -13,7 +13,7 @@ import java.util.Map;
 public final class PinnedState implements AutoCloseable {
     private final KeptState kept;
     private final SnapshotLayout layout;
-    private final List<Snapshot.OfFiles> ofFiles;
+    private final List<OwnSnapshot.OfFiles> ofFiles;
     private final Runnable release;
 
     /**
@@ -22,7 +22,7 @@ public final class PinnedState implements AutoCloseable {
      * @param release
      *            called when it is closed
      */
-    PinnedState(Snapshot snapshot, long writing, List<Snapshot.OfFiles> ofFiles, Runnable release) {
+    PinnedState(OwnSnapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
         this.kept = new KeptState(snapshot, writing);
         this.layout = snapshot.layout();
         this.ofFiles = ofFiles;

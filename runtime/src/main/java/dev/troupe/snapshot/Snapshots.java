@@ -3,6 +3,7 @@ package dev.troupe.snapshot;
 import dev.troupe.engine.Engine;
 import dev.troupe.model.StateTensor;
 import dev.troupe.weights.WeightSource;
+import java.io.IOException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -34,11 +35,16 @@ public final class Snapshots implements AutoCloseable {
 
     /** Those of a stage. Its lock is for whoever writes; what stands is found without. */
     private static final class Pair {
+        private final boolean lends;
         private final AtomicReferenceArray<Snapshot> slots = new AtomicReferenceArray<>(COPIES);
         // How often each is pinned; one that would have been written over since is in no slot any more.
         private final Map<Snapshot, Integer> pins = new IdentityHashMap<>();
-        private Optional<Snapshot> spare = Optional.empty();
+        private Optional<OwnSnapshot> spare = Optional.empty();
         private boolean isForgotten;
+
+        Pair(boolean lends) {
+            this.lends = lends;
+        }
 
         private long steps(int slot) {
             Snapshot snapshot = slots.get(slot);
@@ -50,6 +56,10 @@ public final class Snapshots implements AutoCloseable {
                     .filter(snapshot -> snapshot != null && snapshot.stepsDone() >= 0);
         }
 
+        boolean isWhole(long stepsDone) {
+            return whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone);
+        }
+
         long newestSteps() {
             return Math.max(steps(0), steps(1));
         }
@@ -58,23 +68,41 @@ public final class Snapshots implements AutoCloseable {
          * What a state after so many steps is written over: not over the newest whole one, which may be that of the last
          * commit, unless it is the same state again.
          */
-        Snapshot target(long stepsDone, SnapshotLayout layout) {
-            int newest = steps(0) >= steps(1) ? 0 : 1;
-            boolean isAgain = steps(newest) < 0 || steps(newest) == stepsDone;
-            int slot = isAgain ? newest : 1 - newest;
-            Snapshot present = slots.get(slot);
-            if (present == null || pins.containsKey(present) || !present.layout().equals(layout)) {
-                letGo(slots.getAndSet(slot, null));
-                slots.set(slot, unused(layout));
+        OwnSnapshot target(long stepsDone, SnapshotLayout layout) {
+            int slot = slotFor(stepsDone);
+            if (slots.get(slot) instanceof OwnSnapshot present && !pins.containsKey(present)
+                    && present.layout().equals(layout)) {
+                return present;
             }
-            return slots.get(slot);
+            letGo(slots.getAndSet(slot, null));
+            OwnSnapshot unused = unused(layout);
+            slots.set(slot, unused);
+            return unused;
         }
 
-        private Snapshot unused(SnapshotLayout layout) {
-            Optional<Snapshot> fitting = spare.filter(snapshot -> snapshot.layout().equals(layout));
+        private int slotFor(long stepsDone) {
+            int newest = steps(0) >= steps(1) ? 0 : 1;
+            boolean isAgain = steps(newest) < 0 || steps(newest) == stepsDone;
+            return isAgain ? newest : 1 - newest;
+        }
+
+        private OwnSnapshot unused(SnapshotLayout layout) {
+            Optional<OwnSnapshot> fitting = spare.filter(snapshot -> snapshot.layout().equals(layout));
             spare.filter(_ -> fitting.isEmpty()).ifPresent(Snapshot::close);
             spare = Optional.empty();
-            return fitting.orElseGet(() -> new Snapshot(layout));
+            return fitting.orElseGet(() -> new OwnSnapshot(layout, lends));
+        }
+
+        /** Has what another process keeps in the place of what would be written over, unless it is here already. */
+        void borrow(long stepsDone, Loan loan) throws IOException {
+            boolean isHere = IntStream.range(0, COPIES).mapToObj(slots::get)
+                    .anyMatch(snapshot -> snapshot instanceof BorrowedSnapshot borrowed && borrowed.isBy(loan));
+            if (!isHere) {
+                Snapshot borrowed = new BorrowedSnapshot(loan);
+                int slot = IntStream.range(0, COPIES).filter(empty -> slots.get(empty) == null).findFirst()
+                        .orElseGet(() -> slotFor(stepsDone));
+                letGo(slots.getAndSet(slot, borrowed));
+            }
         }
 
         /** Of what is in no slot any more: whoever has pinned it still reads it. */
@@ -85,7 +113,8 @@ public final class Snapshots implements AutoCloseable {
         }
 
         synchronized Optional<PinnedState> pin(long stepsDone) {
-            return whole().filter(snapshot -> snapshot.writingOf(stepsDone) >= 0)
+            return whole().filter(OwnSnapshot.class::isInstance).map(OwnSnapshot.class::cast)
+                    .filter(snapshot -> snapshot.writingOf(stepsDone) >= 0)
                     .flatMap(snapshot -> snapshot.ofFiles().stream().map(ofFiles -> {
                         pins.merge(snapshot, 1, Integer::sum);
                         return new PinnedState(snapshot, snapshot.writingOf(stepsDone), ofFiles,
@@ -93,7 +122,7 @@ public final class Snapshots implements AutoCloseable {
                     })).findFirst();
         }
 
-        private synchronized void unpin(Snapshot snapshot) {
+        private synchronized void unpin(OwnSnapshot snapshot) {
             boolean isPinnedYet = isForgotten || pins.merge(snapshot, -1, Pair::sumOrNone) != null;
             if (isPinnedYet || IntStream.range(0, COPIES).anyMatch(slot -> slots.get(slot) == snapshot)) {
                 return;
@@ -128,10 +157,23 @@ public final class Snapshots implements AutoCloseable {
     }
 
     private final Map<Key, Pair> pairs = new ConcurrentHashMap<>();
+    private final boolean shares;
+
+    /**
+     * @param shares
+     *            whether other processes of this machine can borrow what is kept here, and this one what they keep
+     */
+    public Snapshots(boolean shares) {
+        this.shares = shares;
+    }
+
+    private Pair pair(int rank, int stage) {
+        return pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair(shares));
+    }
 
     /** Keeps what a stage is after so many steps, unless a later state of it is kept already. */
     public void keep(int rank, int stage, long stepsDone, Engine engine, List<StateTensor> state) {
-        Pair pair = pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair());
+        Pair pair = pair(rank, stage);
         synchronized (pair) {
             // A later one is of an incarnation that came after the one that was given up and speaks now.
             if (!pair.isForgotten && pair.newestSteps() <= stepsDone) {
@@ -148,11 +190,32 @@ public final class Snapshots implements AutoCloseable {
      *             where there is no room for it
      */
     public Optional<IncomingCopy> accept(int rank, int stage, long stepsDone, SnapshotLayout layout) {
-        Pair pair = pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair());
+        Pair pair = pair(rank, stage);
         synchronized (pair) {
-            return pair.isForgotten || pair.whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone)
+            return pair.isForgotten || pair.isWhole(stepsDone)
                     ? Optional.empty()
                     : Optional.of(new IncomingCopy(pair.target(stepsDone, layout), stepsDone));
+        }
+    }
+
+    /**
+     * Has a snapshot of another process of this machine found here, in that one's own memory: what its rank writes there from now on
+     * is here at once, too, and stays when the process dies.
+     *
+     * @return whether the state after so many steps is whole here; it may have been written over since it was offered
+     * @throws IOException
+     *             where this process cannot have that memory
+     */
+    public boolean borrow(int rank, int stage, long stepsDone, Loan loan) throws IOException {
+        if (!shares) {
+            throw new IOException("memory is not shared here");
+        }
+        Pair pair = pair(rank, stage);
+        synchronized (pair) {
+            if (!pair.isForgotten && !pair.isWhole(stepsDone)) {
+                pair.borrow(stepsDone, loan);
+            }
+            return pair.isWhole(stepsDone);
         }
     }
 

@@ -288,7 +288,7 @@ class NodeActorTest {
         TrainingPlan plan = TrainingPlan.of(SmallRun.MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
         Transport transport = new HandOver();
-        Snapshots snapshots = new Snapshots();
+        Snapshots snapshots = new Snapshots(false);
         NodeGroups groups = NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30));
         NodeContext context = run.context(plan, transport, groups, Optional.of(snapshots), open, weights, home);
         spawn(transport, _ -> context, () -> {

@@ -68,7 +68,7 @@ class WarmUpTest {
                     works.add(Arrays.toString(arguments));
                 }
             }));
-            try (Snapshots kept = new Snapshots()) {
+            try (Snapshots kept = new Snapshots(false)) {
                 for (int stepsDone = 0; stepsDone < 3; stepsDone++) {
                     works.clear();
                     try (Rehearsal rehearsal = new Rehearsal(node, kept, rank, stepsDone, _ -> true)) {

@@ -39,7 +39,7 @@ class BrokenProtocolTest {
     }
 
     private static void sweep(Protocol protocol) {
-        FaultSweep sweep = new FaultSweep(SHAPE, OUT_OF_ORDER, protocol);
+        FaultSweep sweep = new FaultSweep(SHAPE, OUT_OF_ORDER, World.Copies.SENT, protocol);
         sweep.points(1).forEach(sweep::tries);
     }
 }

@@ -16,6 +16,7 @@ final class FaultSweep {
 
     private final RunShape shape;
     private final long seed;
+    private final World.Copies copies;
     private final Protocol protocol;
     private final RunOrder order;
     private final Truth truth;
@@ -24,9 +25,10 @@ final class FaultSweep {
      * @param seed
      *            of the order of moves; 0 for first come, first served
      */
-    FaultSweep(RunShape shape, long seed, Protocol protocol) {
+    FaultSweep(RunShape shape, long seed, World.Copies copies, Protocol protocol) {
         this.shape = shape;
         this.seed = seed;
+        this.copies = copies;
         this.protocol = protocol;
         // One step and its held-out data, a checkpoint, a step whose gradients overflow and its held-out data, a checkpoint.
         this.order = new RunOrder(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1, 1,
@@ -70,22 +72,23 @@ final class FaultSweep {
     }
 
     private String nameOf(Fault fault) {
-        return String.join(",", shape.name(), Long.toString(seed), Integer.toString(fault.at()), fault.kind().name(),
+        return String.join(",", shape.name(), Long.toString(seed), copies.name(), Integer.toString(fault.at()),
+                fault.kind().name(),
                 Integer.toString(fault.victim()));
     }
 
     /** Tries a point again, of the name that its failure gave it. */
     static boolean tryNamed(String name) {
         List<String> words = List.of(name.split(","));
-        int rest = words.size() - 4;
-        Fault fault = new Fault(Integer.parseInt(words.get(rest + 1)), Fault.Kind.valueOf(words.get(rest + 2)),
-                Integer.parseInt(words.get(rest + 3)));
-        return new FaultSweep(RunShape.named(words.subList(0, rest)), Long.parseLong(words.get(rest)), Protocol.WHOLE)
-                .tries(fault);
+        int rest = words.size() - 5;
+        Fault fault = new Fault(Integer.parseInt(words.get(rest + 2)), Fault.Kind.valueOf(words.get(rest + 3)),
+                Integer.parseInt(words.get(rest + 4)));
+        return new FaultSweep(RunShape.named(words.subList(0, rest)), Long.parseLong(words.get(rest)),
+                World.Copies.valueOf(words.get(rest + 1)), Protocol.WHOLE).tries(fault);
     }
 
     private Simulation newRun() {
-        return new Simulation(shape, order, truth, new World(shape.pipeline(), 0, true), protocol);
+        return new Simulation(shape, order, truth, new World(shape.pipeline(), 0, copies), protocol);
     }
 
     private ToIntFunction<List<Move>> choice(int firstOwnMove) {

@@ -2,6 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.machine.World.Copies;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
@@ -16,34 +17,38 @@ class FaultSweepTest {
     /** Every point of the smallest runs of every schedule, and some of larger ones. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
-        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, 1);
-        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, 17);
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, 1);
+        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.LENT, 3);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, 17);
+        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.LENT, 13);
     }
 
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
-        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, 401);
-        sweep("small runs, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, 409);
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 401);
+        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 409);
     }
 
     @Test
     @Tag("long")
     void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
-        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, 1);
+        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 1);
+        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 11);
     }
 
     @Test
     void shouldTryThePointThatIsNamed() {
-        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,60,CRASH,1");
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,SENT,60,CRASH,1");
         assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
     }
 
-    private static void sweep(String name, List<RunShape> shapes, long seed, int stride) {
+    private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies,
+            int stride) {
         long start = System.nanoTime();
         AtomicLong points = new AtomicLong();
         shapes.parallelStream().forEach(shape -> {
-            FaultSweep sweep = new FaultSweep(shape, seed, Protocol.WHOLE);
+            FaultSweep sweep = new FaultSweep(shape, seed, copies, Protocol.WHOLE);
             points.addAndGet(sweep.points(stride).stream().filter(sweep::tries).count());
         });
         System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s%n", name, points.get(), shapes.size(),

@@ -19,6 +19,8 @@ final class FaultWalk {
     private static final List<RunShape> SHAPES = IntStream.rangeClosed(1, 2)
             .mapToObj(credits -> RunShape.upTo(4, 6, credits)).flatMap(List::stream).toList();
 
+    private static final List<World.Copies> COPIES = List.of(World.Copies.values());
+
     private final long seed;
     private final Random random;
     private final List<Fault> happened = new ArrayList<>();
@@ -33,7 +35,7 @@ final class FaultWalk {
         RunShape shape = SHAPES.get(random.nextInt(SHAPES.size()));
         World nodes = new World(
                 random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline()), random.nextInt(3),
-                random.nextInt(4) > 0);
+                COPIES.get(random.nextInt(COPIES.size())));
         RunOrder order = order(shape);
         int faults = 1 + random.nextInt(MOST_FAULTS);
         // Some close together, while the one before is recovered from; some far apart.

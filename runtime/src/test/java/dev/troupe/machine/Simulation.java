@@ -62,7 +62,8 @@ final class Simulation {
     private boolean isUpdating; // and so a step may be committed before a death is heard of
 
     Simulation(RunShape shape, RunOrder order) {
-        this(shape, order, new Truth(shape.plan(), order), new World(shape.pipeline(), 0, false), Protocol.WHOLE);
+        this(shape, order, new Truth(shape.plan(), order), new World(shape.pipeline(), 0, World.Copies.NONE),
+                Protocol.WHOLE);
     }
 
     Simulation(RunShape shape, RunOrder order, Truth truth, World world, Protocol protocol) {
@@ -200,6 +201,10 @@ final class Simulation {
 
     List<String> firstHosts() {
         return IntStream.range(0, plan.rankCount()).mapToObj(world::hostOf).toList();
+    }
+
+    boolean lendsMemory() {
+        return world.copies() == World.Copies.LENT;
     }
 
     IntStream stagesOf(int rank) {

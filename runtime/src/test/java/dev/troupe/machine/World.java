@@ -7,10 +7,20 @@ import java.util.stream.Stream;
 /**
  * The nodes of a run: over the first of them ranks are dealt out in turn.
  *
- * @param keepCopies
- *            whether each node keeps copies for the one before it
+ * @param copies
+ *            how each node has copies of what the one before it keeps
  */
-record World(int withRanks, int standbys, boolean keepCopies) {
+record World(int withRanks, int standbys, Copies copies) {
+    /** Copies of snapshots. */
+    enum Copies {
+        /** None. */
+        NONE,
+        /** Sent byte by byte, into memory of the node that has them. */
+        SENT,
+        /** Lent: in the memory of the node that keeps them, for all are on one machine. */
+        LENT
+    }
+
     String hostOf(int rank) {
         return name(rank % withRanks);
     }
@@ -20,7 +30,7 @@ record World(int withRanks, int standbys, boolean keepCopies) {
     }
 
     Hosting.Buddies buddies() {
-        return keepCopies
+        return copies != Copies.NONE
                 ? (hosts, present) -> hosts.stream().distinct().filter(node -> present.size() > 1)
                         .collect(Collectors.toMap(node -> node, node -> buddyOf(node, present)))
                 : Hosting.Buddies.NONE;

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 /** Rank 2 keeps its stage 1 on one node; another node takes copies of it. */
 class CopiedSnapshotsTest {
     private final SampleState state = new SampleState(3, 1000);
-    private final Snapshots here = new Snapshots();
-    private final Snapshots there = new Snapshots();
+    private final Snapshots here = new Snapshots(false);
+    private final Snapshots there = new Snapshots(false);
 
     @AfterEach
     void close() {

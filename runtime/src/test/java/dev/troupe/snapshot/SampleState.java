@@ -1,5 +1,6 @@
 package dev.troupe.snapshot;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
@@ -40,6 +41,16 @@ public final class SampleState implements AutoCloseable {
             }
         }
         snapshots.keep(rank, stage, stepsDone, engine, tensors);
+    }
+
+    /** Begins to keep a state, and fails on the way. */
+    void failToKeep(Snapshots snapshots, int rank, int stage, long stepsDone) {
+        StateTensor last = tensors.getLast();
+        Tensor closed = engine.allocate(DataType.INT32, last.tensor().shape());
+        closed.close();
+        List<StateTensor> broken = new ArrayList<>(tensors.subList(0, tensors.size() - 1));
+        broken.add(new StateTensor(last.name(), closed, last.slice(), false));
+        assertThrows(RuntimeException.class, () -> snapshots.keep(rank, stage, stepsDone, engine, broken));
     }
 
     private static MemorySegment content(Arena arena, StateTensor named, int rank, int stage, long stepsDone) {

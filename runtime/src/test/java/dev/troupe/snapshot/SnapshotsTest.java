@@ -26,7 +26,7 @@ class SnapshotsTest {
 
     private final Engine engine = new ReferenceEngine(DataType.FLOAT32);
     private final Tensor tensor = engine.allocate(DataType.FLOAT32, SHAPE);
-    private final Snapshots snapshots = new Snapshots();
+    private final Snapshots snapshots = new Snapshots(false);
 
     @AfterEach
     void close() {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -44,12 +45,24 @@ public final class Buddies {
         return buddies;
     }
 
-    /** Returns the ranks whose nodes have their buddies on a host while all nodes live, ascending. */
+    /**
+     * Returns the ranks whose nodes have their buddies on a host while all nodes live, and are on another themselves, ascending: on
+     * one host nodes look at each other's memory, and none has a copy.
+     */
     public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
+        return ranksCopied(cluster, (buddy, node) -> buddy.isOn(host) && !node.isOn(host));
+    }
+
+    /** Returns the ranks whose nodes have their buddies on other hosts while all nodes live, ascending. */
+    public static List<Integer> ranksCopied(ClusterSpec cluster) {
+        return ranksCopied(cluster, (buddy, node) -> !buddy.isOn(node.host()));
+    }
+
+    private static List<Integer> ranksCopied(ClusterSpec cluster, BiPredicate<NodeSpec, NodeSpec> isCopied) {
         List<NodeSpec> nodes = cluster.nodes();
         Set<Integer> all = IntStream.range(0, nodes.size()).boxed().collect(Collectors.toSet());
         return of(nodes, cluster.nodeOfRank(), all).entrySet().stream()
-                .filter(pair -> nodes.get(pair.getValue()).isOn(host))
+                .filter(pair -> isCopied.test(nodes.get(pair.getValue()), nodes.get(pair.getKey())))
                 .flatMap(pair -> nodes.get(pair.getKey()).ranks().stream()).sorted().toList();
     }
 }

@@ -75,10 +75,10 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
                     .useConductorAgentInvoker(true)
                     .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                     .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
-            CopyAgent agent = new CopyAgent(self, aeron, node -> nodes.channel(self, node), snapshots, listener, tally);
+            CopyAgent agent = new CopyAgent(nodes, door, aeron, snapshots, listener, tally);
             IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
                     .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
-                    .forEach(channel -> agent.listen(channel, door));
+                    .forEach(agent::listen);
             agent.thread().start();
             return new AeronSnapshotCopies(nodes, agent, tally, door);
         } catch (AeronException refused) {

@@ -6,6 +6,7 @@ import dev.troupe.snapshot.SnapshotLayout;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.zip.CRC32C;
@@ -16,10 +17,16 @@ import org.slf4j.LoggerFactory;
 final class Arrival {
     private static final Logger LOG = LoggerFactory.getLogger(Arrival.class);
     /** Beyond any layout: a hundred thousand tensors. */
-    private static final long MOST_LAYOUT_BYTES = 16 << 20;
+    private static final long MOST_HEAD_BYTES = 16 << 20;
+
+    /** Hears what cannot be had in the memory of its sender, and at which door the sender is. */
+    interface Decliner {
+        void decline(Subject lent, int door);
+    }
 
     private final Snapshots snapshots;
     private final SnapshotCopies.Listener listener;
+    private final Decliner decliner;
     private final CopyTally tally;
     private int fromNode = -1;
     private boolean isSilenced;
@@ -29,12 +36,14 @@ final class Arrival {
     private Part part;
     private long total;
     private long position;
-    private byte[] layout;
+    /** A layout or a loan. */
+    private byte[] head;
     private IncomingCopy copy;
 
-    Arrival(Snapshots snapshots, SnapshotCopies.Listener listener, CopyTally tally) {
+    Arrival(Snapshots snapshots, SnapshotCopies.Listener listener, Decliner decliner, CopyTally tally) {
         this.snapshots = snapshots;
         this.listener = listener;
+        this.decliner = decliner;
         this.tally = tally;
     }
 
@@ -60,7 +69,7 @@ final class Arrival {
         if (isSilenced) {
             return;
         }
-        if (frame.part() == Part.LAYOUT && frame.offset() == 0) {
+        if (frame.part() != Part.BYTES && frame.offset() == 0) {
             if (isUnderWay()) {
                 refuse("its sender has broken it off");
             }
@@ -86,25 +95,27 @@ final class Arrival {
         subject = frame.subject();
         fromNode = subject.fromNode();
         sum = subject.checksum();
-        part = Part.LAYOUT;
+        part = frame.part();
         total = frame.total();
         position = 0;
-        if (total > MOST_LAYOUT_BYTES) {
+        if (total > MOST_HEAD_BYTES) {
             refuse("its layout would have " + total + " bytes");
         } else {
-            layout = new byte[(int) total];
+            head = new byte[(int) total];
         }
     }
 
     private void keep(MemorySegment payload) {
-        if (part == Part.LAYOUT) {
-            MemorySegment.ofArray(layout).asSlice(position, payload.byteSize()).copyFrom(payload);
+        if (part != Part.BYTES) {
+            MemorySegment.ofArray(head).asSlice(position, payload.byteSize()).copyFrom(payload);
         } else if (!copy.write(position, payload)) {
             subject = null; // a rank that came here needs the memory
             return;
         }
         position += payload.byteSize();
-        if (position == total && part == Part.LAYOUT) {
+        if (position == total && part == Part.LOAN) {
+            borrow();
+        } else if (position == total && part == Part.LAYOUT) {
             makeRoom();
         }
         if (isUnderWay() && position == total && part == Part.BYTES) {
@@ -112,9 +123,33 @@ final class Arrival {
         }
     }
 
+    private void borrow() {
+        Subject lent = subject;
+        try {
+            LoanNote note = LoanNote.decode(head);
+            subject = null;
+            if (isThere(lent, note)) {
+                tally.received.increment();
+                tell(lent);
+            }
+        } catch (IllegalArgumentException none) {
+            refuse(none.getMessage());
+        }
+    }
+
+    private boolean isThere(Subject lent, LoanNote note) {
+        try {
+            return snapshots.borrow(lent.rank(), lent.stage(), lent.stepsDone(), note.loan());
+        } catch (IOException none) {
+            LOG.debug("{} is asked for byte by byte: {}", lent, none.toString());
+            decliner.decline(lent, note.door());
+            return false;
+        }
+    }
+
     private void makeRoom() {
         try {
-            SnapshotLayout kept = SnapshotLayout.decode(layout);
+            SnapshotLayout kept = SnapshotLayout.decode(head);
             Optional<IncomingCopy> accepted = snapshots.accept(subject.rank(), subject.stage(), subject.stepsDone(),
                     kept);
             part = Part.BYTES;

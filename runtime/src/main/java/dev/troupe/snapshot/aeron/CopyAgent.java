@@ -2,6 +2,9 @@ package dev.troupe.snapshot.aeron;
 
 import dev.troupe.snapshot.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
+import dev.troupe.snapshot.aeron.CopyFrame.Subject;
+import dev.troupe.transport.NodeMap;
 import io.aeron.Aeron;
 import io.aeron.ChannelUriStringBuilder;
 import io.aeron.Image;
@@ -14,9 +17,9 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntFunction;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 import org.slf4j.Logger;
@@ -33,8 +36,10 @@ final class CopyAgent implements Runnable {
     private static final long MIN_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** While a copy is under way: as long as the media driver sleeps. */
     private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** A copy that comes in may be so late to be noticed. */
-    private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** While none is: each look takes a core from a rank. */
+    private static final long MIN_IDLE_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** A copy that comes in may be so late to be noticed, and no later than nothing has come before. */
+    private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** What other threads ask of this one. */
     sealed interface Command {
@@ -45,9 +50,9 @@ final class CopyAgent implements Runnable {
         }
     }
 
-    private final int self;
     private final Aeron aeron;
-    private final IntFunction<String> channelTo;
+    private final int door;
+    private final NodeMap nodes;
     private final Snapshots snapshots;
     private final SnapshotCopies.Listener listener;
     private final CopyTally tally;
@@ -64,14 +69,14 @@ final class CopyAgent implements Runnable {
     private volatile boolean isRunning = true;
 
     /**
-     * @param channelTo
-     *            the channel to a node
+     * @param door
+     *            of this process
      */
-    CopyAgent(int self, Aeron aeron, IntFunction<String> channelTo, Snapshots snapshots,
-            SnapshotCopies.Listener listener, CopyTally tally) {
-        this.self = self;
+    CopyAgent(NodeMap nodes, int door, Aeron aeron, Snapshots snapshots, SnapshotCopies.Listener listener,
+            CopyTally tally) {
+        this.nodes = nodes;
+        this.door = door;
         this.aeron = aeron;
-        this.channelTo = channelTo;
         this.snapshots = snapshots;
         this.listener = listener;
         this.tally = tally;
@@ -83,7 +88,7 @@ final class CopyAgent implements Runnable {
     }
 
     /** Before the thread starts: opens a way in. */
-    void listen(String channel, int door) {
+    void listen(String channel) {
         inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
     }
 
@@ -152,15 +157,24 @@ final class CopyAgent implements Runnable {
     }
 
     private void offer(Command.Send send) {
-        Outlet present = outlets.get(send.toNode());
-        if (present != null && !present.leadsTo(send.door())) {
-            closeOutlet(send.toNode()); // to a process before
+        outlet(send.toNode(), send.door())
+                .ifPresent(outlet -> outlet.offer(send.rank(), send.stage(), send.stepsDone()));
+    }
+
+    private void decline(Subject offered, int itsDoor) {
+        outlet(offered.fromNode(), itsDoor).ifPresent(outlet -> outlet.decline(offered));
+    }
+
+    private Optional<Outlet> outlet(int node, int itsDoor) {
+        Outlet present = outlets.get(node);
+        if (present != null && !present.leadsTo(itsDoor)) {
+            closeOutlet(node); // to a process before
         }
         try {
-            outlets.computeIfAbsent(send.toNode(), node -> open(node, send.door())).offer(send.rank(), send.stage(),
-                    send.stepsDone());
+            return Optional.of(outlets.computeIfAbsent(node, _ -> open(node, itsDoor)));
         } catch (AeronException refused) {
-            LOG.warn("no copies can be sent to node {}: {}", send.toNode(), refused.getMessage());
+            LOG.warn("no copies can be sent to node {}: {}", node, refused.getMessage());
+            return Optional.empty();
         }
     }
 
@@ -171,20 +185,34 @@ final class CopyAgent implements Runnable {
         }
     }
 
-    private Outlet open(int node, int door) {
-        String channel = new ChannelUriStringBuilder(channelTo.apply(node)).termLength(AeronSnapshotCopies.TERM_LENGTH)
-                .build();
-        return new Outlet(self, door, aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(door)),
-                snapshots, tally);
+    private Outlet open(int node, int itsDoor) {
+        int self = nodes.self();
+        String channel = new ChannelUriStringBuilder(nodes.channel(self, node))
+                .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
+        return new Outlet(self, door, itsDoor,
+                aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(itsDoor)), snapshots, tally,
+                nodes.shareMachine(self, node));
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
         Arrival arrival = arrivals.computeIfAbsent((Image) header.context(),
-                _ -> new Arrival(snapshots, listener, tally));
+                _ -> new Arrival(snapshots, listener, this::decline, tally));
         if (frame.wrap(buffer, offset, length)) {
-            arrival.take(frame);
+            take(arrival);
         } else {
             arrival.refuse("found " + length + " bytes that are no frame of this version");
+        }
+    }
+
+    private void take(Arrival arrival) {
+        if (frame.part() != Part.DECLINED) {
+            arrival.take(frame);
+            return;
+        }
+        Subject declined = frame.subject();
+        Outlet outlet = outlets.get(declined.fromNode());
+        if (outlet != null && (int) declined.checksum().getValue() == frame.checksum()) {
+            outlet.onDeclined(declined);
         }
     }
 
@@ -200,13 +228,16 @@ final class CopyAgent implements Runnable {
             parkNanos = MIN_PARK_NANOS;
             return;
         }
+        parkNanos = isBusy()
+                ? Math.min(parkNanos, MAX_BUSY_PARK_NANOS)
+                : Math.max(parkNanos, MIN_IDLE_PARK_NANOS);
         // Set before the look at the queue, as submit() looks at it after its offer: one of the two sees the other.
         isParked = true;
         if (isRunning && commands.isEmpty()) {
             LockSupport.parkNanos(this, parkNanos);
         }
         isParked = false;
-        parkNanos = Math.min(2 * parkNanos, isBusy() ? MAX_BUSY_PARK_NANOS : MAX_IDLE_PARK_NANOS);
+        parkNanos = Math.min(2 * parkNanos, MAX_IDLE_PARK_NANOS);
     }
 
     private boolean isBusy() {

@@ -9,14 +9,14 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * A frame of a copy: what copy it is of, and a part of it. First comes the layout, then the bytes, in order, each frame with
- * the CRC32C of all so far. One thread at a time.
+ * the CRC32C of all so far; or a loan instead of both. One thread at a time.
  */
 final class CopyFrame {
     /** Bytes in front of the payload; a line of the cache. */
     static final int HEADER_BYTES = 64;
 
     private static final int MAGIC = 0x59504354;
-    private static final short VERSION = 1;
+    private static final short VERSION = 2;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
     private static final int MAGIC_AT = 0;
     private static final int VERSION_AT = 4;
@@ -36,7 +36,11 @@ final class CopyFrame {
         /** Of what lies where; the total is that of the layout. */
         LAYOUT,
         /** Of the snapshot; the total is that of the snapshot. */
-        BYTES
+        BYTES,
+        /** Where its memory is, a {@link LoanNote}; that is all that there is of it. */
+        LOAN,
+        /** Nothing: who cannot have that memory asks for the bytes. */
+        DECLINED
     }
 
     /** What a copy is of, and whose it is. */
@@ -126,7 +130,7 @@ final class CopyFrame {
         return buffer.getLong(start + OFFSET_AT, ORDER);
     }
 
-    /** The CRC32C over the subject and what has come of layout and bytes, this frame's part too. */
+    /** The CRC32C over the subject and what has come so far, this frame's part too. */
     int checksum() {
         return buffer.getInt(start + CHECKSUM_AT, ORDER);
     }

@@ -2,39 +2,59 @@ package dev.troupe.snapshot.aeron;
 
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import io.aeron.ExclusivePublication;
 import io.aeron.logbuffer.BufferClaim;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The stream to another node, and what waits for it: one copy after the other. Belongs to the copying thread. */
 final class Outlet implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
     /** A mebibyte over IPC, some 0.3 ms, before others have their turn. */
     private static final int FRAMES_PER_TURN = 16;
+    private static final int MOST_VERSIONS = 2;
 
     private record Place(int rank, int stage) {
     }
 
     private final int self;
+    private final int ownDoor;
     private final int door;
     private final ExclusivePublication stream;
     private final Snapshots snapshots;
     private final CopyTally tally;
     private final BufferClaim claim = new BufferClaim();
-    private static final int MOST_VERSIONS = 2;
-
+    private final Set<Subject> declined = new LinkedHashSet<>();
     /** The versions of each stage that are to go, those stages first that have waited longest. */
     private final Map<Place, TreeSet<Long>> waiting = new LinkedHashMap<>();
     /** Null while none is under way. */
     private Sending sending;
     private boolean isClosed;
+    private boolean lends;
 
-    Outlet(int self, int door, ExclusivePublication stream, Snapshots snapshots, CopyTally tally) {
+    /**
+     * @param ownDoor
+     *            of this process
+     * @param door
+     *            of the one that it leads to
+     * @param lends
+     *            whether that one is on the same machine, and so may have the memory of a snapshot instead of its bytes
+     */
+    Outlet(int self, int ownDoor, int door, ExclusivePublication stream, Snapshots snapshots, CopyTally tally,
+            boolean lends) {
         this.self = self;
+        this.ownDoor = ownDoor;
         this.door = door;
+        this.lends = lends;
         this.stream = stream;
         this.snapshots = snapshots;
         this.tally = tally;
@@ -48,6 +68,23 @@ final class Outlet implements AutoCloseable {
         }
     }
 
+    /** Says there that this process cannot have the memory of a snapshot that was offered. */
+    void decline(Subject offered) {
+        declined.add(new Subject(self, offered.rank(), offered.stage(), offered.stepsDone()));
+    }
+
+    /** There the memory of snapshots cannot be had: their bytes go from now on, of this one at once. */
+    void onDeclined(Subject offered) {
+        if (lends) {
+            LOG.info(
+                    "the process of node {} cannot have memory of this one, though on the same machine (it runs as another user, or"
+                            + " in another process namespace): snapshots go there byte by byte, which costs more",
+                    offered.fromNode());
+        }
+        lends = false;
+        offer(offered.rank(), offered.stage(), offered.stepsDone());
+    }
+
     /** Whether it leads there. */
     boolean leadsTo(int itsDoor) {
         return door == itsDoor;
@@ -55,7 +92,7 @@ final class Outlet implements AutoCloseable {
 
     /** Whether a copy is under way. */
     boolean isBusy() {
-        return sending != null;
+        return sending != null || !declined.isEmpty();
     }
 
     /** Whether the stream has come to its end, and another is to be opened. */
@@ -65,7 +102,7 @@ final class Outlet implements AutoCloseable {
 
     /** Sends a few frames; returns how many. */
     int send() {
-        int frames = 0;
+        int frames = sendDeclined();
         while (frames < FRAMES_PER_TURN && (sending != null || begin())) {
             switch (sending.sendNext(stream, claim)) {
                 case SENT -> {
@@ -95,6 +132,21 @@ final class Outlet implements AutoCloseable {
         return frames;
     }
 
+    private int sendDeclined() {
+        int frames = 0;
+        for (Iterator<Subject> next = declined.iterator(); next.hasNext(); frames++) {
+            Subject subject = next.next();
+            if (stream.tryClaim(CopyFrame.HEADER_BYTES, claim) <= 0) {
+                break; // its turn comes again, if not on this stream
+            }
+            CopyFrame.write(claim.buffer(), claim.offset(), Part.DECLINED, subject, 0, 0,
+                    (int) subject.checksum().getValue());
+            claim.commit();
+            next.remove();
+        }
+        return frames;
+    }
+
     /** Takes what has waited longest, and is still there; false where nothing has, or nobody would hear it. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && stream.isConnected()) {
@@ -106,7 +158,7 @@ final class Outlet implements AutoCloseable {
             }
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {
-                sending = new Sending(subject, source.get());
+                sending = new Sending(subject, source.get(), ownDoor, lends);
             } else {
                 tally.brokenOff.increment();
             }

@@ -1,5 +1,6 @@
 package dev.troupe.snapshot.aeron;
 
+import dev.troupe.snapshot.Loan;
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
@@ -8,6 +9,7 @@ import io.aeron.Publication;
 import io.aeron.logbuffer.BufferClaim;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /** A copy on its way to another node, frame by frame. Belongs to the copying thread. */
@@ -30,15 +32,26 @@ final class Sending {
 
     private final Subject subject;
     private final OutgoingCopy source;
-    private final byte[] layout;
+    /** What goes first. */
+    private final byte[] head;
+    private final Part last;
     private final CRC32C sum;
-    private Part part = Part.LAYOUT;
+    private Part part;
     private long position;
 
-    Sending(Subject subject, OutgoingCopy source) {
+    /**
+     * @param door
+     *            of this process
+     * @param lends
+     *            whether the receiver may be lent the memory instead of having the bytes
+     */
+    Sending(Subject subject, OutgoingCopy source, int door, boolean lends) {
         this.subject = subject;
         this.source = source;
-        this.layout = source.layout().encode();
+        Optional<Loan> loan = lends ? source.loan() : Optional.empty();
+        this.head = loan.map(lent -> new LoanNote(door, lent).encode()).orElseGet(() -> source.layout().encode());
+        this.part = loan.isPresent() ? Part.LOAN : Part.LAYOUT;
+        this.last = loan.isPresent() ? Part.LOAN : Part.BYTES;
         this.sum = subject.checksum();
     }
 
@@ -47,11 +60,11 @@ final class Sending {
     }
 
     boolean isDone() {
-        return part == Part.BYTES && position == total();
+        return part == last && position == total();
     }
 
     private long total() {
-        return part == Part.LAYOUT ? layout.length : source.layout().byteCount();
+        return part == Part.BYTES ? source.layout().byteCount() : head.length;
     }
 
     /** Bytes of the next frame's part. */
@@ -76,7 +89,7 @@ final class Sending {
         CopyFrame.write(claim.buffer(), claim.offset(), part, subject, total(), position, (int) sum.getValue());
         claim.commit();
         position += bytes;
-        if (part == Part.LAYOUT && position == total()) {
+        if (part != last && position == total()) {
             part = Part.BYTES;
             position = 0;
         }
@@ -94,7 +107,7 @@ final class Sending {
         if (part == Part.BYTES) {
             return source.read(position, payload);
         }
-        payload.copyFrom(MemorySegment.ofArray(layout).asSlice(position, payload.byteSize()));
+        payload.copyFrom(MemorySegment.ofArray(head).asSlice(position, payload.byteSize()));
         return true;
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.ChildJvm;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
@@ -16,10 +17,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -113,12 +112,6 @@ class TwoProcessesTest {
     }
 
     private static Process start(Path driver, String part) throws IOException {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.startsWith("--")).forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Peer.class.getName(), driver.toString(),
-                part));
-        return new ProcessBuilder(command).inheritIO().start();
+        return ChildJvm.of(Peer.class, driver.toString(), part).inheritIO().start();
     }
 }

@@ -62,17 +62,18 @@ class AeronSnapshotCopiesTest {
     }
 
     private final class Node implements AutoCloseable {
-        private final Snapshots snapshots = new Snapshots();
+        private final Snapshots snapshots;
         private final BlockingQueue<Copied> copied = new LinkedBlockingQueue<>();
         /** Whatever has come, its thread waits here before it takes more. */
         private volatile CountDownLatch gate = new CountDownLatch(0);
         private final SnapshotCopies copies;
 
         Node(int self, Host machine) {
-            this(self, machine, self + 1);
+            this(self, machine, self + 1, false);
         }
 
-        Node(int self, Host machine, int door) {
+        Node(int self, Host machine, int door, boolean shares) {
+            snapshots = new Snapshots(shares);
             copies = AeronSnapshotCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
                     TransportSettings.defaults(), machine.directory(), snapshots, this::onCopied, door);
         }
@@ -104,6 +105,10 @@ class AeronSnapshotCopiesTest {
         return keep(new Node(self, host));
     }
 
+    private Node sharing(int self) {
+        return keep(new Node(self, host, self + 1, true));
+    }
+
     private static void await(BooleanSupplier condition, String what) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!condition.getAsBoolean()) {
@@ -132,6 +137,52 @@ class AeronSnapshotCopiesTest {
         assertEquals(2 * sizes.length, from.copies.counters().sent());
         assertTrue(from.copies.counters().bytesSent() > 2L * 4 * LARGE);
         assertEquals(new CopyCounters(0, 0, 0, 2 * sizes.length, 0), to.copies.counters());
+    }
+
+    @Test
+    void shouldLendItsMemoryToAnotherProcessOfTheMachine() throws InterruptedException {
+        Node from = sharing(0);
+        Node to = sharing(1);
+        try (SampleState state = new SampleState(3, LARGE)) {
+            for (long steps = 1; steps <= 3; steps++) {
+                state.keep(from.snapshots, RANK, 0, steps);
+                from.copies.send(1, 2, RANK, 0, steps);
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+                state.requireKept(to.snapshots, RANK, 0, steps);
+            }
+        }
+        assertTrue(from.copies.counters().bytesSent() < 1000, "bytes sent: " + from.copies.counters());
+        assertEquals(new CopyCounters(0, 0, 0, 3, 0), to.copies.counters());
+    }
+
+    @Test
+    void shouldSendTheBytesWhereMemoryCannotBeHad() throws InterruptedException {
+        Node from = sharing(0);
+        Node to = node(1);
+        try (SampleState state = new SampleState(3, 1000)) {
+            for (long steps = 1; steps <= 2; steps++) {
+                state.keep(from.snapshots, RANK, 0, steps);
+                from.copies.send(1, 2, RANK, 0, steps);
+                assertEquals(new Copied(RANK, 0, steps), to.next());
+                state.requireKept(to.snapshots, RANK, 0, steps);
+            }
+        }
+        assertTrue(from.copies.counters().bytesSent() > 8000, "bytes sent: " + from.copies.counters());
+        assertEquals(3, from.copies.counters().sent(), "one of them was declined");
+        assertEquals(2, to.copies.counters().received());
+    }
+
+    @Test
+    void shouldNotLendItsMemoryToAnotherMachine() throws InterruptedException {
+        Node here = sharing(0);
+        Node there = keep(new Node(2, keep(Host.good()), 3, true));
+        try (SampleState state = new SampleState(3, 1000)) {
+            state.keep(here.snapshots, RANK, 0, 1);
+            here.copies.send(2, 3, RANK, 0, 1);
+            assertEquals(new Copied(RANK, 0, 1), there.next());
+            state.requireKept(there.snapshots, RANK, 0, 1);
+        }
+        assertTrue(here.copies.counters().bytesSent() > 4000, "bytes sent: " + here.copies.counters());
     }
 
     @Test
@@ -262,7 +313,7 @@ class AeronSnapshotCopiesTest {
     void shouldReachTheProcessOfADoorAndNoOtherOfItsNode() throws InterruptedException {
         Node from = node(0);
         Node former = node(1);
-        Node later = keep(new Node(1, host, 99));
+        Node later = keep(new Node(1, host, 99, false));
         try (SampleState state = new SampleState(10)) {
             state.keep(from.snapshots, RANK, 0, 1);
             from.copies.send(1, 2, RANK, 0, 1);
@@ -313,7 +364,7 @@ class AeronSnapshotCopiesTest {
         Node node = node(0);
         assertThrows(IllegalArgumentException.class, () -> node.copies.send(0, 1, RANK, 0, 1));
         assertThrows(IndexOutOfBoundsException.class, () -> node.copies.send(3, 4, RANK, 0, 1));
-        try (Snapshots snapshots = new Snapshots()) {
+        try (Snapshots snapshots = new Snapshots(false)) {
             NodeMap map = new NodeMap(0, List.of(0, 1),
                     List.of(new Endpoint("203.0.113.7", 40123), new Endpoint("localhost", 1)), Set.of());
             TransportException refusal = assertThrows(TransportException.class, () -> AeronSnapshotCopies.connect(map,

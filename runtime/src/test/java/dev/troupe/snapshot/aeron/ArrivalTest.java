@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.snapshot.Loan;
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.SampleState;
 import dev.troupe.snapshot.Snapshots;
@@ -26,14 +27,17 @@ class ArrivalTest {
     private static final int NODE = 3;
     private static final int RANK = 2;
     private static final int STAGE = 1;
+    private static final int DOOR = 5;
     /** Of a header's 64 bytes: what nobody reads. */
     private static final int UNUSED_BYTES = 17;
 
     private final SampleState state = new SampleState(5, 20);
-    private final Snapshots there = new Snapshots();
+    private final Snapshots there = new Snapshots(true);
     private final List<Long> heard = new ArrayList<>();
+    private final List<String> declined = new ArrayList<>();
     private final CopyTally tally = new CopyTally();
-    private final Arrival arrival = new Arrival(there, (_, _, stepsDone) -> heard.add(stepsDone), tally);
+    private final Arrival arrival = new Arrival(there, (_, _, stepsDone) -> heard.add(stepsDone),
+            (offered, door) -> declined.add(offered + " at " + door), tally);
     private List<byte[]> first;
     private List<byte[]> second;
 
@@ -132,6 +136,44 @@ class ArrivalTest {
         state.requireKept(there, RANK, STAGE, 1);
     }
 
+    @Test
+    void shouldDeclineMemoryThatIsNotThere() {
+        take(loan(new Loan(Integer.MAX_VALUE, 3, 7)));
+        assertEquals(List.of(new Subject(NODE, RANK, STAGE, 1) + " at " + DOOR), declined);
+        assertEquals(List.of(), heard);
+        take(first);
+        assertEquals(List.of(1L), heard, "the bytes come then");
+    }
+
+    @Test
+    void shouldNeverBorrowWhatADamagedBitHasChanged() {
+        try (Snapshots here = new Snapshots(true)) {
+            state.keep(here, RANK, STAGE, 1);
+            List<byte[]> whole = loan(here.read(RANK, STAGE, 1).flatMap(OutgoingCopy::loan).orElseThrow());
+            for (int frame = 0; frame < whole.size(); frame++) {
+                for (int bit = 0; bit < whole.get(frame).length * Byte.SIZE; bit++) {
+                    List<byte[]> damaged = copy(whole);
+                    damaged.get(frame)[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+                    take(damaged);
+                    if (!there.versions(RANK, STAGE).isEmpty()) {
+                        state.requireKept(there, RANK, STAGE, 1);
+                        there.forget(RANK, 2);
+                    }
+                }
+            }
+            assertEquals(List.of(), declined);
+            take(whole);
+            state.requireKept(there, RANK, STAGE, 1);
+        }
+    }
+
+    private static List<byte[]> loan(Loan loan) {
+        Subject subject = new Subject(NODE, RANK, STAGE, 1);
+        List<byte[]> frames = new ArrayList<>();
+        add(frames, Part.LOAN, subject, new LoanNote(DOOR, loan).encode(), subject.checksum());
+        return frames;
+    }
+
     private void take(List<byte[]> frames) {
         CopyFrame frame = new CopyFrame();
         for (byte[] bytes : frames) {
@@ -151,7 +193,7 @@ class ArrivalTest {
 
     /** The copy of a state after so many steps as a sender with short frames writes it. */
     private List<byte[]> frames(long steps) {
-        try (Snapshots here = new Snapshots()) {
+        try (Snapshots here = new Snapshots(false)) {
             state.keep(here, RANK, STAGE, steps);
             OutgoingCopy source = here.read(RANK, STAGE, steps).orElseThrow();
             byte[] bytes = new byte[(int) source.layout().byteCount()];

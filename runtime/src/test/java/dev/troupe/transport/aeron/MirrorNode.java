@@ -1,5 +1,6 @@
 package dev.troupe.transport.aeron;
 
+import dev.troupe.ChildJvm;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.Endpoint;
@@ -7,10 +8,8 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -47,14 +46,8 @@ final class MirrorNode extends Ear {
     /** Starts one that waits for its end to be forced. */
     static Process start(Path directory, int epoch, List<Integer> nodeOfRank, List<Integer> movedTo)
             throws IOException {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.startsWith("--")).forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MirrorNode.class.getName(),
-                directory.toString(), "" + epoch, text(nodeOfRank), text(movedTo)));
-        return new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.INHERIT)
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        return ChildJvm.of(MirrorNode.class, directory.toString(), "" + epoch, text(nodeOfRank), text(movedTo))
+                .redirectOutput(ProcessBuilder.Redirect.INHERIT).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     private static String text(List<Integer> nodes) {

@@ -1,0 +1,159 @@
+package dev.troupe.snapshot;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.model.StateTensor;
+import dev.troupe.parallel.TensorSlice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * A snapshot in memory of this process, which others may have borrowed. A writing of a whole state holds up other parts for so
+ * long, a part for the time of its copy.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class OwnSnapshot implements Snapshot {
+    /** A tensor that files have from here: its name, and what of the whole it is. */
+    record OfFiles(String name, TensorSlice slice) {
+    }
+
+    private final SnapshotLayout layout;
+    private final Arena arena;
+    private final Optional<SharedMemory> shared;
+    private final SnapshotHeader header;
+    private final MemorySegment memory;
+    private final long token = ThreadLocalRandom.current().nextLong();
+    /** -1 while nothing whole stands here. Written under the lock. */
+    private volatile long stepsDone = -1;
+    private long writing;
+    /** After how many steps what is being written, or was last, is. */
+    private long writingAfter = -1;
+    private Optional<List<OfFiles>> ofFiles = Optional.empty();
+
+    /**
+     * @param lends
+     *            whether other processes can borrow it, where the system has memory for that
+     */
+    OwnSnapshot(SnapshotLayout layout, boolean lends) {
+        this.layout = layout;
+        this.arena = Arena.ofShared();
+        byte[] said = lends ? layout.encode() : new byte[0];
+        long bytes = SnapshotHeader.bytes(said.length) + layout.byteCount();
+        this.shared = lends ? SharedMemory.allocate(bytes) : Optional.empty();
+        MemorySegment all = shared.map(SharedMemory::segment)
+                .orElseGet(() -> arena.allocate(bytes, SnapshotLayout.ALIGNMENT));
+        this.header = new SnapshotHeader(all);
+        header.claim(token, said);
+        this.memory = header.content();
+    }
+
+    /** Where others find it; empty where they cannot. */
+    Optional<Loan> loan() {
+        return shared.map(SharedMemory::place)
+                .map(place -> new Loan(place.process(), place.descriptor(), token));
+    }
+
+    @Override
+    public SnapshotLayout layout() {
+        return layout;
+    }
+
+    @Override
+    public long stepsDone() {
+        return stepsDone;
+    }
+
+    /** Copies a state over the one that is here. */
+    synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
+        begin(afterSteps);
+        for (StateTensor named : state) {
+            if (!named.copy() || !isWritten(named, state)) {
+                engine.copyToHost(named.tensor(), 0, slice(layout.regions().get(named.name())));
+            }
+        }
+        ofFiles = Optional.of(state.stream().filter(named -> !named.copy())
+                .map(named -> new OfFiles(named.name(), named.slice())).toList());
+        finish(afterSteps);
+    }
+
+    /** What files have of what stands here; empty for a copy, which came without. */
+    synchronized Optional<List<OfFiles>> ofFiles() {
+        return ofFiles;
+    }
+
+    /** Whether another tensor of the list writes the same region. */
+    private static boolean isWritten(StateTensor copy, List<StateTensor> state) {
+        return state.stream().anyMatch(other -> !other.copy() && other.name().equals(copy.name()));
+    }
+
+    private MemorySegment slice(SnapshotLayout.Region region) {
+        return memory.asSlice(region.offset(), region.byteCount());
+    }
+
+    /** Begins to write over what is here; returns the number of this writing. */
+    synchronized long begin(long afterSteps) {
+        long begun = forgetWhatStands(afterSteps);
+        header.begin(begun, afterSteps);
+        return begun;
+    }
+
+    private long forgetWhatStands(long afterSteps) {
+        stepsDone = -1;
+        writingAfter = afterSteps;
+        ofFiles = Optional.empty();
+        return ++writing;
+    }
+
+    private void finish(long afterSteps) {
+        header.finish(afterSteps);
+        stepsDone = afterSteps;
+    }
+
+    @Override
+    public synchronized boolean isSince(long steps) {
+        return writingAfter >= steps;
+    }
+
+    @Override
+    public synchronized long writingOf(long afterSteps) {
+        return stepsDone == afterSteps ? writing : -1;
+    }
+
+    /** Writes a part; false where another writing has begun since. */
+    synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
+        boolean isOurs = ofWriting == writing && stepsDone < 0;
+        if (isOurs) {
+            memory.asSlice(offset, source.byteSize()).copyFrom(source);
+        }
+        return isOurs;
+    }
+
+    /** Says that all parts are here; false where another writing has begun since. */
+    synchronized boolean finish(long ofWriting, long afterSteps) {
+        boolean isOurs = ofWriting == writing && stepsDone < 0;
+        if (isOurs) {
+            finish(afterSteps);
+        }
+        return isOurs;
+    }
+
+    @Override
+    public synchronized boolean get(long ofWriting, long offset, MemorySegment target) {
+        boolean stands = ofWriting == writing && stepsDone >= 0;
+        if (stands) {
+            target.copyFrom(memory.asSlice(offset, target.byteSize()));
+        }
+        return stands;
+    }
+
+    /** For those who have borrowed it, what stands stays. */
+    @Override
+    public synchronized void close() {
+        forgetWhatStands(-1);
+        arena.close();
+        shared.ifPresent(SharedMemory::close);
+    }
+}

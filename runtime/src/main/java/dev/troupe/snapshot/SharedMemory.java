@@ -1,0 +1,123 @@
+package dev.troupe.snapshot;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/**
+ * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can map while its
+ * owner lives. It is there as long as anybody has it mapped, whoever dies, and nothing of it is left behind.
+ */
+final class SharedMemory implements AutoCloseable {
+    private static final Optional<Calls> CALLS = Calls.find();
+
+    /** The functions of the C library. */
+    private record Calls(MethodHandle create, MethodHandle close) {
+        private static final int CLOSE_ON_EXEC = 1;
+
+        @SuppressWarnings("restricted") // native access is enabled by the launcher
+        static Optional<Calls> find() {
+            if (!System.getProperty("os.name").equals("Linux")) {
+                return Optional.empty();
+            }
+            Linker linker = Linker.nativeLinker();
+            return linker.defaultLookup().find("memfd_create")
+                    .map(create -> linker.downcallHandle(create,
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT)))
+                    .flatMap(create -> linker.defaultLookup().find("close")
+                            .map(close -> linker.downcallHandle(close,
+                                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)))
+                            .map(close -> new Calls(create, close)));
+        }
+
+        int open() {
+            try (Arena arena = Arena.ofConfined()) {
+                return (int) create.invokeExact(arena.allocateFrom("troupe-snapshot"), CLOSE_ON_EXEC);
+            } catch (Throwable failure) {
+                throw new IllegalStateException("memfd_create was found but cannot be called", failure);
+            }
+        }
+
+        void shut(int descriptor) {
+            try {
+                int ignored = (int) close.invokeExact(descriptor);
+            } catch (Throwable failure) {
+                throw new IllegalStateException("close was found but cannot be called", failure);
+            }
+        }
+    }
+
+    /** Where other processes find it: among what a process has open. */
+    record Place(long process, int descriptor) {
+        private Path path() {
+            return Path.of("/proc", Long.toString(process), "fd", Integer.toString(descriptor));
+        }
+    }
+
+    private final Calls calls;
+    private final Place place;
+    private final Arena arena;
+    private final MemorySegment segment;
+
+    private SharedMemory(Calls calls, Place place, Arena arena, MemorySegment segment) {
+        this.calls = calls;
+        this.place = place;
+        this.arena = arena;
+        this.segment = segment;
+    }
+
+    /** Takes so many bytes, all zero; empty where the system has no such memory to give. */
+    static Optional<SharedMemory> allocate(long bytes) {
+        return CALLS.flatMap(calls -> {
+            int descriptor = calls.open();
+            if (descriptor < 0) {
+                return Optional.empty();
+            }
+            Place place = new Place(ProcessHandle.current().pid(), descriptor);
+            Arena arena = Arena.ofShared();
+            try (FileChannel file = FileChannel.open(place.path(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                return Optional.of(new SharedMemory(calls, place, arena,
+                        file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena)));
+            } catch (IOException none) {
+                arena.close();
+                calls.shut(descriptor);
+                return Optional.empty();
+            }
+        });
+    }
+
+    /**
+     * Maps what a process shares, to be read.
+     *
+     * @throws IOException
+     *             where it does not live, shares nothing there, or is another user's
+     */
+    static MemorySegment map(Place place, Arena arena) throws IOException {
+        try (FileChannel file = FileChannel.open(place.path(), StandardOpenOption.READ)) {
+            return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
+        }
+    }
+
+    Place place() {
+        return place;
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    /** Unmaps it here; who has mapped it elsewhere keeps it. */
+    @Override
+    public void close() {
+        arena.close();
+        calls.shut(place.descriptor());
+    }
+}

@@ -1,0 +1,110 @@
+package dev.troupe.snapshot;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What stands in a snapshot, and what lies where, in front of it in memory that processes share: one writes, others look. As in a
+ * sequence lock, the number of a writing changes before its first byte, so that whoever reads sees afterwards whether somebody
+ * wrote meanwhile.
+ */
+final class SnapshotHeader {
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final long TOKEN_AT = 0;
+    private static final long STEPS_AT = 8;
+    private static final long WRITING_AT = 16;
+    private static final long AFTER_AT = 24;
+    private static final long LAYOUT_BYTES_AT = 32;
+    private static final long LAYOUT_AT = 64;
+
+    private final MemorySegment memory;
+
+    SnapshotHeader(MemorySegment memory) {
+        this.memory = memory;
+    }
+
+    /** Bytes in front of the tensors, where the layout has so many. */
+    static long bytes(long layoutBytes) {
+        return Math.ceilDiv(LAYOUT_AT + layoutBytes, SnapshotLayout.ALIGNMENT) * SnapshotLayout.ALIGNMENT;
+    }
+
+    /** Says whose it is, before others hear of it. */
+    void claim(long token, byte[] layout) {
+        LONG.setRelease(memory, LAYOUT_BYTES_AT, (long) layout.length);
+        MemorySegment.copy(MemorySegment.ofArray(layout), 0, memory, LAYOUT_AT, layout.length);
+        LONG.setRelease(memory, STEPS_AT, -1L);
+        LONG.setRelease(memory, AFTER_AT, -1L);
+        LONG.setRelease(memory, TOKEN_AT, token);
+    }
+
+    /**
+     * What the one who has claimed it said of what lies where.
+     *
+     * @throws IOException
+     *             where it is not of this token, or has another form
+     */
+    SnapshotLayout layout(long token) throws IOException {
+        if (memory.byteSize() < LAYOUT_AT || (long) LONG.getAcquire(memory, TOKEN_AT) != token) {
+            throw new IOException("other memory is there");
+        }
+        try {
+            SnapshotLayout layout = SnapshotLayout
+                    .decode(memory.asSlice(LAYOUT_AT, layoutBytes()).toArray(ValueLayout.JAVA_BYTE));
+            if (bytes(layoutBytes()) + layout.byteCount() > memory.byteSize()) {
+                throw new IOException("there is less memory than its layout says");
+            }
+            return layout;
+        } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
+            throw new IOException("what lies where in it is not said there", wrong);
+        }
+    }
+
+    private long layoutBytes() {
+        return (long) LONG.getAcquire(memory, LAYOUT_BYTES_AT);
+    }
+
+    /** The tensors. */
+    MemorySegment content() {
+        return memory.asSlice(bytes(layoutBytes()));
+    }
+
+    /** A writing begins. */
+    void begin(long writing, long afterSteps) {
+        LONG.setRelease(memory, STEPS_AT, -1L);
+        LONG.setRelease(memory, WRITING_AT, writing);
+        LONG.setRelease(memory, AFTER_AT, afterSteps);
+        VarHandle.storeStoreFence(); // before the bytes
+    }
+
+    /** All bytes are written. */
+    void finish(long afterSteps) {
+        LONG.setRelease(memory, STEPS_AT, afterSteps);
+    }
+
+    /** Of what stands; negative while nothing whole does. */
+    long stepsDone() {
+        return (long) LONG.getAcquire(memory, STEPS_AT);
+    }
+
+    /** Of what stands or is being written. */
+    long writtenAfter() {
+        return (long) LONG.getAcquire(memory, AFTER_AT);
+    }
+
+    /** Which writing made what stands; negative where that is not the state after so many steps. */
+    long writingOf(long afterSteps) {
+        if (stepsDone() != afterSteps) {
+            return -1;
+        }
+        long writing = (long) LONG.getAcquire(memory, WRITING_AT);
+        return stepsDone() == afterSteps ? writing : -1;
+    }
+
+    /** Whether what was read before this is what a writing made. */
+    boolean stood(long writing) {
+        VarHandle.acquireFence(); // after the bytes
+        return (long) LONG.getAcquire(memory, WRITING_AT) == writing && stepsDone() >= 0;
+    }
+}
