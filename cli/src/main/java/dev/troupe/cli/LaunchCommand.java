@@ -40,7 +40,7 @@ final class LaunchCommand implements Callable<Integer> {
     private int restarts;
 
     @Option(names = "--respawns", paramLabel = "N", defaultValue = "10", description = {
-            "How often the process of a node starts again without which the run goes on, as a standby; default ${DEFAULT-VALUE}."})
+            "How often in a row the process of a node starts again without which the run goes on, as a standby; one that was at work for a minute begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
     private final PrintStream output = System.out;

@@ -11,8 +11,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *            whether it has said why it ends
  * @param rejoined
  *            whether it came in place of a process that was lost
+ * @param startNanos
+ *            when it started
  */
-record LocalNode(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplained, boolean rejoined) {
+record LocalNode(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplained, boolean rejoined,
+        long startNanos) {
     private static final Set<Integer> OWN_EXIT_CODES = Set.of(ExitCode.DONE, ExitCode.RUN_FAILED,
             ExitCode.WRONG_REQUEST, ExitCode.INTERRUPTED);
 

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -37,6 +38,9 @@ final class LocalNodes {
 
     /** A node that ended before the run did, and how many steps had been written down by then. */
     private record Failed(LocalNode node, long linesBefore, long sinceNanos) {
+        Duration lived() {
+            return Duration.ofNanos(sinceNanos - node.startNanos());
+        }
     }
 
     private final ClusterFile file;
@@ -52,7 +56,7 @@ final class LocalNodes {
     private final List<LocalNode> gone = new ArrayList<>();
     /** Those of whom that is not known yet. */
     private final List<Failed> failed = new ArrayList<>();
-    private int respawns;
+    private final Respawns respawns;
     private long linesSeen;
     /** From when on a node was done, so the run is over; zero while none is. */
     private long doneNanos;
@@ -67,7 +71,7 @@ final class LocalNodes {
      * @param resume
      *            the run or the checkpoint they go on from
      * @param respawns
-     *            how often the process of a node starts again without which the run goes on
+     *            how often in a row the process of a node starts again without which the run goes on
      * @param output
      *            gets the progress of the run
      */
@@ -78,7 +82,7 @@ final class LocalNodes {
         this.directory = directory;
         this.logs = logs;
         this.resume = resume;
-        this.respawns = respawns;
+        this.respawns = new Respawns(respawns);
         this.leader = ClusterFile.leader(spec.cluster().orElseThrow()).name();
         this.output = output;
     }
@@ -159,7 +163,7 @@ final class LocalNodes {
         }
         return new LocalNode(node, ChildProcess.start(node.name(), arguments,
                 logs.resolve(node.name() + ".log"), line -> onLine(node.name(), line), complaints(complained)),
-                complained, rejoins);
+                complained, rejoins, System.nanoTime());
     }
 
     /** What the node says that leads, from the first of the file to those that take over from it. */
@@ -235,7 +239,8 @@ final class LocalNodes {
             nodes.remove(node);
             gone.add(node);
             // One that came back and gave up by itself would do so again.
-            boolean startsAgain = !isOver && isAnyAlive() && (node.isLost() || !node.rejoined()) && respawns-- > 0;
+            boolean startsAgain = !isOver && isAnyAlive() && (node.isLost() || !node.rejoined())
+                    && respawns.next(node.name(), one.lived());
             output.println(node.name() + " ended " + node.process().howItEnded() + "; the run goes on without it"
                     + (startsAgain ? ", and its process starts again" : ""));
             if (startsAgain) {
