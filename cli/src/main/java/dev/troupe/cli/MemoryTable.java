@@ -10,7 +10,7 @@ final class MemoryTable {
     private static final int MOST_LINES = 16;
 
     /** What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the young heap. */
-    private static final String BESIDE_TENSORS = "some 300 MiB for the JVM and its libraries in each process";
+    private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
 
     private MemoryTable() {
     }

@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node's ranks, and the copies it has of other nodes': for each stage the state of the last commit, and
- * the newer one that may not be committed yet. They outlive the rank that took them.
+ * The snapshots of a node's ranks, and the copies it has of other nodes', or on one machine those themselves: for each stage the state
+ * of the last commit, and the newer one that may not be committed yet. They outlive the rank that took them.
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
