@@ -78,7 +78,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop() implements Command {
     }
 
-    private record NodeEnded(String name) implements Command {
+    /** Pekko may take a process for dead that comes under the address of one that was: who comes late is looked at twice. */
+    private record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
+    }
+
+    private record LookAgain(NodeEnded end) implements Command {
     }
 
     private record Tick() implements Command {
@@ -132,10 +136,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
                 .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
-                .onMessage(NodeFailed.class, this::onNodeFailed)
-                .onMessage(StatusTold.class, this::onStatusTold)
+                .onMessage(NodeFailed.class, this::onNodeFailed).onMessage(StatusTold.class, this::onStatusTold)
                 .onMessage(Stop.class, _ -> onStop())
-                .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(Tick.class, _ -> onTick()).build();
+                .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(LookAgain.class, at -> watch(at.end()))
+                .onMessage(Tick.class, _ -> onTick()).build();
     }
 
     /** One at a time, so that ticks do not pile up where the coordinator is held up. */
@@ -156,7 +160,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
-        getContext().watchWith(joined.node(), new NodeEnded(joined.name()));
+        watch(new NodeEnded(joined.name(), joined.node(), stallWatch.isEmpty()));
         long now = setup.clock().getAsLong();
         if (stallWatch.isEmpty()) {
             joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
@@ -197,9 +201,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .savedAt(Checkpoint.newestSteps(setup.directory()).orElse(setup.order().savedStep()));
         Optional<Succession> succession = Succession.of(gathering.told(),
                 new Commit(order.firstStep(), order.lossScale()));
-        if (succession.isEmpty()) {
+        if (succession.filter(found -> order.savedStep() <= found.commit().stepsDone() + 1).isEmpty()) { // or missed the end
             return end(Optional.of("the node of the coordinator ended, and nodes " + gathering.told().keySet()
-                    + " have no copies of what its ranks kept"));
+                    + " have no copies of what its ranks kept last"));
         }
         hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().buddies(),
                 order.firstStep());
@@ -218,7 +222,17 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 : take(new CoordinatorEvent.StopRequested());
     }
 
+    private Behavior<Command> watch(NodeEnded end) {
+        getContext().watchWith(end.node(), end);
+        return this;
+    }
+
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
+        if (!ended.isSure() && setup.present().get().contains(ended.name())) {
+            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), true)),
+                    Duration.ofMillis(500));
+            return this;
+        }
         nodes.remove(ended.name());
         muster.leave(ended.name());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + ended.name() + " is gone");
