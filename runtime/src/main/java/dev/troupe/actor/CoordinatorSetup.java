@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.RunOrder;
@@ -8,6 +9,7 @@ import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingPlan;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -26,6 +28,9 @@ import java.util.function.Supplier;
  *            tells the nodes that there are, whether they have joined or not
  * @param directory
  *            where the run writes
+ * @param found
+ *            how many steps lie behind each checkpoint that was there before the run went on in the directory, damaged or
+ *            not
  * @param checkpoints
  *            where checkpoints go
  * @param timeout
@@ -40,8 +45,10 @@ import java.util.function.Supplier;
  *            completed when the run is over
  */
 public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
-        Path directory,
-        CheckpointStore checkpoints, Duration timeout,
-        Duration hangTimeout, LongSupplier clock,
-        RunListener listener, CompletableFuture<RunOutcome> outcome) {
+        Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout,
+        LongSupplier clock, RunListener listener, CompletableFuture<RunOutcome> outcome) {
+    /** How many steps lie behind the newest checkpoint that the run has written, whoever led it then. */
+    OptionalLong newestWritten() {
+        return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();
+    }
 }

@@ -1,6 +1,5 @@
 package dev.troupe.actor;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
@@ -79,7 +78,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /** Pekko may take a process for dead that comes under the address of one that was: who comes late is looked at twice. */
-    private record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
+    record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
     private record LookAgain(NodeEnded end) implements Command {
@@ -197,8 +196,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (!gathering.isEnough(setup.present().get(), nodes.keySet(), now)) {
             return this;
         }
-        RunOrder order = setup.order()
-                .savedAt(Checkpoint.newestSteps(setup.directory()).orElse(setup.order().savedStep()));
+        RunOrder order = setup.order().savedAt(setup.newestWritten().orElse(setup.order().savedStep()));
         Optional<Succession> succession = Succession.of(gathering.told(),
                 new Commit(order.firstStep(), order.lossScale()));
         if (succession.filter(found -> order.savedStep() <= found.commit().stepsDone() + 1).isEmpty()) { // or missed the end

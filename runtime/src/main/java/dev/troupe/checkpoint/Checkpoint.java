@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.LongStream;
 
 /**
  * A checkpoint that was read back and whose checksums hold. As a weight source it knows the weights and the optimizer's
@@ -99,9 +100,14 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
 
     /** How many steps lie behind the newest checkpoint of a run's directory; empty where it has none. */
     public static OptionalLong newestSteps(Path runDirectory) {
+        return steps(runDirectory).findFirst();
+    }
+
+    /** How many steps lie behind each checkpoint of a run's directory, damaged or not, the newest first. */
+    public static LongStream steps(Path runDirectory) {
         return newestFirst(runDirectory).stream()
                 .filter(entry -> !entry.isPartial() && Files.exists(entry.directory().resolve(Manifest.FILE)))
-                .mapToLong(CheckpointFolder.Entry::stepsDone).findFirst();
+                .mapToLong(CheckpointFolder.Entry::stepsDone);
     }
 
     private static List<CheckpointFolder.Entry> newestFirst(Path runDirectory) {

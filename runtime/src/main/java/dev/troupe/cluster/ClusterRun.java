@@ -169,7 +169,7 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
                     new Cast(ranks, traits, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : Hosting.Buddies.NONE),
-                    () -> LostNodes.present(context.getSystem()), directory,
+                    () -> LostNodes.present(context.getSystem()), directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });

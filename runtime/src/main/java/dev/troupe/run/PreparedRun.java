@@ -39,6 +39,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A run of which everything was checked that can be checked before it starts. Nothing is written yet.
@@ -52,6 +54,7 @@ public final class PreparedRun implements AutoCloseable {
     private final RunRequest request;
     private final EngineChoice engine;
     private final StartingPoint start;
+    private final Set<Long> checkpointsFound;
     private final Batches batches;
     private final Optional<ValidationBatches> heldOut;
     private final TrainingPlan plan;
@@ -81,6 +84,9 @@ public final class PreparedRun implements AutoCloseable {
                 throw new RequestException("the checkpoint lies " + start.stepsDone()
                         + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
             }
+            this.checkpointsFound = request.continuesInPlace()
+                    ? Checkpoint.steps(request.output()).boxed().collect(Collectors.toUnmodifiableSet())
+                    : Set.of();
             requireNoLaterCheckpoint();
             TensorSharing.refusal(start.model(), spec.training().microbatchSize() * start.sequenceLength(),
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
@@ -257,6 +263,14 @@ public final class PreparedRun implements AutoCloseable {
     /** What is wrong with each of the newer checkpoints that were not taken, the newest first. */
     public List<String> passedOver() {
         return start.passedOver();
+    }
+
+    /**
+     * How many steps lie behind each checkpoint of the run's directory that was there when it went on, damaged or not. Those of a run
+     * from the beginning are all its own, even where this process comes late.
+     */
+    public Set<Long> checkpointsFound() {
+        return checkpointsFound;
     }
 
     /** Steps that lie behind. */

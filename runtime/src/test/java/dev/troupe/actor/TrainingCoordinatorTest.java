@@ -82,7 +82,7 @@ class TrainingCoordinatorTest {
                         0),
                 PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
                 () -> Set.of("only"),
-                home, checkpoints,
+                home, Set.of(), checkpoints,
                 TIMEOUT, Duration.ZERO,
                 nanos::get,
                 diary, outcome)));

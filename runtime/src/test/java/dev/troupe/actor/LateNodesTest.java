@@ -1,0 +1,150 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.machine.Cast;
+import dev.troupe.machine.Hosting;
+import dev.troupe.machine.LossScale;
+import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StepResult;
+import dev.troupe.machine.Testimony;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
+import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.builder.Schedules;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes that come when the run is under way, or when it is over and they do not know. Nodes are probes. */
+@Tag("actor")
+class LateNodesTest {
+    private static final ModelConfig MODEL = new ModelConfig(2, 4, 1, 4, 8, true, 1e-5);
+    private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
+            "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Testimony KNOWS_NOTHING = new Testimony(0, List.of("first"), Map.of(), List.of(), Map.of());
+
+    @TempDir
+    private Path home;
+    private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
+    private final ManualTime time = ManualTime.get(kit.system());
+    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private final TestProbe<NodeActor.Command> first = kit.createTestProbe("first", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> late = kit.createTestProbe("late", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> again = kit.createTestProbe("again", NodeActor.Command.class);
+    private ActorRef<TrainingCoordinator.Command> coordinator;
+
+    @AfterEach
+    void shutDown() {
+        kit.shutdownTestKit();
+    }
+
+    @Test
+    void shouldNotBeginAgainWhereARunHasWrittenThatANodeDoesNotKnowOf() throws Exception {
+        writeCheckpoint();
+        begin(Set.of("late"), Set.of());
+        join(late, "late", Optional.of(KNOWS_NOTHING));
+        assertEquals("the node of the coordinator ended, and nodes [late] have no copies of what its ranks kept last",
+                outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow());
+    }
+
+    @Test
+    void shouldGoOnDespiteACheckpointThatWasPassedOver() {
+        writeCheckpoint();
+        begin(Set.of("late"), Set.of(3L));
+        join(late, "late", Optional.of(KNOWS_NOTHING));
+        assertEquals(List.of("late"), late.expectMessageClass(NodeActor.HostRanks.class).hosts());
+        assertFalse(outcome.isDone());
+    }
+
+    @Test
+    void shouldKeepALateNodeThatIsTakenForDeadAndLives() {
+        beginWithAStandby();
+        // Again, since only an end that Pekko tells takes the watch of it away.
+        coordinator.tell(new TrainingCoordinator.NodeEnded("late", again.ref(), false));
+        time.timePasses(Duration.ofSeconds(1));
+        join(again, "late", Optional.empty());
+        String refusal = again.expectMessageClass(NodeActor.Refused.class).why();
+        assertTrue(refusal.contains("a node of that name has joined already"), refusal);
+    }
+
+    @Test
+    void shouldForgetALateNodeThatIsDeadStillWhenLookedAtAgain() {
+        beginWithAStandby();
+        late.stop();
+        again.awaitAssert(() -> {
+            time.timePasses(Duration.ofSeconds(1));
+            join(again, "late", Optional.empty());
+            return again.expectMessageClass(NodeActor.HostRanks.class);
+        });
+    }
+
+    private void beginWithAStandby() {
+        begin(Set.of("first", "late"), Set.of());
+        join(first, "first", Optional.empty());
+        first.expectMessageClass(NodeActor.HostRanks.class);
+        join(late, "late", Optional.empty());
+        late.expectMessageClass(NodeActor.HostRanks.class);
+    }
+
+    private void begin(Set<String> present, Set<Long> found) {
+        RunOrder order = new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 3, -1, true, List.of(List.of(0)), 9);
+        Cast cast = new Cast(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT, Hosting.Buddies.NONE);
+        coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(order, PLAN, cast, () -> present, home,
+                found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0, new Silent(),
+                outcome)));
+    }
+
+    private void join(TestProbe<NodeActor.Command> node, String name, Optional<Testimony> testimony) {
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, testimony));
+    }
+
+    private void writeCheckpoint() {
+        CheckpointStore store = new CheckpointStore(home, MODEL, 0, 0);
+        store.commit(3, LossScale.none(3), List.of(store.writePart(3, 0, List.of())));
+    }
+
+    private static final class Silent implements RunListener {
+        @Override
+        public void onStarted() {
+        }
+
+        @Override
+        public void onStep(StepResult result, double seconds) {
+        }
+
+        @Override
+        public void onHeldOut(long stepsDone, double loss) {
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+        }
+
+        @Override
+        public void onCheckpointFailed(long stepsDone, String why) {
+        }
+    }
+}
