@@ -25,7 +25,7 @@ final class BorrowedSnapshot implements Snapshot {
     BorrowedSnapshot(Loan loan) throws IOException {
         this.loan = loan;
         try {
-            this.header = new SnapshotHeader(SharedMemory.map(loan.place(), arena));
+            this.header = new SnapshotHeader(SharedMemory.map(loan, arena));
             this.layout = header.layout(loan.token());
             this.memory = header.content();
         } catch (IOException | RuntimeException refused) {

@@ -11,7 +11,4 @@ package dev.troupe.snapshot;
  *            by which it is told from any other memory
  */
 public record Loan(long process, int descriptor, long token) {
-    SharedMemory.Place place() {
-        return new SharedMemory.Place(process, descriptor);
-    }
 }

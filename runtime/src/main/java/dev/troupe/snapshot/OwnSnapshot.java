@@ -25,7 +25,7 @@ final class OwnSnapshot implements Snapshot {
     private final Optional<SharedMemory> shared;
     private final SnapshotHeader header;
     private final MemorySegment memory;
-    private final long token = ThreadLocalRandom.current().nextLong();
+    // What the header says of these is for those who have borrowed it.
     /** -1 while nothing whole stands here. Written under the lock. */
     private volatile long stepsDone = -1;
     private long writing;
@@ -40,9 +40,10 @@ final class OwnSnapshot implements Snapshot {
     OwnSnapshot(SnapshotLayout layout, boolean lends) {
         this.layout = layout;
         this.arena = Arena.ofShared();
+        long token = ThreadLocalRandom.current().nextLong();
         byte[] said = lends ? layout.encode() : new byte[0];
         long bytes = SnapshotHeader.bytes(said.length) + layout.byteCount();
-        this.shared = lends ? SharedMemory.allocate(bytes) : Optional.empty();
+        this.shared = lends ? SharedMemory.allocate(bytes, token) : Optional.empty();
         MemorySegment all = shared.map(SharedMemory::segment)
                 .orElseGet(() -> arena.allocate(bytes, SnapshotLayout.ALIGNMENT));
         this.header = new SnapshotHeader(all);
@@ -52,8 +53,7 @@ final class OwnSnapshot implements Snapshot {
 
     /** Where others find it; empty where they cannot. */
     Optional<Loan> loan() {
-        return shared.map(SharedMemory::place)
-                .map(place -> new Loan(place.process(), place.descriptor(), token));
+        return shared.map(SharedMemory::loan);
     }
 
     @Override

@@ -55,36 +55,34 @@ final class SharedMemory implements AutoCloseable {
         }
     }
 
-    /** Where other processes find it: among what a process has open. */
-    record Place(long process, int descriptor) {
-        private Path path() {
-            return Path.of("/proc", Long.toString(process), "fd", Integer.toString(descriptor));
-        }
-    }
-
     private final Calls calls;
-    private final Place place;
+    private final Loan loan;
     private final Arena arena;
     private final MemorySegment segment;
 
-    private SharedMemory(Calls calls, Place place, Arena arena, MemorySegment segment) {
+    private SharedMemory(Calls calls, Loan loan, Arena arena, MemorySegment segment) {
         this.calls = calls;
-        this.place = place;
+        this.loan = loan;
         this.arena = arena;
         this.segment = segment;
     }
 
-    /** Takes so many bytes, all zero; empty where the system has no such memory to give. */
-    static Optional<SharedMemory> allocate(long bytes) {
+    /**
+     * Takes so many bytes, all zero; empty where the system has no such memory to give.
+     *
+     * @param token
+     *            by which others tell it from any other memory
+     */
+    static Optional<SharedMemory> allocate(long bytes, long token) {
         return CALLS.flatMap(calls -> {
             int descriptor = calls.open();
             if (descriptor < 0) {
                 return Optional.empty();
             }
-            Place place = new Place(ProcessHandle.current().pid(), descriptor);
+            Loan loan = new Loan(ProcessHandle.current().pid(), descriptor, token);
             Arena arena = Arena.ofShared();
-            try (FileChannel file = FileChannel.open(place.path(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                return Optional.of(new SharedMemory(calls, place, arena,
+            try (FileChannel file = FileChannel.open(path(loan), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                return Optional.of(new SharedMemory(calls, loan, arena,
                         file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena)));
             } catch (IOException none) {
                 arena.close();
@@ -100,14 +98,20 @@ final class SharedMemory implements AutoCloseable {
      * @throws IOException
      *             where it does not live, shares nothing there, or is another user's
      */
-    static MemorySegment map(Place place, Arena arena) throws IOException {
-        try (FileChannel file = FileChannel.open(place.path(), StandardOpenOption.READ)) {
+    static MemorySegment map(Loan loan, Arena arena) throws IOException {
+        try (FileChannel file = FileChannel.open(path(loan), StandardOpenOption.READ)) {
             return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
     }
 
-    Place place() {
-        return place;
+    /** Among what a process has open, other processes find it. */
+    private static Path path(Loan loan) {
+        return Path.of("/proc", Long.toString(loan.process()), "fd", Integer.toString(loan.descriptor()));
+    }
+
+    /** Where others find it. */
+    Loan loan() {
+        return loan;
     }
 
     MemorySegment segment() {
@@ -118,6 +122,6 @@ final class SharedMemory implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
-        calls.shut(place.descriptor());
+        calls.shut(loan.descriptor());
     }
 }

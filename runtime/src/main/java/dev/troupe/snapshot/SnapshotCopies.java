@@ -1,8 +1,8 @@
 package dev.troupe.snapshot;
 
 /**
- * Copies of snapshots between nodes: streams what this node keeps to others, and takes in what others send, which
- * {@link Snapshots#find} then has like what a rank of this node kept.
+ * Copies of snapshots between nodes: lends what this node keeps to other nodes of its machine, streams it to those of other machines,
+ * and takes in what they lend and send, which {@link Snapshots#find} then has like what a rank of this node kept.
  *
  * <p>Thread rule: any thread. {@link #close} before the {@link Snapshots} are closed.
  */
@@ -11,14 +11,15 @@ public interface SnapshotCopies extends AutoCloseable {
     @FunctionalInterface
     interface Listener {
         /**
-         * A stage's state after so many steps is whole here, by what has come or already before. Called on the thread that copies, so it does not wait for
-         * anything.
+         * A stage's state after so many steps is whole here, by what has come or already before. Called on the thread that
+         * copies, so it does not wait for anything.
          */
         void onCopied(int rank, int stage, long stepsDone);
     }
 
     /**
-     * Streams the snapshot that this node has of a stage to another node, and returns at once. Of each stage the two newest
+     * Lends the snapshot that this node has of a stage to another node, or streams it there where that node cannot have the
+     * memory, and returns at once. Of each stage the two newest
      * versions wait for their turn, the older first: it may be the last that is committed. One that a rank writes over meanwhile is
      * broken off; what is not there any more when its turn comes is not sent. Where the other node is not there, they wait for
      * it.
