@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one execution of the command, in this JVM, told the shell and the terminal.
@@ -27,6 +28,10 @@ import java.util.stream.Stream;
  */
 record Execution(int exitCode, String output, String errors) {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    static {
+        LoggerFactory.getILoggerFactory(); // before a node of a cluster has it log events, which would be for the whole JVM
+    }
 
     /** Executes the command as the shell would; afterwards nothing of it is left in shared memory. */
     static Execution of(List<String> arguments) {
