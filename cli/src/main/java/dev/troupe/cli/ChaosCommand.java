@@ -9,7 +9,6 @@ import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunDirectory;
-import dev.troupe.schedule.Plan;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -77,8 +76,7 @@ final class ChaosCommand implements Callable<Integer> {
         ChaosRun run = new ChaosRun(spec, directory);
         RandomFaults.Places places;
         try (PreparedRun prepared = run.prepare(asked)) {
-            Plan plan = prepared.plan().training().plan();
-            places = new RandomFaults.Places(plan.stageCount(), spec.training().steps(), plan.microbatchCount());
+            places = RandomFaults.Places.of(prepared.plan(), spec.training().steps());
         }
         say("The run without faults:");
         ChaosRun.Ended undisturbed = run.train("undisturbed", List.of());

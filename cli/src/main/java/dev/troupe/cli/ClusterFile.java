@@ -52,7 +52,7 @@ final class ClusterFile {
 
     /** What a node asks for that comes while the others are at work, on a machine where they have their memory. */
     RunRequest rejoining(RunSpec spec, NodeSpec node) {
-        Path directory = options.directory(spec).toAbsolutePath().normalize();
+        Path directory = options.commonDirectory(spec).toAbsolutePath().normalize();
         // The checkpoint from which the others went on may be gone by now.
         Optional<Path> resume = options.resume()
                 .map(from -> Checkpoint.runDirectoryOf(from).equals(directory) ? directory : from);
@@ -60,7 +60,7 @@ final class ClusterFile {
     }
 
     private RunRequest request(RunSpec spec, NodeSpec node, Optional<Path> resume, RunRequest.Share share) {
-        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.directory(spec), resume,
+        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.commonDirectory(spec), resume,
                 OptionalLong.empty(), Optional.empty(), Optional.of(share));
     }
 

@@ -238,8 +238,8 @@ final class LocalNodes {
             failed.remove(one);
             nodes.remove(node);
             gone.add(node);
-            // One that came back and gave up by itself would do so again.
-            boolean startsAgain = !isOver && isAnyAlive() && (node.isLost() || !node.rejoined())
+            // One that came back and was refused would be again.
+            boolean startsAgain = !isOver && isAnyAlive() && !(node.rejoined() && node.isRefused())
                     && respawns.next(node.name(), one.lived());
             output.println(node.name() + " ended " + node.process().howItEnded() + "; the run goes on without it"
                     + (startsAgain ? ", and its process starts again" : ""));

@@ -15,7 +15,7 @@ final class RunOptions {
     private List<String> settings = List.of();
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where the run writes: an empty directory, or one that is not there yet; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken."})
+            "Where the run writes: an empty directory, or one that is not there yet; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken; of a node runs/NAME, as all of a run need the same."})
     private Path out;
 
     @Option(names = "--resume", paramLabel = "DIR", description = {
@@ -32,10 +32,19 @@ final class RunOptions {
 
     /** The directory of the run. */
     Path directory(RunSpec spec) {
-        if (out != null) {
-            return out;
-        }
-        return resume().map(Checkpoint::runDirectoryOf)
-                .orElseGet(() -> RunDirectory.firstFree(Path.of("runs", spec.name())));
+        return named().orElseGet(() -> RunDirectory.firstFree(usual(spec)));
+    }
+
+    /** The directory of a run that several processes have, each of which is told the same. */
+    Path commonDirectory(RunSpec spec) {
+        return named().orElseGet(() -> usual(spec));
+    }
+
+    private Optional<Path> named() {
+        return Optional.ofNullable(out).or(() -> resume().map(Checkpoint::runDirectoryOf));
+    }
+
+    private static Path usual(RunSpec spec) {
+        return Path.of("runs", spec.name());
     }
 }

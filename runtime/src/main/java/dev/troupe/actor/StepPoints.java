@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.fault.Carried;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
@@ -25,7 +26,8 @@ record StepPoints(FaultInjector faults, int rank) {
     /** A stage is about to hand over or take a message. */
     void at(FaultPoint point, Pass pass, Action message) {
         if (pass.kind() == Pass.Kind.TRAINING) {
-            faults.at(point, rank, message.stage(), pass.step(), message.microbatch());
+            faults.at(point, rank, message.stage(), pass.step(), message.microbatch(),
+                    Carried.by(message.kind()));
         }
     }
 

@@ -1,8 +1,13 @@
 package dev.troupe.chaos;
 
 import dev.troupe.config.fault.FaultKind;
+import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.fault.Carried;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -14,8 +19,10 @@ import java.util.Random;
 public final class RandomFaults {
     /** What a run in one process goes on from. */
     private static final List<FaultKind> OF_ONE_PROCESS = List.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
-            FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW, FaultKind.DROP, FaultKind.CORRUPT,
-            FaultKind.DUPLICATE, FaultKind.REORDER, FaultKind.DELAY);
+            FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW);
+    /** What one of several ranks may meet besides. */
+    private static final List<FaultKind> OF_MESSAGES = List.of(FaultKind.DROP, FaultKind.CORRUPT, FaultKind.DUPLICATE,
+            FaultKind.REORDER, FaultKind.DELAY);
     /** What a node may meet besides. */
     private static final List<FaultKind> OF_NODES = List.of(FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE);
 
@@ -38,6 +45,9 @@ public final class RandomFaults {
             Places places) {
         Random random = new Random(seed);
         List<FaultKind> kinds = new ArrayList<>(OF_ONE_PROCESS);
+        if (!places.messages().isEmpty()) {
+            kinds.addAll(OF_MESSAGES);
+        }
         if (hasNodes) {
             kinds.addAll(OF_NODES);
         }
@@ -45,9 +55,12 @@ public final class RandomFaults {
         double seconds = gap(random, meanSeconds);
         while (seconds / stepSeconds < places.steps()) {
             FaultKind kind = kinds.get(random.nextInt(kinds.size()));
-            faults.add(FaultSpec.parse(String.format(Locale.ROOT, "%s stage=%d step=%d microbatch=%d", kind.word(),
-                    stage(random, kind, places), (long) (seconds / stepSeconds), random.nextInt(places.microbatches())),
-                    "--random", "seed " + seed));
+            String place = kind.reach() == FaultKind.Reach.MESSAGE
+                    ? places.messages().get(random.nextInt(places.messages().size())).words()
+                    : "stage=" + random.nextInt(places.stages());
+            faults.add(FaultSpec.parse(String.format(Locale.ROOT, "%s %s step=%d microbatch=%d", kind.word(), place,
+                    (long) (seconds / stepSeconds), random.nextInt(places.microbatches())), "--random",
+                    "seed " + seed));
             seconds += gap(random, meanSeconds);
         }
         return faults;
@@ -62,14 +75,30 @@ public final class RandomFaults {
      *            of the run
      * @param microbatches
      *            of each pipeline
+     * @param messages
+     *            what each stage sends to another rank, for each microbatch
      */
-    public record Places(int stages, int steps, int microbatches) {
+    public record Places(int stages, int steps, int microbatches, List<Sent> messages) {
+        public Places {
+            messages = List.copyOf(messages);
+        }
+
+        /** Those of a run that does so many steps by a plan. */
+        public static Places of(TrainingPlan plan, int steps) {
+            Plan actions = plan.training().plan();
+            return new Places(actions.stageCount(), steps, actions.microbatchCount(),
+                    actions.rows().stream().flatMap(List::stream)
+                            .filter(action -> action.kind().isSend() && plan.needsMessage(action))
+                            .map(action -> new Sent(action.stage(), Carried.by(action.kind()))).distinct()
+                            .sorted(Comparator.comparingInt(Sent::stage).thenComparing(Sent::message)).toList());
+        }
     }
 
-    private static int stage(Random random, FaultKind kind, Places places) {
-        int stage = random.nextInt(places.stages());
-        // A message's stage is its sender; in a pipeline of one stage there is none, and the fault never strikes.
-        return kind.reach() == FaultKind.Reach.MESSAGE ? Math.min(stage, Math.max(0, places.stages() - 2)) : stage;
+    /** A message of a stage. */
+    public record Sent(int stage, FaultMessage message) {
+        private String words() {
+            return "stage=" + stage + " message=" + message.word();
+        }
     }
 
     private static double gap(Random random, double meanSeconds) {

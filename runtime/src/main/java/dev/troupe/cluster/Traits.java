@@ -24,14 +24,15 @@ final class Traits {
     }
 
     /**
-     * The traits of a node: version, every key of the configuration that is not the node's own, and the certified plan
-     * and the first data, which follow from files too.
+     * The traits of a node: version, the run's directory, every key of the configuration that is not the node's own, and the
+     * certified plan and the first data, which follow from files too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> traits = new TreeMap<>();
         traits.put("version", version);
         traits.put("plan", digest(run.plan().training().plan().toCsv()));
         traits.put("data", digest(firstMicrobatch(run)));
+        traits.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         traits.put(Cast.STEPS_BEHIND, "" + run.stepsDone());
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
         config.entrySet().forEach(entry -> {

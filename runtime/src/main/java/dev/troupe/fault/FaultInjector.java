@@ -2,6 +2,7 @@ package dev.troupe.fault;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.fault.FaultKind;
+import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import java.io.IOException;
@@ -88,12 +89,7 @@ public final class FaultInjector implements AutoCloseable {
      *             where the disk is to be full
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
-        if (!faults.isEmpty()) {
-            Place place = new Place(point, rank, stage, step, microbatch);
-            // Before the fault is written down: whoever reads of it may give the rank up at once.
-            CountDownLatch givenUp = latch(rank);
-            due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
-        }
+        at(new Place(point, rank, stage, step, microbatch, Optional.empty()));
     }
 
     /** As {@link #at(FaultPoint, int, int, long, int)}, for a point that comes once in a step. */
@@ -101,14 +97,28 @@ public final class FaultInjector implements AutoCloseable {
         at(point, rank, stage, step, Place.NO_MICROBATCH);
     }
 
+    /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is handed over or taken. */
+    public void at(FaultPoint point, int rank, int stage, long step, int microbatch, FaultMessage message) {
+        at(new Place(point, rank, stage, step, microbatch, Optional.of(message)));
+    }
+
+    private void at(Place place) {
+        if (!faults.isEmpty()) {
+            // Before the fault is written down: whoever reads of it may give the rank up at once.
+            CountDownLatch givenUp = latch(place.rank());
+            due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
+        }
+    }
+
     /** Does an action, with what is due at a point before it, and more slowly where that is due. */
     public <T> T around(FaultPoint point, int rank, int stage, long step, int microbatch, Supplier<T> action) {
         if (faults.isEmpty()) {
             return action.get();
         }
-        at(point, rank, stage, step, microbatch);
+        Place place = new Place(point, rank, stage, step, microbatch, Optional.empty());
+        at(place);
         CountDownLatch givenUp = latch(rank);
-        Optional<FaultSpec> slow = due(SLOWING, new Place(point, rank, stage, step, microbatch));
+        Optional<FaultSpec> slow = due(SLOWING, place);
         long start = System.nanoTime();
         T result = action.get();
         slow.ifPresent(fault -> rest(rank, givenUp, (long) ((fault.factor() - 1) * (System.nanoTime() - start))));
@@ -116,8 +126,8 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     /** What is to become of a message of a stage; asked once for each. */
-    Optional<FaultSpec> ofMessage(int rank, int stage, long step, int microbatch) {
-        return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch));
+    Optional<FaultSpec> ofMessage(int rank, int stage, long step, int microbatch, FaultMessage message) {
+        return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
     /** Whether the snapshot that a rank keeps of a stage after a step is to be lost; asked once, when it is kept. */
@@ -132,7 +142,8 @@ public final class FaultInjector implements AutoCloseable {
 
     private boolean strikes(FaultKind kind, FaultPoint point, int rank, int stage, long step) {
         return !faults.isEmpty()
-                && due(EnumSet.of(kind), new Place(point, rank, stage, step, Place.NO_MICROBATCH)).isPresent();
+                && due(EnumSet.of(kind), new Place(point, rank, stage, step, Place.NO_MICROBATCH, Optional.empty()))
+                        .isPresent();
     }
 
     /** The first of these kinds that strikes at a place, written down. */

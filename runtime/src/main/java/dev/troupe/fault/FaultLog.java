@@ -2,6 +2,7 @@ package dev.troupe.fault;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -24,7 +25,7 @@ public final class FaultLog {
     /** Its name in the run's directory. */
     public static final String FILE = "faults.jsonl";
 
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
     // A file lock is the whole process's, so its threads take turns by themselves.
     private static final Object TURN = new Object();
 
@@ -68,11 +69,11 @@ public final class FaultLog {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                     StandardOpenOption.WRITE); FileLock _ = channel.lock()) {
                 List<FiredFault> before = parse(Files.readString(file)).stream()
-                        .filter(other -> other.index() == fired.index()).toList();
+                        .filter(fired::isOf).toList();
                 if (times > 0 && before.size() >= times) {
                     return Claim.USED_UP;
                 }
-                if (before.stream().anyMatch(other -> other.isAt(fired.index(), place))) {
+                if (before.stream().anyMatch(other -> other.isAt(place))) {
                     return Claim.BEHIND;
                 }
                 channel.write(ByteBuffer.wrap(

@@ -135,7 +135,7 @@ public final class FaultyTransport implements Transport {
         FaultSpec fault = Pass.kindOf(id.pass()) == Pass.Kind.HELD_OUT
                 ? null
                 : faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()),
-                        id.microbatch()).orElse(null);
+                        id.microbatch(), Carried.by(edge.kind())).orElse(null);
         if (fault == null) {
             pass(id, engine, tensor);
             return;

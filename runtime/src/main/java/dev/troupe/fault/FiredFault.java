@@ -1,8 +1,11 @@
 package dev.troupe.fault;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
+import java.util.Optional;
 
 /**
  * A fault that has struck: a line of {@code faults.jsonl}.
@@ -25,20 +28,28 @@ import dev.troupe.config.fault.FaultSpec;
  *            the optimizer step
  * @param microbatch
  *            the microbatch; -1 at points that come once in a step
+ * @param message
+ *            what is handed over or taken there; empty at other points
  */
 public record FiredFault(@JsonProperty(value = "time_ms", required = true) long timeMillis,
         @JsonProperty(required = true) String fault, @JsonProperty(required = true) int index,
         @JsonProperty(required = true) String node, @JsonProperty(required = true) FaultPoint point,
         @JsonProperty(required = true) int rank, @JsonProperty(required = true) int stage,
-        @JsonProperty(required = true) long step, @JsonProperty(required = true) int microbatch) {
+        @JsonProperty(required = true) long step, @JsonProperty(required = true) int microbatch,
+        @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<FaultMessage> message) {
 
     static FiredFault of(FaultSpec fault, int index, String node, Place place, long timeMillis) {
         return new FiredFault(timeMillis, fault.text(), index, node, place.point(), place.rank(), place.stage(),
-                place.step(), place.microbatch());
+                place.step(), place.microbatch(), place.message());
     }
 
-    /** Whether it is a fault of this number, struck at this place. */
-    boolean isAt(int otherIndex, Place place) {
-        return index == otherIndex && place.equals(new Place(point, rank, stage, step, microbatch));
+    /** Whether it is the same of the run's faults: a run that goes on may have others. */
+    boolean isOf(FiredFault other) {
+        return index == other.index && fault.equals(other.fault);
+    }
+
+    /** Whether it struck at this place. */
+    boolean isAt(Place place) {
+        return place.equals(new Place(point, rank, stage, step, microbatch, message));
     }
 }

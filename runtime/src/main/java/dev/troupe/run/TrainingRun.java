@@ -118,9 +118,9 @@ public final class TrainingRun {
         return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
     }
 
-    /** How long a rank may be at one thing; zero where nobody would start it again. */
+    /** How long a rank may be at one thing; zero, for as long as it likes, in an experiment. */
     public static Duration hangTimeout(PreparedRun run) {
-        return run.recovers() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
+        return run.leavesWeights() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
     }
 
     /**

@@ -63,7 +63,8 @@ class ChaosResultTest {
     }
 
     private static FiredFault fired(FaultSpec fault, int index, long millis) {
-        return new FiredFault(millis, fault.text(), index, "node-0", FaultPoint.FORWARD, 1, 1, 1, 0);
+        return new FiredFault(millis, fault.text(), index, "node-0", FaultPoint.FORWARD, 1, 1, 1, 0,
+                Optional.empty());
     }
 
     private static Recovery recovery(int epoch, long detected, long resumed, long caughtUp) {

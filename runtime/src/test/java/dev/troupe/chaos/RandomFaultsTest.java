@@ -5,14 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultKind.Reach;
+import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.model.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.StageSettings;
+import dev.troupe.parallel.Zero;
+import dev.troupe.run.TrainingPlan;
+import dev.troupe.schedule.builder.Schedules;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class RandomFaultsTest {
-    private static final RandomFaults.Places PLACES = new RandomFaults.Places(4, 5000, 8);
+    private static final RandomFaults.Places PLACES = new RandomFaults.Places(4, 5000, 8,
+            List.of(new RandomFaults.Sent(0, FaultMessage.ACTIVATION),
+                    new RandomFaults.Sent(3, FaultMessage.GRADIENT)));
 
     @Test
     void shouldDrawTheSameFromTheSameSeed() {
@@ -27,10 +38,35 @@ class RandomFaultsTest {
     }
 
     @Test
+    void shouldDrawNoMessageWhereNoneIsSent() {
+        RandomFaults.Places alone = new RandomFaults.Places(2, 5000, 8, List.of());
+        assertTrue(RandomFaults.draw(1, 5, 1, true, alone).stream()
+                .noneMatch(fault -> fault.kind().reach() == Reach.MESSAGE));
+    }
+
+    /** Two ranks in a V: stage 1 hands on to stage 2 on its own rank. */
+    @Test
+    void shouldKnowWhatIsSentToAnotherRank() {
+        TrainingPlan plan = TrainingPlan.of(new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
+                new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("zbv"),
+                new ParallelLayout(2, 1, 1), false, Zero.NONE, 2, 1, 2);
+        assertEquals(
+                List.of(new RandomFaults.Sent(0, FaultMessage.ACTIVATION),
+                        new RandomFaults.Sent(1, FaultMessage.GRADIENT),
+                        new RandomFaults.Sent(2, FaultMessage.ACTIVATION),
+                        new RandomFaults.Sent(3, FaultMessage.GRADIENT)),
+                RandomFaults.Places.of(plan, 9).messages());
+    }
+
+    @Test
     void shouldDrawWhatCanStrike() {
         List<FaultSpec> faults = RandomFaults.draw(1, 5, 1, false, PLACES);
         for (FaultSpec fault : faults) {
             assertTrue(fault.kind().reach() != Reach.PROCESS, fault::text);
+            assertEquals(fault.kind().reach() == Reach.MESSAGE
+                    ? Optional.of(fault.stage().getAsInt() == 0 ? FaultMessage.ACTIVATION : FaultMessage.GRADIENT)
+                    : Optional.empty(), fault.message());
+            assertTrue(fault.kind().reach() != Reach.MESSAGE || fault.stage().getAsInt() % 3 == 0, fault::text);
             assertTrue(fault.step().getAsLong() < 5000 && fault.stage().getAsInt() < 4, fault::text);
         }
         assertEquals(faults.stream().map(fault -> fault.step().getAsLong()).sorted().toList(),

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -109,7 +111,7 @@ class FaultInjectorTest {
         assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.OPTIMIZER, 1, 3, 7));
         FiredFault fired = FaultLog.read(directory).getFirst();
         assertEquals(new FiredFault(fired.timeMillis(), "exception at=optimizer", 1, "node-0", FaultPoint.OPTIMIZER, 1,
-                3, 7, -1), fired);
+                3, 7, -1, Optional.empty()), fired);
         assertTrue(fired.timeMillis() >= before && fired.timeMillis() <= System.currentTimeMillis());
     }
 
@@ -120,6 +122,24 @@ class FaultInjectorTest {
         later.at(FaultPoint.FORWARD, 1, 1, 0, 0);
         later.at(FaultPoint.FORWARD, 1, 1, 1, 0);
         assertEquals(1, FaultLog.read(directory).size());
+    }
+
+    @Test
+    void shouldStrikeInARunThatGoesOnWithOtherFaults() {
+        assertThrows(InjectedFault.class, () -> injector("exception stage=1").at(FaultPoint.FORWARD, 1, 1, 0, 0));
+        assertThrows(InjectedFault.class, () -> injector("exception stage=2").at(FaultPoint.FORWARD, 1, 2, 0, 0));
+    }
+
+    @Test
+    void shouldTellAGradientFromTheActivationOfItsStageAndMicrobatch() {
+        FaultInjector injector = injector("exception at=send times=2", "out-of-memory message=gradient at=send");
+        assertThrows(InjectedFault.class,
+                () -> injector.at(FaultPoint.SEND, 1, 1, 0, 0, FaultMessage.ACTIVATION));
+        injector.at(FaultPoint.SEND, 1, 1, 0, 0, FaultMessage.ACTIVATION); // a replay
+        assertThrows(InjectedFault.class, () -> injector.at(FaultPoint.SEND, 1, 1, 0, 0, FaultMessage.GRADIENT));
+        assertThrows(OutOfMemoryError.class, () -> injector.at(FaultPoint.SEND, 1, 1, 0, 0, FaultMessage.GRADIENT));
+        assertEquals(List.of(FaultMessage.ACTIVATION, FaultMessage.GRADIENT, FaultMessage.GRADIENT),
+                FaultLog.read(directory).stream().map(fired -> fired.message().orElseThrow()).toList());
     }
 
     @Test

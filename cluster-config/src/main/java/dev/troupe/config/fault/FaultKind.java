@@ -15,7 +15,7 @@ public enum FaultKind implements Word {
     /** The action never begins: the rank's thread waits until the rank is given up or its node ends. */
     HANG("hang", Reach.RANK),
     /** The action takes {@code factor} times as long as it takes: a straggler. */
-    SLOW("slow", Reach.RANK),
+    SLOW("slow", Reach.WORK),
     /** The actor that walks the rank's row stops; its stages and its thread know nothing of it. */
     STOP_SCHEDULE_ACTOR("stop-schedule-actor", Reach.RANK),
     /** The JVM of the rank ends itself, without a word to anybody. */
@@ -57,6 +57,9 @@ public enum FaultKind implements Word {
     public enum Reach {
         /** A rank, in its own process. */
         RANK(EnumSet.allOf(FaultPoint.class)),
+        /** What a rank computes. */
+        WORK(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD_WEIGHT, FaultPoint.BACKWARD,
+                FaultPoint.REDUCE, FaultPoint.OPTIMIZER)),
         /** More than a run in one process survives, or has. */
         PROCESS(EnumSet.allOf(FaultPoint.class)),
         /** A message between two ranks. */

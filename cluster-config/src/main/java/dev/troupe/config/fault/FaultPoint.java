@@ -44,6 +44,11 @@ public enum FaultPoint implements Word {
         return hasMicrobatch;
     }
 
+    /** Whether a message is handed over there, or taken. */
+    public boolean isOfMessage() {
+        return this == SEND || this == RECEIVE;
+    }
+
     /** The point of a word; empty where the word is none. */
     static Optional<FaultPoint> of(String word) {
         for (FaultPoint point : values()) {

@@ -19,9 +19,11 @@ import java.util.stream.Collectors;
 
 /** Reads one fault from text, and reports every word of it that is wrong. */
 final class FaultReader {
-    private static final List<String> NAMES = List.of("stage", "rank", "step", "microbatch", "at", "factor", "seconds",
+    private static final List<String> NAMES = List.of("stage", "rank", "step", "microbatch", "at", "message", "factor",
+            "seconds",
             "probability", "seed", "times");
-    private static final Pattern NUMBER = Pattern.compile("-?\\d{1,18}(\\.\\d{1,18})?");
+    private static final Pattern NUMBER = Pattern
+            .compile("-?(\\d{1,18}(\\.\\d{0,18})?|\\.\\d{1,18})([eE][+-]?\\d{1,2})?");
     // What the transport numbers.
     private static final long MOST_RANKS = 65535;
     private static final long MOST_SECONDS = 86_400;
@@ -48,6 +50,7 @@ final class FaultReader {
         OptionalLong step = whole("step", 0, Long.MAX_VALUE);
         OptionalLong microbatch = whole("microbatch", 0, Integer.MAX_VALUE);
         Optional<FaultPoint> at = point(kind);
+        Optional<FaultMessage> message = message(kind, at);
         OptionalDouble factor = decimal("factor", 1, MOST_FACTOR);
         OptionalDouble seconds = decimal("seconds", 0, MOST_SECONDS);
         double probability = probability();
@@ -60,7 +63,7 @@ final class FaultReader {
             throw new ConfigException(problems);
         }
         FaultKind known = kind.orElseThrow();
-        return new FaultSpec(known, small(stage), small(rank), step, small(microbatch), at,
+        return new FaultSpec(known, small(stage), small(rank), step, small(microbatch), at, message,
                 factor.orElse(known.hasFactor() ? FaultSpec.USUAL_FACTOR : 1),
                 seconds.orElse(known.usualSeconds().orElse(0)), probability, seed.orElse(0),
                 (int) times.orElse(FaultSpec.usualTimes(probability)));
@@ -99,6 +102,22 @@ final class FaultReader {
             return Optional.empty();
         }
         return point;
+    }
+
+    private Optional<FaultMessage> message(Optional<FaultKind> kind, Optional<FaultPoint> at) {
+        String word = values.get("message");
+        if (word == null) {
+            return Optional.empty();
+        }
+        Optional<FaultMessage> message = FaultMessage.of(word);
+        if (message.isEmpty()) {
+            report("message=" + choices(List.of(FaultMessage.values())), "message=" + word, "");
+        } else if (kind.isPresent() && !at.map(FaultPoint::isOfMessage)
+                .orElseGet(() -> kind.get().points().stream().allMatch(FaultPoint::isOfMessage))) {
+            report("no message " + at.map(point -> "at=" + point.word()).orElse("for " + kind.get().word()),
+                    "message=" + word, "say at=send or at=receive, or take it out");
+        }
+        return message;
     }
 
     private double probability() {

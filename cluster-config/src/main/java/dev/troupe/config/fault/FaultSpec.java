@@ -16,6 +16,7 @@ import java.util.OptionalLong;
  * @param step in this optimizer step, from 0
  * @param microbatch with this microbatch of the rank's pipeline, from 0
  * @param at at this point of the step; empty: at the first that the kind knows
+ * @param message with what this message carries; only where each place is of a message
  * @param factor how many times as long an action takes, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
  * @param seconds how long it lasts, or how far a clock jumps; 0 for kinds without a length
  * @param probability with which it strikes at each place that matches, above 0 and at most 1
@@ -23,7 +24,8 @@ import java.util.OptionalLong;
  * @param times how often it strikes at most; 0: as often as it matches
  */
 public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
-        Optional<FaultPoint> at, double factor, double seconds, double probability, long seed, int times) {
+        Optional<FaultPoint> at, Optional<FaultMessage> message, double factor, double seconds, double probability,
+        long seed, int times) {
 
     /** How many times as long a slow action takes where nobody says otherwise. */
     static final double USUAL_FACTOR = 4;
@@ -44,7 +46,7 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
     /**
      * Reads a fault.
      *
-     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [factor=4] [seconds=1] [probability=0.1]
+     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1] [probability=0.1]
      *            [seed=1] [times=1]}
      * @param key where the text stands, as a problem names it
      * @param origin the file and line, or what else it came from
@@ -67,6 +69,7 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         step.ifPresent(number -> add(text, "step", number));
         microbatch.ifPresent(number -> add(text, "microbatch", number));
         at.ifPresent(point -> add(text, "at", point.word()));
+        message.ifPresent(carried -> add(text, "message", carried.word()));
         if (kind.hasFactor() && factor != USUAL_FACTOR) {
             add(text, "factor", plain(factor));
         }

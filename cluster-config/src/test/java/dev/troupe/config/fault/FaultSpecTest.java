@@ -24,8 +24,21 @@ class FaultSpecTest {
     void shouldReadEveryWord() {
         assertEquals(
                 new FaultSpec(FaultKind.SLOW, OptionalInt.of(2), OptionalInt.of(1), OptionalLong.of(5),
-                        OptionalInt.of(3), Optional.of(FaultPoint.BACKWARD_INPUT), 2.5, 0, 0.25, -7, 4),
+                        OptionalInt.of(3), Optional.of(FaultPoint.BACKWARD_INPUT), Optional.empty(), 2.5, 0, 0.25, -7,
+                        4),
                 parse("  slow stage=2 rank=1 step=5  microbatch=3 at=I factor=2.5 probability=0.25 seed=-7 times=4 "));
+    }
+
+    @Test
+    void shouldReadWhatAMessageCarries() {
+        assertEquals(Optional.of(FaultMessage.GRADIENT), parse("drop message=gradient").message());
+        assertEquals(Optional.of(FaultMessage.ACTIVATION), parse("hang at=receive message=activation").message());
+    }
+
+    @ParameterizedTest
+    @CsvSource({".5, 0.5", "1e-3, 0.001", "5E-1, 0.5", "1., 1", "0.25, 0.25"})
+    void shouldReadNumbersAsPeopleWriteThem(String written, double probability) {
+        assertEquals(probability, parse("exception probability=" + written).probability());
     }
 
     @Test
@@ -63,10 +76,13 @@ class FaultSpecTest {
     private static FaultSpec draw(Random random) {
         FaultKind kind = FaultKind.values()[random.nextInt(FaultKind.values().length)];
         FaultPoint point = kind.points().stream().sorted().toList().get(random.nextInt(kind.points().size()));
+        Optional<FaultPoint> at = random.nextBoolean() || !point.hasMicrobatch()
+                ? Optional.of(point)
+                : Optional.empty();
         return new FaultSpec(kind, draw(random, 8), draw(random, 8),
                 random.nextBoolean() ? OptionalLong.of(random.nextLong(1L << 40)) : OptionalLong.empty(),
                 point.hasMicrobatch() ? draw(random, 16) : OptionalInt.empty(),
-                random.nextBoolean() || !point.hasMicrobatch() ? Optional.of(point) : Optional.empty(),
+                at, at.filter(FaultPoint::isOfMessage).map(_ -> FaultMessage.values()[random.nextInt(3)]),
                 kind.hasFactor() ? 1 + random.nextInt(100) / 8.0 : 1,
                 kind.usualSeconds().isPresent() ? random.nextInt(100) / 8.0 : 0,
                 random.nextBoolean() ? 1 : (1 + random.nextInt(7)) / 8.0, random.nextInt(3), random.nextInt(3));
@@ -96,6 +112,10 @@ class FaultSpecTest {
             "drop at=F ! at=send for drop ! found \"at=F\"",
             "disk-full at=optimizer ! at=checkpoint for disk-full ! found \"at=optimizer\"",
             "hang factor=2 ! no factor for hang ! only slow has one",
+            "slow at=send ! at=F or I or W or B or reduce or optimizer for slow ! found \"at=send\"",
+            "drop message=loss ! message=activation or gradient or tied-gradient ! found \"message=loss\"",
+            "exception message=gradient ! no message for exception ! say at=send or at=receive, or take it out",
+            "hang at=F message=gradient ! no message at=F ! say at=send or at=receive, or take it out",
             "slow factor=0.5 ! factor= a number from 1 to 1000 ! found \"factor=0.5\"",
             "hang seconds=2 ! no seconds for hang ! those that have them are freeze or reorder or delay",
             "exception probability=0 ! a probability above 0 ! take the fault out",

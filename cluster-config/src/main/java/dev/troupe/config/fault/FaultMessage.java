@@ -1,0 +1,35 @@
+package dev.troupe.config.fault;
+
+import dev.troupe.config.Word;
+import java.util.Optional;
+
+/** What a message between two ranks carries. */
+public enum FaultMessage implements Word {
+    /** The output of a stage, for the next one. */
+    ACTIVATION("activation"),
+    /** The gradient for the output of a stage, back to it. */
+    GRADIENT("gradient"),
+    /** The gradient of a tied embedding, between the ranks at the two ends. */
+    TIED_GRADIENT("tied-gradient");
+
+    private final String word;
+
+    FaultMessage(String word) {
+        this.word = word;
+    }
+
+    @Override
+    public String word() {
+        return word;
+    }
+
+    /** The message of a word; empty where the word is none. */
+    static Optional<FaultMessage> of(String word) {
+        for (FaultMessage message : values()) {
+            if (message.word.equals(word)) {
+                return Optional.of(message);
+            }
+        }
+        return Optional.empty();
+    }
+}
