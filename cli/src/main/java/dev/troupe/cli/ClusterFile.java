@@ -43,10 +43,15 @@ final class ClusterFile {
 
     /** What a node asks for. */
     RunRequest request(RunSpec spec, NodeSpec node) {
+        return request(spec, node, options.commonDirectory(spec));
+    }
+
+    /** As {@link #request(RunSpec, NodeSpec)}, of a run that whoever starts it has found a directory for. */
+    RunRequest request(RunSpec spec, NodeSpec node, Path directory) {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         List<Integer> ranksOfMachine = cluster.nodesOn(node.host()).stream().flatMap(there -> there.ranks().stream())
                 .sorted().toList();
-        return request(spec, node, options.resume(), new RunRequest.Share(ranksOfMachine,
+        return request(spec, node, directory, options.resume(), new RunRequest.Share(ranksOfMachine,
                 Buddies.ranksCopiedTo(cluster, node.host()), node.equals(leader(cluster))));
     }
 
@@ -56,11 +61,12 @@ final class ClusterFile {
         // The checkpoint from which the others went on may be gone by now.
         Optional<Path> resume = options.resume()
                 .map(from -> Checkpoint.runDirectoryOf(from).equals(directory) ? directory : from);
-        return request(spec, node, resume, new RunRequest.Share(node.ranks(), List.of(), false));
+        return request(spec, node, directory, resume, new RunRequest.Share(node.ranks(), List.of(), false));
     }
 
-    private RunRequest request(RunSpec spec, NodeSpec node, Optional<Path> resume, RunRequest.Share share) {
-        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), options.commonDirectory(spec), resume,
+    private RunRequest request(RunSpec spec, NodeSpec node, Path directory, Optional<Path> resume,
+            RunRequest.Share share) {
+        return new RunRequest(spec.on(node.engine()), BuiltInCorpus.utf8(), directory, resume,
                 OptionalLong.empty(), Optional.empty(), Optional.of(share));
     }
 

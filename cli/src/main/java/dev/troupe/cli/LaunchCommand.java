@@ -60,7 +60,7 @@ final class LaunchCommand implements Callable<Integer> {
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
         // Whatever is wrong with the request is said once and by this process, before any other starts.
-        new PreparedRun(file.request(spec, ClusterFile.leader(cluster))).close();
+        new PreparedRun(file.request(spec, ClusterFile.leader(cluster), directory)).close();
         Path logs = makeLogs(directory);
         try (Interrupt interrupt = Interrupt.stops(this::stop, output)) {
             return run(spec, local, directory, logs, interrupt);

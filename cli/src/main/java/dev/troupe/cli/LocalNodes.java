@@ -32,12 +32,13 @@ final class LocalNodes {
     private static final long DRIVER_END_SECONDS = 15;
     /** Nodes hear of a failure from the coordinator, or notice that it is gone; whoever has not by then is ended. */
     private static final long LAST_NODES_SECONDS = 60;
+    private static final int STEPS_OF_PATIENCE = 3;
     /** A process that was still starting when the run ended finds nobody to tell it so. */
     private static final long LAST_REJOINED_SECONDS = 5;
     private static final long LOOK_MILLIS = 200;
 
     /** A node that ended before the run did, and how many steps had been written down by then. */
-    private record Failed(LocalNode node, long linesBefore, long sinceNanos) {
+    private record Failed(LocalNode node, long stepsBefore, long sinceNanos) {
         Duration lived() {
             return Duration.ofNanos(sinceNanos - node.startNanos());
         }
@@ -56,8 +57,10 @@ final class LocalNodes {
     private final List<LocalNode> gone = new ArrayList<>();
     /** Those of whom that is not known yet. */
     private final List<Failed> failed = new ArrayList<>();
+    /** The last process that did not end itself and without which the run seemed to go on. */
+    private Optional<Failed> lastGone = Optional.empty();
     private final Respawns respawns;
-    private long linesSeen;
+    private long stepsSeen;
     /** From when on a node was done, so the run is over; zero while none is. */
     private long doneNanos;
     private volatile String leader;
@@ -214,7 +217,16 @@ final class LocalNodes {
         }
         failed.stream().map(Failed::node).findFirst().filter(first -> !first.hasComplained().get())
                 .ifPresent(first -> complain(first.process())); // who ended first took the others with it
-        lost = failed.stream().map(Failed::node).filter(LocalNode::isLost).map(LocalNode::name).findFirst();
+        lost = failed.stream().map(Failed::node).filter(LocalNode::isLost).map(LocalNode::name).findFirst()
+                .or(this::lostAtLast);
+    }
+
+    /** A step that was all but committed when a process ended is committed after it, and says nothing of the next. */
+    private Optional<String> lostAtLast() {
+        return nodes.stream().anyMatch(LocalNode::isDone) || isStopped
+                ? Optional.empty()
+                : lastGone.filter(one -> System.nanoTime() - one.sinceNanos() < patienceNanos())
+                        .map(one -> one.node().name());
     }
 
     private boolean isAnyAlive() {
@@ -223,7 +235,7 @@ final class LocalNodes {
 
     private void lookForFailed() {
         nodes.stream().filter(node -> node.hasFailed() && failed.stream().noneMatch(one -> one.node() == node))
-                .forEach(node -> failed.add(new Failed(node, linesOfMetrics(), System.nanoTime())));
+                .forEach(node -> failed.add(new Failed(node, stepsDone(), System.nanoTime())));
     }
 
     /** Where a step is committed after a node has ended, or others are done after one was killed, the run has found a way. */
@@ -232,12 +244,15 @@ final class LocalNodes {
         for (Failed one : List.copyOf(failed)) {
             LocalNode node = one.node();
             boolean isDone = isOver && node.isLost() && !node.name().equals(leader); // who leads writes the model
-            if (!isDone && linesOfMetrics() <= one.linesBefore()) {
+            if (!isDone && stepsDone() <= one.stepsBefore()) {
                 continue;
             }
             failed.remove(one);
             nodes.remove(node);
             gone.add(node);
+            if (node.isLost()) {
+                lastGone = Optional.of(one);
+            }
             // One that came back and was refused would be again.
             boolean startsAgain = !isOver && isAnyAlive() && !(node.rejoined() && node.isRefused())
                     && respawns.next(node.name(), one.lived());
@@ -250,14 +265,13 @@ final class LocalNodes {
     }
 
     /** How far the run is, as whoever leads it writes down, be it on this machine or not. */
-    private long linesOfMetrics() {
-        Path metrics = directory.resolve(MetricsLog.FILE);
-        try (Stream<String> lines = Files.exists(metrics) ? Files.lines(metrics) : Stream.empty()) {
-            linesSeen = lines.count();
+    private long stepsDone() {
+        try {
+            stepsSeen = MetricsLog.stepCount(directory.resolve(MetricsLog.FILE));
         } catch (IOException | UncheckedIOException _) {
             // What was seen last stands until the file can be read again: nobody says that the run goes on.
         }
-        return linesSeen;
+        return stepsSeen;
     }
 
     /** The others would wait for a node that was wrong to begin with. */
@@ -274,13 +288,26 @@ final class LocalNodes {
         boolean isRunOver = doneNanos != 0 && nodes.stream().filter(LocalNode::isAlive).allMatch(LocalNode::rejoined)
                 && now - doneNanos > TimeUnit.SECONDS.toNanos(LAST_REJOINED_SECONDS);
         boolean isHeldUp = failed.stream().anyMatch(one -> !one.node().isLost()
-                && now - one.sinceNanos() > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS));
+                && now - one.sinceNanos() > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS)
+                && now - one.sinceNanos() > patienceNanos());
         if (isHeldUp) {
             System.err.println(
                     COMPLAINT + nodes.stream().filter(LocalNode::isAlive).map(LocalNode::name).toList()
-                            + " did not end within " + LAST_NODES_SECONDS + " seconds after another had failed");
+                            + " did not end within " + TimeUnit.NANOSECONDS.toSeconds(patienceNanos())
+                            + " seconds after another had failed");
         }
         return isRunOver || isHeldUp;
+    }
+
+    /** How long it may take until something is seen of a run that goes on: longer than some of its steps. */
+    private long patienceNanos() {
+        double step = 0;
+        try {
+            step = MetricsLog.longestStepSeconds(directory.resolve(MetricsLog.FILE));
+        } catch (IOException | UncheckedIOException _) {
+            // No step is known.
+        }
+        return TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS) + (long) (STEPS_OF_PATIENCE * step * 1e9);
     }
 
     private void complain(ChildProcess child) {

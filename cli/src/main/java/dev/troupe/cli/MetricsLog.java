@@ -10,11 +10,11 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * {@code metrics.jsonl}: one JSON object for each committed step, and for each checkpoint that could not be written. Each
@@ -42,18 +42,21 @@ final class MetricsLog implements AutoCloseable {
      */
     static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
-            List<String> kept = new ArrayList<>();
+            StringBuilder kept = new StringBuilder();
+            String text = Files.exists(file) ? Files.readString(file) : "";
             long nextStep = 0;
-            if (Files.exists(file)) {
-                for (String line : Files.readAllLines(file)) {
-                    JsonNode json = parse(line);
-                    if (isBefore(json, stepsDone)) {
-                        kept.add(line);
-                        nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
-                    }
+            for (String line : text.lines().toList()) {
+                JsonNode json = parse(line);
+                if (isBefore(json, stepsDone)) {
+                    kept.append(line).append('\n');
+                    nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
                 }
             }
-            Files.write(file, kept);
+            if (!Files.exists(file) || !text.contentEquals(kept)) {
+                Path whole = file.resolveSibling(FILE + ".new"); // so that lines that stand are never away
+                Files.writeString(whole, kept);
+                Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            }
             return new MetricsLog(
                     new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
                     nextStep);
@@ -92,6 +95,19 @@ final class MetricsLog implements AutoCloseable {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /** How many lines there are of steps. */
+    static long stepCount(Path file) throws IOException {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> line.startsWith("{\"step\":")).count();
+        }
+    }
+
+    /** The time of the longest step that has a line, in seconds; 0 where none has. */
+    static double longestStepSeconds(Path file) throws IOException {
+        return Files.readAllLines(file).stream().map(MetricsLog::parse)
+                .mapToDouble(line -> line.path("step_seconds").doubleValue()).max().orElse(0);
     }
 
     /** The first step that has no line yet. */

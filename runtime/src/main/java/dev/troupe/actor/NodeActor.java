@@ -121,7 +121,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private record NotCalled() implements Command {
     }
 
-    private record Testify() implements Command {
+    private record Join() implements Command {
     }
 
     private record FreeRetired() implements Command {
@@ -162,10 +162,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** The timer that runs until the node is told what to host. */
     private static final String WAITING = "waiting";
 
-    /** The timer that runs while the node waits for another coordinator. */
-    private static final String TESTIFYING = "testifying";
-
-    /** How often it says what it knows while it waits for another coordinator, and how long it waits. */
+    /** The timer that runs as long, and while the node waits for another coordinator, and how often it says that it is there. */
+    private static final String JOINING = "joining";
     private static final Duration SAY_AGAIN = Duration.ofMillis(500);
     private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
     private static final Duration LOOK_FOR_RETIRED = Duration.ofMillis(200);
@@ -195,7 +193,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         this.coordinator = coordinator;
         this.view = new NodeView(setup.name());
         timers.startSingleTimer(WAITING, new NotCalled(), setup.patience());
-        join(Optional.empty());
+        timers.startTimerWithFixedDelay(JOINING, new Join(), Duration.ZERO, SAY_AGAIN);
     }
 
     /** Joins the run and hosts what it is told to. The node closes the transport and all memory when it stops. */
@@ -209,7 +207,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(KeepCopies.class, this::onKeepCopies)
                 .onMessage(Committed.class, this::onCommitted).onMessage(WriteParts.class, this::onWriteParts)
-                .onMessage(Testify.class, _ -> onTestify())
+                .onMessage(Join.class, _ -> onJoin())
                 .onMessage(CopyCame.class, this::onCopyCame).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
@@ -217,15 +215,22 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
                 .onSignal(ChildFailed.class, this::onChildFailed).onSignal(PostStop.class, _ -> onPostStop()).build();
     }
 
-    private void join(Optional<Testimony> testimony) {
+    /**
+     * Says that it is here, with what it knows of the run once it was part of it: again until it is told what to host, since a
+     * coordinator that heard it may be gone, and what it answered may be lost.
+     */
+    private Behavior<Command> onJoin() {
+        Optional<Testimony> testimony = Optional.ofNullable(node)
+                .map(known -> view.testimony(known.plan(), known.snapshots().orElseThrow()));
         coordinator.tell(new TrainingCoordinator.NodeJoined(getContext().getSelf(), setup.name(), setup.traits(),
                 setup.neighbours().door(), testimony));
+        return this;
     }
 
     /** From the coordinator; from one that takes over, to a node that has its ranks already. */
     private Behavior<Command> onHostRanks(HostRanks host) {
         timers.cancel(WAITING);
-        timers.cancel(TESTIFYING);
+        timers.cancel(JOINING);
         getContext().watchWith(host.coordinator(),
                 new CoordinatorLost(host.coordinator().path().address().hasLocalScope()));
         if (node != null) {
@@ -354,11 +359,6 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return this;
     }
 
-    private Behavior<Command> onTestify() {
-        join(Optional.of(view.testimony(node.plan(), node.snapshots().orElseThrow())));
-        return this;
-    }
-
     private Behavior<Command> onRunEnded(RunEnded end) {
         isOver = true;
         setup.ended().accept(new RunOutcome(end.stepsDone(), end.failure()));
@@ -385,7 +385,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             return fail(COORDINATOR_LOST);
         }
         EventLog.ofNode(view.epoch(), "the node of the coordinator is gone; another is to take over");
-        timers.startTimerWithFixedDelay(TESTIFYING, new Testify(), Duration.ZERO, SAY_AGAIN);
+        timers.startTimerWithFixedDelay(JOINING, new Join(), Duration.ZERO, SAY_AGAIN);
         timers.startSingleTimer(WAITING, new NotCalled(), MOST_WITHOUT_COORDINATOR);
         return this;
     }

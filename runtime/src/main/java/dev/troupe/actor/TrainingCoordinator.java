@@ -77,7 +77,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop() implements Command {
     }
 
-    /** Pekko may take a process for dead that comes under the address of one that was: who comes late is looked at twice. */
+    /** Pekko says so at once of a process that comes under the address of one that was, until it has been up for a moment. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -88,7 +88,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private static final int TICKS_PER_TIMEOUT = 20;
-    private static final Duration COPY_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
     private static final Duration TESTIMONY_PATIENCE = Duration.ofSeconds(10);
 
     private final CoordinatorSetup setup;
@@ -105,8 +105,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
     private final Map<String, Integer> doors = new TreeMap<>();
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
-    /** Since when the next update waits for copies; zero while it does not. */
-    private long copiesAwaitedNanos;
+    private final CopyPatience copyPatience = new CopyPatience();
 
     private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, CoordinatorSetup setup) {
         super(context);
@@ -147,8 +146,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
-        if (joined.node().equals(nodes.get(joined.name()))) {
-            return this; // it says it again
+        if (joined.node().equals(nodes.get(joined.name()))) { // it says it again
+            if (stallWatch.isPresent()) {
+                tellToHost(joined.name()); // what it was told was lost on the way
+            }
+            return this;
         }
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
         if (refusal.isPresent()) {
@@ -159,7 +161,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
-        watch(new NodeEnded(joined.name(), joined.node(), stallWatch.isEmpty()));
+        watch(new NodeEnded(joined.name(), joined.node(), joined.node().path().address().hasLocalScope()));
         long now = setup.clock().getAsLong();
         if (stallWatch.isEmpty()) {
             joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
@@ -178,10 +180,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> host(List<String> names) {
-        for (String name : names) {
-            nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), hosting.hosts(), hosting.since(),
-                    setup.directory().toString(), getContext().getSelf()));
-        }
+        names.forEach(this::tellToHost);
         for (String name : names) {
             Behavior<Command> next = take(new CoordinatorEvent.NodeJoined(name));
             if (next != this) {
@@ -189,6 +188,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             }
         }
         return this;
+    }
+
+    private void tellToHost(String name) {
+        nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), hosting.hosts(), hosting.since(),
+                setup.directory().toString(), getContext().getSelf()));
     }
 
     /** The coordinator of the run was lost, and its nodes have said how far it has come: it goes on from there. */
@@ -210,7 +214,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         stallWatch = Optional.of(newStallWatch());
         Behavior<Command> next = host(List.copyOf(nodes.keySet()));
         return next == this
-                ? carryOut(() -> machine.succeed("the node of the coordinator ended before the run did"))
+                ? carryOut(
+                        () -> machine.succeed("the node of the coordinator ended before the run did", gathering.told()))
                 : next;
     }
 
@@ -226,9 +231,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
-        if (!ended.isSure() && setup.present().get().contains(ended.name())) {
-            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), true)),
-                    Duration.ofMillis(500));
+        boolean isUp = setup.present().get().contains(ended.name());
+        if (!ended.isSure() && (isUp || setup.joining().get().contains(ended.name()))) {
+            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), isUp)), LOOK_AGAIN);
             return this;
         }
         nodes.remove(ended.name());
@@ -253,9 +258,14 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    /** Before the run is under way here, what is said was meant for a coordinator that was lost. */
+    /**
+     * Before the run is under way here, what is said was meant for a coordinator that was lost. A rank that stands and has not said
+     * where it is told is as one that does not answer, and starts again.
+     */
     private Behavior<Command> onHappened(Happened happened) {
-        return stallWatch.isEmpty() ? this : take(happened.event());
+        boolean isUnknown = happened.event() instanceof CoordinatorEvent.Standing standing
+                && !ranks.containsKey(standing.from().rank());
+        return stallWatch.isEmpty() || isUnknown ? this : take(happened.event());
     }
 
     private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
@@ -414,21 +424,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    /** A node that is too slow with its copies holds the run up no longer than this. */
     private Behavior<Command> watchCopies(long now) {
         List<Integer> awaited = machine.awaitsCopiesOf();
-        if (awaited.isEmpty()) {
-            copiesAwaitedNanos = 0;
-        } else if (copiesAwaitedNanos == 0) {
-            copiesAwaitedNanos = now;
-        } else if (now - copiesAwaitedNanos > COPY_PATIENCE.toNanos()) {
-            copiesAwaitedNanos = 0;
-            EventLog.ofRun(machine.epoch(), machine.stepsDone(), "copies of what ranks " + awaited
-                    + " kept do not come to other nodes within " + COPY_PATIENCE.toSeconds()
-                    + " seconds; the run goes on without them, and would not outlive the loss of these ranks' nodes");
-            return take(new CoordinatorEvent.CopiesLate());
+        if (!copyPatience.isOver(awaited, now)) {
+            return this;
         }
-        return this;
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), CopyPatience.sentence(awaited));
+        return take(new CoordinatorEvent.CopiesLate());
     }
 
     private CoordinatorEvent eventOf(StallWatch.Stall stall) {

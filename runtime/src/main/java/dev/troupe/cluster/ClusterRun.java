@@ -156,10 +156,15 @@ public final class ClusterRun {
             }
             damage.lead();
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
+            // A coordinator begins on the node that formed the cluster, and anywhere else only after one that is gone.
+            boolean isFirst = Cluster.get(context.getSystem()).selfMember().upNumber() == 1;
+            Map<String, String> alike = new TreeMap<>(traits);
+            if (!isFirst) {
+                alike.remove(Cast.STEPS_BEHIND);
+            }
             RunListener listener;
             try {
-                // A coordinator begins on the node that formed the cluster, and anywhere else only after one that is gone.
-                listener = Cluster.get(context.getSystem()).selfMember().upNumber() == 1
+                listener = isFirst
                         ? leader.lead(board::change)
                         : leader.takeOver(board::change);
             } catch (RuntimeException refused) {
@@ -167,9 +172,10 @@ public final class ClusterRun {
                 return Behaviors.stopped();
             }
             return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
-                    new Cast(ranks, traits, cluster.joinTimeout(),
+                    new Cast(ranks, alike, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : Hosting.Buddies.NONE),
-                    () -> LostNodes.present(context.getSystem()), directory, run.checkpointsFound(),
+                    () -> LostNodes.present(context.getSystem()), () -> LostNodes.joining(context.getSystem()),
+                    directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));
         });

@@ -47,13 +47,22 @@ final class LostNodes {
 
     /** The names of the nodes that are members of the cluster and have not been given up. */
     static Set<String> present(ActorSystem<?> system) {
-        Set<String> present = new TreeSet<>();
+        return members(system, Set.of(MemberStatus.up()));
+    }
+
+    /** The names of the nodes that are about to be members. */
+    static Set<String> joining(ActorSystem<?> system) {
+        return members(system, Set.of(MemberStatus.joining(), MemberStatus.weaklyUp()));
+    }
+
+    private static Set<String> members(ActorSystem<?> system, Set<MemberStatus> statuses) {
+        Set<String> members = new TreeSet<>();
         Cluster.get(system).state().getMembers().forEach(member -> {
-            if (member.status().equals(MemberStatus.up())) {
-                present.add(name(member));
+            if (statuses.contains(member.status())) {
+                members.add(name(member));
             }
         });
-        return present;
+        return members;
     }
 
     /** The node that a member is. */

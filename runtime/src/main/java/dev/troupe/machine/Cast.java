@@ -19,7 +19,10 @@ import java.util.TreeMap;
  */
 public record Cast(Map<String, List<Integer>> ranks, Map<String, String> traits, Duration joinTimeout,
         Hosting.Buddies buddies) {
-    /** The trait that says how many steps lie behind where a node begins. */
+    /**
+     * The trait that says how many steps lie behind where a node begins. A cast without it is that of a run under way, of which a
+     * node that came back begins elsewhere.
+     */
     public static final String STEPS_BEHIND = "steps behind";
 
     public Cast {

@@ -86,7 +86,9 @@ public final class CoordinatorMachine {
     }
 
     /** Has every rank start again, for this reason. */
-    public List<CoordinatorCommand> succeed(String reason) {
+    public List<CoordinatorCommand> succeed(String reason, Map<String, Testimony> told) {
+        told.forEach((node, testimony) -> testimony.versions()
+                .forEach((rank, versions) -> versions.forEach(steps -> hosting.copied(rank, node, steps))));
         List<CoordinatorCommand> commands = new ArrayList<>();
         recover(allRanks, reason, commands);
         tellBuddies(commands); // again: what nodes heard as they joined was of the ranks that they had then

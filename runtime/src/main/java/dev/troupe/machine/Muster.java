@@ -41,7 +41,7 @@ public final class Muster {
         }
         Map<String, String> all = new TreeMap<>(cast.traits());
         all.putAll(traits);
-        if (isComplete()) {
+        if (isComplete() || !cast.traits().containsKey(Cast.STEPS_BEHIND)) {
             all.remove(Cast.STEPS_BEHIND);
         }
         for (String trait : all.keySet()) {

@@ -54,6 +54,9 @@ class LateNodesTest {
     private final TestProbe<NodeActor.Command> first = kit.createTestProbe("first", NodeActor.Command.class);
     private final TestProbe<NodeActor.Command> late = kit.createTestProbe("late", NodeActor.Command.class);
     private final TestProbe<NodeActor.Command> again = kit.createTestProbe("again", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> stranger = kit.createTestProbe("stranger", NodeActor.Command.class);
+    private volatile Set<String> present;
+    private volatile Set<String> joining = Set.of();
     private ActorRef<TrainingCoordinator.Command> coordinator;
 
     @AfterEach
@@ -79,26 +82,58 @@ class LateNodesTest {
         assertFalse(outcome.isDone());
     }
 
+    /** As long as it is not up, Pekko says it again. */
     @Test
-    void shouldKeepALateNodeThatIsTakenForDeadAndLives() {
+    void shouldKeepANodeThatIsTakenForDeadWhileItJoins() {
         beginWithAStandby();
-        // Again, since only an end that Pekko tells takes the watch of it away.
+        present = Set.of("first");
+        joining = Set.of("late");
+        // Of others, since only an end that Pekko tells takes the watch of one away.
+        coordinator.tell(new TrainingCoordinator.NodeEnded("late", stranger.ref(), false));
+        time.timePasses(Duration.ofMillis(600));
+        requireKept();
+        joining = Set.of();
+        present = Set.of("first", "late");
         coordinator.tell(new TrainingCoordinator.NodeEnded("late", again.ref(), false));
-        time.timePasses(Duration.ofSeconds(1));
+        time.timePasses(Duration.ofMillis(600));
+        requireKept();
+    }
+
+    private void requireKept() {
         join(again, "late", Optional.empty());
         String refusal = again.expectMessageClass(NodeActor.Refused.class).why();
         assertTrue(refusal.contains("a node of that name has joined already"), refusal);
     }
 
     @Test
-    void shouldForgetALateNodeThatIsDeadStillWhenLookedAtAgain() {
+    void shouldForgetANodeThatEndsAndIsNoMember() {
         beginWithAStandby();
+        present = Set.of("first");
         late.stop();
+        requireForgotten();
+    }
+
+    @Test
+    void shouldForgetANodeThatIsDeadStillWhenLookedAtAgain() {
+        beginWithAStandby();
+        stranger.stop();
+        coordinator.tell(new TrainingCoordinator.NodeEnded("late", stranger.ref(), false));
+        requireForgotten();
+    }
+
+    private void requireForgotten() {
         again.awaitAssert(() -> {
             time.timePasses(Duration.ofSeconds(1));
             join(again, "late", Optional.empty());
             return again.expectMessageClass(NodeActor.HostRanks.class);
         });
+    }
+
+    @Test
+    void shouldTellANodeAgainThatDidNotHearWhatItIsToHost() {
+        beginWithAStandby();
+        join(late, "late", Optional.empty());
+        late.expectMessageClass(NodeActor.HostRanks.class);
     }
 
     private void beginWithAStandby() {
@@ -109,12 +144,14 @@ class LateNodesTest {
         late.expectMessageClass(NodeActor.HostRanks.class);
     }
 
-    private void begin(Set<String> present, Set<Long> found) {
+    private void begin(Set<String> there, Set<Long> found) {
+        present = there;
         RunOrder order = new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 3, -1, true, List.of(List.of(0)), 9);
         Cast cast = new Cast(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT, Hosting.Buddies.NONE);
-        coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(order, PLAN, cast, () -> present, home,
-                found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0, new Silent(),
-                outcome)));
+        coordinator = kit.spawn(
+                TrainingCoordinator.create(new CoordinatorSetup(order, PLAN, cast, () -> present, () -> joining, home,
+                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0, new Silent(),
+                        outcome)));
     }
 
     private void join(TestProbe<NodeActor.Command> node, String name, Optional<Testimony> testimony) {

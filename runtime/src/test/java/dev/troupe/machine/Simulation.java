@@ -187,7 +187,7 @@ final class Simulation {
         coordinator = new CoordinatorMachine(
                 order.savedAt(checkpoints.isEmpty() ? order.savedStep() : checkpoints.getLast()), hosting, succession);
         told.keySet().forEach(node -> ask(new CoordinatorEvent.NodeJoined(node)));
-        carryOut(coordinator.succeed("the coordinator is lost"));
+        carryOut(coordinator.succeed("the coordinator is lost", told));
     }
 
     private void hearOfDeath() {
