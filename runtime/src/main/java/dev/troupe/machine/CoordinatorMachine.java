@@ -70,12 +70,7 @@ public final class CoordinatorMachine {
         standings.begin(order.rankCount());
     }
 
-    /**
-     * Of a run that goes on after its coordinator was lost; {@link #succeed} comes first.
-     *
-     * @param order
-     *            with the last checkpoint that stands
-     */
+    /** Of a run that goes on after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes first. */
     public CoordinatorMachine(RunOrder order, Hosting hosting, Succession succession) {
         this(order, hosting);
         this.phase = Phase.SUCCEEDING;
@@ -85,10 +80,9 @@ public final class CoordinatorMachine {
         succession.before().ifPresent(before -> scales.put(before.stepsDone(), before.lossScale()));
     }
 
-    /** Has every rank start again, for this reason. */
+    /** Has every rank start again, for this reason, from what nodes have told that they have. */
     public List<CoordinatorCommand> succeed(String reason, Map<String, Testimony> told) {
-        told.forEach((node, testimony) -> testimony.versions()
-                .forEach((rank, versions) -> versions.forEach(steps -> hosting.copied(rank, node, steps))));
+        hosting.hear(told);
         List<CoordinatorCommand> commands = new ArrayList<>();
         recover(allRanks, reason, commands);
         tellBuddies(commands); // again: what nodes heard as they joined was of the ranks that they had then

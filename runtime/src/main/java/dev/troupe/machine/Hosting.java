@@ -102,6 +102,12 @@ public final class Hosting {
         }
     }
 
+    /** As {@link #copied}, of all that nodes said they have to a coordinator that takes over. */
+    void hear(Map<String, Testimony> told) {
+        told.forEach((node, testimony) -> testimony.versions()
+                .forEach((rank, versions) -> versions.forEach(steps -> copied(rank, node, steps))));
+    }
+
     /**
      * After how many steps ranks that are lost can go on elsewhere: so many as are committed, or one less; empty where no copies
      * are left.

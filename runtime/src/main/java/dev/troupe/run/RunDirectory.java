@@ -10,8 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a run writes: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is locked while
@@ -23,6 +26,7 @@ public final class RunDirectory implements AutoCloseable {
     /** Where the logs of the nodes go. */
     public static final String LOGS = "logs";
     private static final String LOCK = "run.lock";
+    private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
     private final Path path;
@@ -89,6 +93,7 @@ public final class RunDirectory implements AutoCloseable {
                 throw new RequestException("the output directory " + path
                         + " is in use: another run writes to it; wait for its end, or choose another with --out");
             }
+            LockHolder.write(channel);
             return new RunDirectory(path, channel);
         } catch (IOException failure) {
             throw new RequestException("cannot write to the output directory " + path + " (" + failure
@@ -97,21 +102,30 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Locks the directory of a run that goes on while the process that had it has ended, or is about to.
+     * Locks the directory of a run that goes on while the process that had it has ended, or is about to. One that does not, since it
+     * is stopped or stuck, is killed where it is of this machine: the others have parted from it, and it may not write any more.
      *
      * @param patience
-     *            how long it may take to end
+     *            how long it may take to end, and again once it was killed
      * @throws RequestException
      *             where it has the directory still, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
         long sinceNanos = System.nanoTime();
+        boolean isKilled = false;
         while (true) {
             try {
                 return open(path);
             } catch (RequestException inUse) {
                 if (System.nanoTime() - sinceNanos > patience.toNanos()) {
-                    throw inUse;
+                    Optional<LockHolder> holder = LockHolder.read(path.resolve(LOCK));
+                    if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
+                        throw inUse;
+                    }
+                    LOG.warn("process {}, from which the others have parted, kept {} and was killed",
+                            holder.get().process(), path);
+                    isKilled = true;
+                    sinceNanos = System.nanoTime();
                 }
                 LockSupport.parkNanos(LOOK_AGAIN.toNanos());
             }

@@ -45,6 +45,15 @@ class HostingTest {
         assertEquals(OptionalLong.empty(), hosting.recoverable(List.of(0, 1), 5), "none of rank 0");
     }
 
+    /** The one that keeps copies from now on may have none yet. */
+    @Test
+    void shouldGoOnFromWhatNodesSaidTheyHaveToACoordinatorThatTakesOver() {
+        hosting.hear(Map.of("a", new Testimony(2, List.of("a", "b"), Map.of(), List.of(), Map.of(1, List.of(4L, 5L)))));
+        hosting.lose("b");
+        assertEquals(OptionalLong.of(5), hosting.recoverable(List.of(1), 5));
+        assertEquals(OptionalLong.of(4), hosting.recoverable(List.of(1), 4));
+    }
+
     @Test
     void shouldMoveRanksToTheirCopiesAndSaySinceWhen() {
         hosting.copied(0, "spare", 4);

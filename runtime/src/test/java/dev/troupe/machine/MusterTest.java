@@ -66,6 +66,15 @@ class MusterTest {
         assertEquals(Optional.empty(), begun.join("a", Map.of(Cast.STEPS_BEHIND, "10")));
     }
 
+    /** A node that came back began at a checkpoint of this run; others that the next coordinator hears of, before. */
+    @Test
+    void shouldNotMindTheStepsBehindANodeOfARunUnderWay() {
+        Muster next = new Muster(new Cast(Map.of("a", List.of(0), "b", List.of(1)), Map.of("version", "1"),
+                Duration.ofSeconds(60), Hosting.Buddies.NONE), 0);
+        assertEquals(Optional.empty(), next.join("a", Map.of("version", "1", Cast.STEPS_BEHIND, "10")));
+        assertEquals(Optional.empty(), next.join("b", Map.of("version", "1", Cast.STEPS_BEHIND, "20")));
+    }
+
     @Test
     void shouldSayWhoIsMissingWhenTimeIsUp() {
         muster.join("a", TRAITS);

@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.ChildJvm;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -79,5 +83,56 @@ class RunDirectoryTest {
 
     private static String refusal(Runnable request) {
         return assertThrows(RequestException.class, request::run).getMessage();
+    }
+
+    /** As a coordinator does that was stopped while the others went on without it. */
+    @Test
+    @Tag("real")
+    void shouldTakeTheDirectoryFromAProcessThatIsStopped() throws Exception {
+        Path path = home.resolve("run");
+        Process holder = ChildJvm.of(Holder.class, path.toString()).redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            assertEquals("has it", holder.inputReader().readLine());
+            assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + holder.pid()).start().waitFor());
+            try (RunDirectory _ = RunDirectory.takeOver(path, Duration.ofSeconds(1))) {
+                assertTrue(holder.waitFor(10, TimeUnit.SECONDS));
+            }
+        } finally {
+            holder.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldNotKillWhomALockFileNamesThatIsOld() throws Exception {
+        Path lock = home.resolve("run.lock");
+        try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            LockHolder.write(channel);
+        }
+        LockHolder self = LockHolder.read(lock).orElseThrow();
+        assertFalse(self.kill());
+        Process other = new ProcessBuilder("sleep", "60").start();
+        try {
+            assertFalse(new LockHolder(self.machine(), other.pid(), self.start().minusSeconds(9)).kill());
+            assertFalse(new LockHolder("another", other.pid(), other.info().startInstant().orElseThrow()).kill());
+            assertTrue(other.isAlive());
+        } finally {
+            other.destroyForcibly();
+        }
+    }
+
+    /** Takes a run's directory and keeps it. */
+    static final class Holder {
+        private Holder() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try (RunDirectory _ = RunDirectory.open(Path.of(arguments[0]))) {
+                System.out.println("has it");
+                while (System.in.read() >= 0) {
+                    // until the parent ends
+                }
+            }
+        }
     }
 }
