@@ -33,6 +33,7 @@ final class LocalNodes {
     /** Nodes hear of a failure from the coordinator, or notice that it is gone; whoever has not by then is ended. */
     private static final long LAST_NODES_SECONDS = 60;
     private static final int STEPS_OF_PATIENCE = 3;
+    private static final double LONGEST_STEP_SECONDS = 600;
     /** A process that was still starting when the run ended finds nobody to tell it so. */
     private static final long LAST_REJOINED_SECONDS = 5;
     private static final long LOOK_MILLIS = 200;
@@ -307,7 +308,8 @@ final class LocalNodes {
         } catch (IOException | UncheckedIOException _) {
             // No step is known.
         }
-        return TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS) + (long) (STEPS_OF_PATIENCE * step * 1e9);
+        double seconds = LAST_NODES_SECONDS + STEPS_OF_PATIENCE * Math.min(step, LONGEST_STEP_SECONDS);
+        return (long) (seconds * 1e9);
     }
 
     private void complain(ChildProcess child) {

@@ -172,6 +172,18 @@ class ClusterTest {
 
     @Test
     @Tag("long")
+    void shouldRefuseANodeThatWouldWriteElsewhere() throws IOException {
+        write(HERE);
+        start("a", List.of("node", config.toString(), "a"), TWO_RANKS);
+        Execution execution = Execution.of(arguments(List.of("node", config.toString(), "b"), "elsewhere", TWO_RANKS));
+        assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.errors());
+        assertTrue(execution.errors().contains("node b was refused: it has the run's directory = "
+                + config.resolveSibling("elsewhere") + ", but the cluster has " + config.resolveSibling("out")),
+                execution.errors());
+    }
+
+    @Test
+    @Tag("long")
     void shouldNameTheDifferenceToANodeThatHasOne() throws IOException {
         write(HERE);
         start("a", List.of("node", config.toString(), "a"), TWO_RANKS);

@@ -58,6 +58,16 @@ class FailureTest {
         assertEquals(1, execution.errors().lines().count(), execution.errors());
     }
 
+    /** Nobody starts the rank again, and nobody waits for it for ever. */
+    @Test
+    void shouldEndARunOfWhichARankHangs() {
+        List<String> settings = faulty();
+        settings.addAll(List.of("recovery.hang-timeout=1s", "transport.timeout=8s",
+                "faults=[\"hang rank=1 step=1 microbatch=2 at=F\"]"));
+        Execution.train(directory.resolve("run"), settings).requireFailed("rank 1 hangs: it has been computing 1F2 in"
+                + " step 1 for ", "hang-step-1-epoch-0.txt");
+    }
+
     @Test
     void shouldGoOnFromTheCheckpointBeforeTheFailure() {
         Path whole = directory.resolve("whole");
