@@ -65,6 +65,7 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
 
     /** Says how the run ended, and exports its model; returns the exit code. */
     synchronized int end(RunOutcome outcome, boolean wasInterrupted) {
+        directory.keepToTheEnd();
         report.endLine();
         if (outcome.failure().isPresent()) {
             System.err.println("troupe: the run failed: " + outcome.failure().get());

@@ -26,8 +26,6 @@ import java.util.function.Supplier;
  *            the nodes of the run
  * @param present
  *            tells the nodes that there are, whether they have joined or not
- * @param joining
- *            tells those that are about to be
  * @param directory
  *            where the run writes
  * @param found
@@ -47,7 +45,7 @@ import java.util.function.Supplier;
  *            completed when the run is over
  */
 public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
-        Supplier<Set<String>> joining, Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
+        Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
         LongSupplier clock, RunListener listener, CompletableFuture<RunOutcome> outcome) {
     /** How many steps lie behind the newest checkpoint that the run has written, whoever led it then. */

@@ -77,7 +77,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop() implements Command {
     }
 
-    /** Pekko says so at once of a process that comes under the address of one that was, until it has been up for a moment. */
+    /** Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a moment. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -146,10 +146,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
-        if (joined.node().equals(nodes.get(joined.name()))) { // it says it again
-            if (stallWatch.isPresent()) {
-                tellToHost(joined.name()); // what it was told was lost on the way
-            }
+        boolean isLocal = joined.node().path().address().hasLocalScope();
+        if (!isLocal && !setup.present().get().contains(joined.name())) {
+            return this; // it says it again once it is up
+        }
+        if (joined.node().equals(nodes.get(joined.name()))) {
+            stallWatch.ifPresent(_ -> tellToHost(joined.name())); // what it was told may be lost
             return this;
         }
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
@@ -161,7 +163,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
-        watch(new NodeEnded(joined.name(), joined.node(), joined.node().path().address().hasLocalScope()));
+        watch(new NodeEnded(joined.name(), joined.node(), isLocal));
         long now = setup.clock().getAsLong();
         if (stallWatch.isEmpty()) {
             joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
@@ -231,9 +233,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
-        boolean isUp = setup.present().get().contains(ended.name());
-        if (!ended.isSure() && (isUp || setup.joining().get().contains(ended.name()))) {
-            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), isUp)), LOOK_AGAIN);
+        if (!ended.isSure() && setup.present().get().contains(ended.name())) {
+            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), true)), LOOK_AGAIN);
             return this;
         }
         nodes.remove(ended.name());
@@ -258,10 +259,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    /**
-     * Before the run is under way here, what is said was meant for a coordinator that was lost. A rank that stands and has not said
-     * where it is told is as one that does not answer, and starts again.
-     */
+    /** What is said before the run is under way here was meant for a coordinator that is lost; who stands is known, or starts again. */
     private Behavior<Command> onHappened(Happened happened) {
         boolean isUnknown = happened.event() instanceof CoordinatorEvent.Standing standing
                 && !ranks.containsKey(standing.from().rank());

@@ -174,7 +174,7 @@ public final class ClusterRun {
             return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
                     new Cast(ranks, alike, cluster.joinTimeout(),
                             run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : Hosting.Buddies.NONE),
-                    () -> LostNodes.present(context.getSystem()), () -> LostNodes.joining(context.getSystem()),
+                    () -> LostNodes.present(context.getSystem()),
                     directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
                     TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), listener, outcome));

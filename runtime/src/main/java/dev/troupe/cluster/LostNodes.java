@@ -47,22 +47,13 @@ final class LostNodes {
 
     /** The names of the nodes that are members of the cluster and have not been given up. */
     static Set<String> present(ActorSystem<?> system) {
-        return members(system, Set.of(MemberStatus.up()));
-    }
-
-    /** The names of the nodes that are about to be members. */
-    static Set<String> joining(ActorSystem<?> system) {
-        return members(system, Set.of(MemberStatus.joining(), MemberStatus.weaklyUp()));
-    }
-
-    private static Set<String> members(ActorSystem<?> system, Set<MemberStatus> statuses) {
-        Set<String> members = new TreeSet<>();
+        Set<String> present = new TreeSet<>();
         Cluster.get(system).state().getMembers().forEach(member -> {
-            if (statuses.contains(member.status())) {
-                members.add(name(member));
+            if (member.status().equals(MemberStatus.up())) {
+                present.add(name(member));
             }
         });
-        return members;
+        return present;
     }
 
     /** The node that a member is. */

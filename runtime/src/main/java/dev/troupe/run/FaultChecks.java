@@ -24,12 +24,15 @@ final class FaultChecks {
             .filter(point -> !point.hasMicrobatch()).collect(Collectors.toUnmodifiableSet());
 
     private final TrainingPlan plan;
+    private final long firstStep;
     private final int steps;
     private final int checkpointEvery;
     private final boolean recovers;
     private final boolean hasNodes;
 
     /**
+     * @param firstStep
+     *            where the run goes on: what was for a step before has struck or will not
      * @param steps
      *            of the run, counted from its first
      * @param checkpointEvery
@@ -39,8 +42,9 @@ final class FaultChecks {
      * @param hasNodes
      *            whether the run has processes beside this one
      */
-    FaultChecks(TrainingPlan plan, int steps, int checkpointEvery, boolean recovers, boolean hasNodes) {
+    FaultChecks(TrainingPlan plan, long firstStep, int steps, int checkpointEvery, boolean recovers, boolean hasNodes) {
         this.plan = plan;
+        this.firstStep = firstStep;
         this.steps = steps;
         this.checkpointEvery = checkpointEvery;
         this.recovers = recovers;
@@ -101,14 +105,15 @@ final class FaultChecks {
         boolean isOfCheckpoints = fault.kind().points().equals(Set.of(FaultPoint.CHECKPOINT))
                 || fault.at().equals(Optional.of(FaultPoint.CHECKPOINT));
         long stepsDone = fault.step().orElse(steps - 1) + 1;
-        return !isOfCheckpoints || stepsDone == steps || checkpointEvery > 0 && stepsDone % checkpointEvery == 0
-                ? Optional.empty()
-                : refusal(fault, "is for the checkpoint of the steps up to " + (stepsDone - 1) + ", but "
-                        + (checkpointEvery > 0
-                                ? "those written hold the steps up to " + (checkpointEvery - 1) + ", "
-                                        + (2 * checkpointEvery - 1) + " and so on, and up to " + (steps - 1)
-                                : "the only one is written at the end, up to " + (steps - 1))
-                        + " (training.checkpoint-every = " + checkpointEvery + ")");
+        return !isOfCheckpoints || stepsDone <= firstStep || stepsDone == steps
+                || checkpointEvery > 0 && stepsDone % checkpointEvery == 0
+                        ? Optional.empty()
+                        : refusal(fault, "is for the checkpoint of the steps up to " + (stepsDone - 1) + ", but "
+                                + (checkpointEvery > 0
+                                        ? "those written hold the steps up to " + (checkpointEvery - 1) + ", "
+                                                + (2 * checkpointEvery - 1) + " and so on, and up to " + (steps - 1)
+                                        : "the only one is written at the end, up to " + (steps - 1))
+                                + " (training.checkpoint-every = " + checkpointEvery + ")");
     }
 
     private Optional<String> unkept(FaultSpec fault) {

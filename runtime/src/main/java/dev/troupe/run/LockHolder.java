@@ -26,14 +26,28 @@ record LockHolder(String machine, long process, Instant start) {
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
 
-    /** Writes this process into a lock file; nothing where the system does not tell enough. */
-    static void write(FileChannel lock) throws IOException {
-        lock.truncate(0);
+    /** Writes this process into a lock file; nothing where the system does not tell enough, or there is no room. */
+    static void write(FileChannel lock) {
         Optional<String> machine = here();
         Optional<Instant> start = ProcessHandle.current().info().startInstant();
-        if (machine.isPresent() && start.isPresent()) {
-            String text = String.join("\n", machine.get(), "" + ProcessHandle.current().pid(), start.get().toString());
-            lock.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+        try {
+            lock.truncate(0);
+            if (machine.isPresent() && start.isPresent()) {
+                String text = String.join("\n", machine.get(), "" + ProcessHandle.current().pid(),
+                        start.get().toString());
+                lock.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+            }
+        } catch (IOException _) {
+            // The lock holds without it, and nobody kills whom it does not name.
+        }
+    }
+
+    /** Names nobody any more. */
+    static void erase(FileChannel lock) {
+        try {
+            lock.truncate(0);
+        } catch (IOException _) {
+            // It is another process's to wait a little longer.
         }
     }
 

@@ -109,7 +109,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
-            new FaultChecks(plan, spec.training().steps(), spec.training().checkpointEvery(),
+            new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             this.engine = choice.withCosts(
                     new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));

@@ -132,6 +132,11 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
+    /** The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to kill it. */
+    public void keepToTheEnd() {
+        LockHolder.erase(channel);
+    }
+
     private static FileLock tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock();

@@ -104,7 +104,7 @@ public final class TrainingRun {
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = new CoordinatorSetup(run.order(), run.plan(),
                 new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout, Hosting.Buddies.NONE), () -> Set.of(ONLY_NODE),
-                Set::of,
+
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 faults.clock(System::nanoTime),

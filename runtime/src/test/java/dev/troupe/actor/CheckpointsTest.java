@@ -76,7 +76,7 @@ class CheckpointsTest {
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
                 new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
                 PLAN, new Cast(Map.of("only", List.of(0)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
-                () -> Set.of("only"), Set::of,
+                () -> Set.of("only"),
                 home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get, new Told(), outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty()));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));

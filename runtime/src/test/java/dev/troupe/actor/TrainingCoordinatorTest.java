@@ -81,7 +81,7 @@ class TrainingCoordinatorTest {
                 new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                         0),
                 PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
-                () -> Set.of("only"), Set::of,
+                () -> Set.of("only"),
                 home, Set.of(), checkpoints,
                 TIMEOUT, Duration.ZERO,
                 nanos::get,

@@ -62,7 +62,7 @@ class FaultChecksTest {
 
     @Test
     void shouldSayWhatIsNotThereWithoutRecoveryOrCheckpoints() {
-        FaultChecks checks = new FaultChecks(plan, 10, 0, false, false);
+        FaultChecks checks = new FaultChecks(plan, 0, 10, 0, false, false);
         for (String fault : List.of("lose-snapshot", "exception at=commit")) {
             assertEquals(
                     "the fault \"" + fault + "\" is for the keeping of snapshots, but this run keeps none"
@@ -78,6 +78,13 @@ class FaultChecksTest {
     }
 
     @Test
+    void shouldLetARunGoOnWithAFaultThatIsBehindIt() {
+        new FaultChecks(plan, 5, 10, 0, true, false).require(List.of(fault("disk-full step=4")));
+        assertThrows(RequestException.class,
+                () -> new FaultChecks(plan, 4, 10, 0, true, false).require(List.of(fault("disk-full step=4"))));
+    }
+
+    @Test
     void shouldRefuseAMessageWhereThereIsOneRank() {
         TrainingPlan alone = TrainingPlan.of(
                 new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
@@ -86,7 +93,7 @@ class FaultChecksTest {
         for (String fault : List.of("drop", "exception at=send")) {
             assertEquals("the fault \"" + fault + "\" is for send, but there the plan has only F, B",
                     assertThrows(RequestException.class,
-                            () -> new FaultChecks(alone, 10, 0, true, false).require(List.of(fault(fault))))
+                            () -> new FaultChecks(alone, 0, 10, 0, true, false).require(List.of(fault(fault))))
                             .getMessage());
         }
     }
@@ -98,7 +105,7 @@ class FaultChecksTest {
     }
 
     private void require(boolean hasNodes, String... faults) {
-        new FaultChecks(plan, 10, 4, true, hasNodes).require(Stream.of(faults).map(FaultChecksTest::fault).toList());
+        new FaultChecks(plan, 0, 10, 4, true, hasNodes).require(Stream.of(faults).map(FaultChecksTest::fault).toList());
     }
 
     private static FaultSpec fault(String text) {

@@ -22,8 +22,9 @@ final class FaultReader {
     private static final List<String> NAMES = List.of("stage", "rank", "step", "microbatch", "at", "message", "factor",
             "seconds",
             "probability", "seed", "times");
+    static final int MOST_DECIMALS = 30;
     private static final Pattern NUMBER = Pattern
-            .compile("-?(\\d{1,18}(\\.\\d{0,18})?|\\.\\d{1,18})([eE][+-]?\\d{1,2})?");
+            .compile("-?(\\d{1,18}(\\.\\d{0,30})?|\\.\\d{1,30})([eE][+-]?\\d{1,2})?");
     // What the transport numbers.
     private static final long MOST_RANKS = 65535;
     private static final long MOST_SECONDS = 86_400;

@@ -92,9 +92,10 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         text.append(' ').append(name).append('=').append(value);
     }
 
-    /** Every digit of a number, without an exponent. */
+    /** Every digit of a number, with an exponent only where it would be too long to read back. */
     private static String plain(double number) {
-        return new BigDecimal(Double.toString(number)).stripTrailingZeros().toPlainString();
+        BigDecimal digits = new BigDecimal(Double.toString(number)).stripTrailingZeros();
+        return digits.scale() <= FaultReader.MOST_DECIMALS ? digits.toPlainString() : Double.toString(number);
     }
 
     /** Whether it can strike at a point. */

@@ -41,6 +41,13 @@ class FaultSpecTest {
         assertEquals(probability, parse("exception probability=" + written).probability());
     }
 
+    @ParameterizedTest
+    @CsvSource({"1e-19", "1.2345678901234567e-3", "3e-99"})
+    void shouldReadBackSmallNumbers(String written) {
+        FaultSpec fault = parse("exception probability=" + written);
+        assertEquals(fault, parse(fault.text()));
+    }
+
     @Test
     void shouldStrikeOnceUnlessTold() {
         assertEquals(1, parse("exception").times());
