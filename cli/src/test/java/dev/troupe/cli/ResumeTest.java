@@ -197,27 +197,11 @@ class ResumeTest {
     /** Stops the run once two steps are committed. */
     private record StopAfterTwo(AtomicReference<TrainingRun> training, MetricsLog metrics) implements RunListener {
         @Override
-        public void onStarted() {
-        }
-
-        @Override
         public void onStep(StepResult result, double seconds) {
             metrics.write(result, 1, seconds);
             if (result.step() == 1) {
                 training.get().stop();
             }
-        }
-
-        @Override
-        public void onHeldOut(long stepsDone, double loss) {
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
         }
     }
 

@@ -89,7 +89,9 @@ public final class FaultInjector implements AutoCloseable {
      *             where the disk is to be full
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
-        at(new Place(point, rank, stage, step, microbatch, Optional.empty()));
+        if (!faults.isEmpty()) {
+            at(new Place(point, rank, stage, step, microbatch, Optional.empty()));
+        }
     }
 
     /** As {@link #at(FaultPoint, int, int, long, int)}, for a point that comes once in a step. */
@@ -99,15 +101,15 @@ public final class FaultInjector implements AutoCloseable {
 
     /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is handed over or taken. */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch, FaultMessage message) {
-        at(new Place(point, rank, stage, step, microbatch, Optional.of(message)));
+        if (!faults.isEmpty()) {
+            at(new Place(point, rank, stage, step, microbatch, Optional.of(message)));
+        }
     }
 
     private void at(Place place) {
-        if (!faults.isEmpty()) {
-            // Before the fault is written down: whoever reads of it may give the rank up at once.
-            CountDownLatch givenUp = latch(place.rank());
-            due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
-        }
+        // Before the fault is written down: whoever reads of it may give the rank up at once.
+        CountDownLatch givenUp = latch(place.rank());
+        due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
     }
 
     /** Does an action, with what is due at a point before it, and more slowly where that is due. */

@@ -15,19 +15,24 @@ public interface RunListener {
     }
 
     /** All ranks have their weights; the first step begins. */
-    void onStarted();
+    default void onStarted() {
+    }
 
     /** A step is committed; {@code seconds} is its time on the clock. */
-    void onStep(StepResult result, double seconds);
+    default void onStep(StepResult result, double seconds) {
+    }
 
     /** The mean loss on held-out data after so many steps. */
-    void onHeldOut(long stepsDone, double loss);
+    default void onHeldOut(long stepsDone, double loss) {
+    }
 
     /** A checkpoint stands in a directory. */
-    void onCheckpoint(long stepsDone, Path directory);
+    default void onCheckpoint(long stepsDone, Path directory) {
+    }
 
     /** A checkpoint could not be written, for the reason in this sentence; the run goes on, and the one before stands. */
-    void onCheckpointFailed(long stepsDone, String why);
+    default void onCheckpointFailed(long stepsDone, String why) {
+    }
 
     /** A failure is behind: what failed has been started again and has caught up. */
     default void onRecovery(Recovery recovery) {

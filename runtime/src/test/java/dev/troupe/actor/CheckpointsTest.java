@@ -231,16 +231,8 @@ class CheckpointsTest {
 
     private final class Told implements RunListener {
         @Override
-        public void onStarted() {
-        }
-
-        @Override
         public void onStep(StepResult result, double seconds) {
             said.add("step " + result.step());
-        }
-
-        @Override
-        public void onHeldOut(long stepsDone, double loss) {
         }
 
         @Override

@@ -10,7 +10,6 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunOrder;
-import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Testimony;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
@@ -142,7 +141,9 @@ class LateNodesTest {
                 Hosting.Buddies.NONE);
         coordinator = kit.spawn(
                 TrainingCoordinator.create(new CoordinatorSetup(order, PLAN, cast, () -> present, home,
-                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0, new Silent(),
+                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0,
+                        new RunListener() {
+                        },
                         outcome)));
     }
 
@@ -153,27 +154,5 @@ class LateNodesTest {
     private void writeCheckpoint() {
         CheckpointStore store = new CheckpointStore(home, MODEL, 0, 0);
         store.commit(3, LossScale.none(3), List.of(store.writePart(3, 0, List.of())));
-    }
-
-    private static final class Silent implements RunListener {
-        @Override
-        public void onStarted() {
-        }
-
-        @Override
-        public void onStep(StepResult result, double seconds) {
-        }
-
-        @Override
-        public void onHeldOut(long stepsDone, double loss) {
-        }
-
-        @Override
-        public void onCheckpoint(long stepsDone, Path directory) {
-        }
-
-        @Override
-        public void onCheckpointFailed(long stepsDone, String why) {
-        }
     }
 }

@@ -107,6 +107,12 @@ public enum FaultKind implements Word {
         return Set.copyOf(reach.points);
     }
 
+    /** Whether each place where it can strike is of a message, at a point or wherever it can. */
+    boolean strikesOnlyMessages(Optional<FaultPoint> at) {
+        return at.map(FaultPoint::isOfMessage)
+                .orElseGet(() -> reach.points.stream().allMatch(FaultPoint::isOfMessage));
+    }
+
     /** How long it lasts where nobody says otherwise; empty for a kind without a length. */
     public OptionalDouble usualSeconds() {
         return usualSeconds;
@@ -115,15 +121,5 @@ public enum FaultKind implements Word {
     /** Whether it has a factor. */
     public boolean hasFactor() {
         return this == SLOW;
-    }
-
-    /** The kind of a word; empty where the word is none. */
-    static Optional<FaultKind> of(String word) {
-        for (FaultKind kind : values()) {
-            if (kind.word.equals(word)) {
-                return Optional.of(kind);
-            }
-        }
-        return Optional.empty();
     }
 }

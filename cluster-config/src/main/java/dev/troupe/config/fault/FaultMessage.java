@@ -1,7 +1,6 @@
 package dev.troupe.config.fault;
 
 import dev.troupe.config.Word;
-import java.util.Optional;
 
 /** What a message between two ranks carries. */
 public enum FaultMessage implements Word {
@@ -21,15 +20,5 @@ public enum FaultMessage implements Word {
     @Override
     public String word() {
         return word;
-    }
-
-    /** The message of a word; empty where the word is none. */
-    static Optional<FaultMessage> of(String word) {
-        for (FaultMessage message : values()) {
-            if (message.word.equals(word)) {
-                return Optional.of(message);
-            }
-        }
-        return Optional.empty();
     }
 }

@@ -1,7 +1,6 @@
 package dev.troupe.config.fault;
 
 import dev.troupe.config.Word;
-import java.util.Optional;
 
 /** Where in a training step a fault strikes: what a rank is about to do. A pass over held-out data has no points. */
 public enum FaultPoint implements Word {
@@ -47,15 +46,5 @@ public enum FaultPoint implements Word {
     /** Whether a message is handed over there, or taken. */
     public boolean isOfMessage() {
         return this == SEND || this == RECEIVE;
-    }
-
-    /** The point of a word; empty where the word is none. */
-    static Optional<FaultPoint> of(String word) {
-        for (FaultPoint point : values()) {
-            if (point.word.equals(word)) {
-                return Optional.of(point);
-            }
-        }
-        return Optional.empty();
     }
 }

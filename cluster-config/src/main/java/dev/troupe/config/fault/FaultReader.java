@@ -20,11 +20,10 @@ import java.util.stream.Collectors;
 /** Reads one fault from text, and reports every word of it that is wrong. */
 final class FaultReader {
     private static final List<String> NAMES = List.of("stage", "rank", "step", "microbatch", "at", "message", "factor",
-            "seconds",
-            "probability", "seed", "times");
+            "seconds", "probability", "seed", "times");
     static final int MOST_DECIMALS = 30;
-    private static final Pattern NUMBER = Pattern
-            .compile("-?(\\d{1,18}(\\.\\d{0,30})?|\\.\\d{1,30})([eE][+-]?\\d{1,2})?");
+    private static final Pattern NUMBER = Pattern.compile("-?(\\d{1,18}(\\.\\d{0," + MOST_DECIMALS
+            + "})?|\\.\\d{1," + MOST_DECIMALS + "})([eE][+-]?\\d{1,2})?");
     // What the transport numbers.
     private static final long MOST_RANKS = 65535;
     private static final long MOST_SECONDS = 86_400;
@@ -71,7 +70,7 @@ final class FaultReader {
     }
 
     private Optional<FaultKind> kind(List<String> words) {
-        Optional<FaultKind> kind = words.isEmpty() ? Optional.empty() : FaultKind.of(words.getFirst());
+        Optional<FaultKind> kind = words.isEmpty() ? Optional.empty() : Word.find(FaultKind.values(), words.getFirst());
         if (kind.isEmpty()) {
             report("a kind of fault as the first word: " + choices(List.of(FaultKind.values())),
                     words.isEmpty() ? "nothing" : words.getFirst(), "");
@@ -94,7 +93,7 @@ final class FaultReader {
         if (word == null) {
             return Optional.empty();
         }
-        Optional<FaultPoint> point = FaultPoint.of(word);
+        Optional<FaultPoint> point = Word.find(FaultPoint.values(), word);
         Collection<FaultPoint> allowed = kind.map(known -> (Collection<FaultPoint>) known.points())
                 .orElse(List.of(FaultPoint.values()));
         if (point.isEmpty() || !allowed.contains(point.get())) {
@@ -110,11 +109,10 @@ final class FaultReader {
         if (word == null) {
             return Optional.empty();
         }
-        Optional<FaultMessage> message = FaultMessage.of(word);
+        Optional<FaultMessage> message = Word.find(FaultMessage.values(), word);
         if (message.isEmpty()) {
             report("message=" + choices(List.of(FaultMessage.values())), "message=" + word, "");
-        } else if (kind.isPresent() && !at.map(FaultPoint::isOfMessage)
-                .orElseGet(() -> kind.get().points().stream().allMatch(FaultPoint::isOfMessage))) {
+        } else if (kind.isPresent() && !kind.get().strikesOnlyMessages(at)) {
             report("no message " + at.map(point -> "at=" + point.word()).orElse("for " + kind.get().word()),
                     "message=" + word, "say at=send or at=receive, or take it out");
         }

@@ -36,6 +36,10 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         if (at.isPresent() && !kind.points().contains(at.get())) {
             throw new IllegalArgumentException(kind.word() + " cannot strike at " + at.get().word());
         }
+        if (message.isPresent() && !kind.strikesOnlyMessages(at)) {
+            throw new IllegalArgumentException(
+                    kind.word() + " strikes more than messages where nobody says at which point");
+        }
         if (!(factor >= 1) || !(seconds >= 0) || !(probability > 0) || probability > 1 || times < 0) {
             throw new IllegalArgumentException("a fault has a factor of at least 1, seconds and times of at least 0 and"
                     + " a probability above 0 and at most 1, but found " + factor + ", " + seconds + ", " + times
