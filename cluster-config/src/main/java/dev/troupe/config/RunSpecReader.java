@@ -220,7 +220,7 @@ public final class RunSpecReader {
         }
     }
 
-    /** What each of T ranks gets a share of must divide by T. The vocabulary need not: its table is padded. */
+    /** What each of T ranks gets a share of must divide by T. The vocabulary need not: its table is shared unevenly. */
     private void checkTensor(ModelSpec model, ParallelSpec parallel) {
         if (!values.sound("parallel.tensor", "model.from")) {
             return;

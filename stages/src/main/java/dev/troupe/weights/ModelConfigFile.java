@@ -18,8 +18,9 @@ import java.util.Set;
 
 /**
  * A {@code config.json} of {@code GPT2LMHeadModel}. What would change the arithmetic and is not computed here is
- * refused. Dropout is not: the published configurations ask for 0.1, which is a way to train and no part of the model,
- * and training here is without it.
+ * refused: any form of attention or GELU but the published one, and an MLP whose inner width is not 4 times the model's.
+ * Dropout is not: the published configurations ask for 0.1, which is a way to train and no part of the model; here
+ * {@code training.dropout} says it.
  */
 final class ModelConfigFile {
     private static final Set<String> TANH_GELU = Set.of("gelu_new", "gelu_pytorch_tanh");
