@@ -334,6 +334,9 @@ class AeronSnapshotCopiesTest {
             dead.copies.send(1, 2, RANK, 0, 1);
             to.next();
             to.copies.forget(0);
+            state.keep(to.snapshots, RANK, 2, 1);
+            to.copies.send(2, 3, RANK, 2, 1);
+            assertEquals(new Copied(RANK, 2, 1), living.next()); // commands are taken in order: node 0 is forgotten
             state.keep(dead.snapshots, RANK, 0, 2);
             dead.copies.send(1, 2, RANK, 0, 2);
             await(() -> dead.copies.counters().sent() == 2, "it speaks still");
