@@ -35,6 +35,13 @@ class DropoutTest {
     }
 
     /** Sums go in another order where ranks share a stage or a batch, so the losses differ in their last digits. */
+    @ParameterizedTest(name = "P={0} T={1} D={2}, sequence {3}, {4}")
+    @CsvSource({"2, 2, 2, true, 1f1b, 1"})
+    void shouldDropTheSameOnAGrid(int pipeline, int tensor, int data, boolean sequence, String schedule,
+            int virtualStages) {
+        shouldDropTheSameOnEveryGrid(pipeline, tensor, data, sequence, schedule, virtualStages);
+    }
+
     @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, sequence {3}, {4}")
     @CsvSource({"1, 2, 1, false, gpipe, 1", "1, 4, 1, true, 1f1b, 1", "1, 1, 4, false, gpipe, 1",

@@ -16,7 +16,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code training.zero}: ranks with the same weights that share out what belongs to them, against PyTorch. */
 @Tag("real")
-@Tag("long")
 @Timeout(120)
 class ZeroGoldenTest {
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "interleaved-1f1b");
@@ -43,7 +42,18 @@ class ZeroGoldenTest {
         }
     }
 
-    static Stream<Shared> grids() {
+    /** One of each degree, with both other dimensions. */
+    static Stream<Shared> someGrids() {
+        return grids().filter(shared -> shared.grid().pipeline() == 2 && shared.grid().tensor() == 2
+                && shared.grid().data() == 2);
+    }
+
+    static Stream<Shared> otherGrids() {
+        List<Shared> some = someGrids().toList();
+        return grids().filter(shared -> !some.contains(shared));
+    }
+
+    private static Stream<Shared> grids() {
         List<Shared> grids = new ArrayList<>();
         List<String> names = List.of(Golden.TIED, Golden.UNEVEN, Golden.UNTIED);
         for (int zero = 1; zero <= MOST_ZERO; zero++) {
@@ -60,8 +70,15 @@ class ZeroGoldenTest {
         return grids.stream();
     }
 
+    @Tag("long")
     @ParameterizedTest
-    @MethodSource("grids")
+    @MethodSource("otherGrids")
+    void shouldTrainAsPyTorchDoesOnOtherGrids(Shared shared) {
+        shouldTrainAsPyTorchDoes(shared);
+    }
+
+    @ParameterizedTest
+    @MethodSource("someGrids")
     void shouldTrainAsPyTorchDoes(Shared shared) {
         Golden golden = Golden.named(shared.grid().name());
         GoldenRun run = new GoldenRun(golden, shared.settings(golden), directory);
@@ -69,6 +86,7 @@ class ZeroGoldenTest {
         run.requireFloat32("cpu");
     }
 
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({"1, interleaved-1f1b", "2, 1f1b", "3, interleaved-1f1b"})
     void shouldGoOnUnderAnotherGrid(int zero, String schedule) {

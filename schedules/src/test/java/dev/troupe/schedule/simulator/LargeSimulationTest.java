@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 import dev.troupe.schedule.PlanRows;
 import dev.troupe.schedule.builder.OneForwardOneBackward;
@@ -21,14 +20,10 @@ class LargeSimulationTest {
         assertEquals(simulation.makespanNanos(), lengthOfPath(simulation));
     }
 
-    /**
-     * 134 million actions and as many messages. Run it with
-     * {@code ./mvnw -pl schedules -am test -Dtest=LargeSimulationTest -Dsurefire.failIfNoSpecifiedTests=false
-     * -Dtroupe.large=true}; the tests' own heap of 2 GiB is the bound it must keep.
-     */
+    /** 134 million actions and as many messages; the heap of the tests, 2 GiB, is the bound it must keep. */
     @Test
-    @EnabledIfSystemProperty(named = "troupe.large", matches = "true")
-    void shouldSimulate4096RanksWith16384MicrobatchesInHalfAMinute() {
+    @Tag("long")
+    void shouldSimulate4096RanksWith16384MicrobatchesWithin2GiB() {
         long before = System.nanoTime();
         Simulation simulation = simulate(4096, 16_384);
         double seconds = (System.nanoTime() - before) / 1e9;
@@ -37,7 +32,6 @@ class LargeSimulationTest {
                 memory.totalMemory() - memory.freeMemory() >> 20, memory.maxMemory() >> 20);
         assertEquals(3L * (16_384 + 4095), simulation.makespanNanos());
         assertEquals(simulation.makespanNanos(), lengthOfPath(simulation));
-        assertTrue(seconds < 30, () -> "took " + seconds + " s");
         assertTrue(memory.maxMemory() <= 2L << 30, "the heap is larger than 2 GiB");
     }
 
