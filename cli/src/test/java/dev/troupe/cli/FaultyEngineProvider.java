@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.engine.Engine;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The reference engine, of which one rank's breaks at one call of one kernel. */
@@ -16,31 +18,44 @@ public final class FaultyEngineProvider extends TestEngineProvider {
         super(KIND);
     }
 
-    private static volatile boolean hasBroken;
+    static final String LOOSE = "the wire came loose";
 
-    /** @param again whether it also breaks where the rank was started again */
-    private record Fault(int rank, String kernel, int call, boolean again) {
-        static final Fault NONE = new Fault(-1, "", 0, false);
+    /** When it broke, by the nanoseconds of the JVM's clock. */
+    private static final List<Long> BROKEN = new CopyOnWriteArrayList<>();
+
+    /**
+     * @param again
+     *            whether it also breaks where the rank was started again
+     * @param words
+     *            what it says, by how often it has broken; the last from then on
+     */
+    private record Fault(int rank, String kernel, int call, boolean again, List<String> words) {
+        static final Fault NONE = new Fault(-1, "", 0, false, List.of(LOOSE));
     }
 
     static void breakCall(int rank, String kernel, int call) {
-        plan(new Fault(rank, kernel, call, false));
+        plan(new Fault(rank, kernel, call, false, List.of(LOOSE)));
     }
 
     /** Of the rank and of all that are opened after it. */
-    static void breakCallOfEvery(int rank, String kernel, int call) {
-        plan(new Fault(rank, kernel, call, true));
+    static void breakCallOfEvery(int rank, String kernel, int call, String... words) {
+        plan(new Fault(rank, kernel, call, true, List.of(words)));
     }
 
     private static void plan(Fault planned) {
         OPENED.set(0);
-        hasBroken = false;
+        BROKEN.clear();
         fault = planned;
     }
 
     /** Whether the planned call came. */
     static boolean hasBroken() {
-        return hasBroken;
+        return !BROKEN.isEmpty();
+    }
+
+    /** When it broke each time, by the nanoseconds of the JVM's clock. */
+    static List<Long> brokenNanos() {
+        return List.copyOf(BROKEN);
     }
 
     static void breakNothing() {
@@ -57,8 +72,9 @@ public final class FaultyEngineProvider extends TestEngineProvider {
         AtomicInteger calls = new AtomicInteger();
         return (method, arguments) -> {
             if (method.getName().equals(planned.kernel()) && calls.incrementAndGet() == planned.call()) {
-                hasBroken = true;
-                throw new IllegalStateException("the wire came loose");
+                BROKEN.add(System.nanoTime());
+                throw new IllegalStateException(
+                        planned.words().get(Math.min(BROKEN.size(), planned.words().size()) - 1));
             }
             return invoke(engine, method, arguments);
         };

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("real")
 @Timeout(120)
 class RecoveryTest {
+    /** A second on a quiet machine. */
+    private static final int AT_ONCE_SECONDS = 5;
+
     @TempDir
     private Path directory;
 
@@ -60,10 +64,27 @@ class RecoveryTest {
 
     @Test
     void shouldFailAfterTooManyRecoveriesOfOneStep() {
-        FaultyEngineProvider.breakCallOfEvery(1, "crossEntropy", 1);
+        FaultyEngineProvider.breakCallOfEvery(1, "crossEntropy", 1, FaultyEngineProvider.LOOSE, "the fuse blew",
+                "the fan stopped", "it rained in");
         Execution execution = Execution.train(directory.resolve("run"), settings("recovery.most-per-step=3"));
-        execution.requireFailed("rank 1: stage 1 failed in 1F0 in step 0", "the wire came loose",
+        execution.requireFailed("rank 1: stage 1 failed in 1F0 in step 0", "it rained in",
                 "after 3 recoveries since step 0 began", "recovery.most-per-step");
+    }
+
+    /** Another attempt computes the same from the same bits. */
+    @ParameterizedTest
+    @CsvSource({"crossEntropy, 1, stage 1 in 1F0 in step 0", "causalAttentionBackward, 3, stage 1 in 1B1 in step 0",
+            "adamW, 1, stage 1 in the weight update of stage 1 in step 0"})
+    void shouldEndAtOnceWhereAnErrorStrikesAgainAtTheSameAction(String kernel, int call, String where) {
+        FaultyEngineProvider.breakCallOfEvery(1, kernel, call, FaultyEngineProvider.LOOSE);
+        Execution execution = Execution.train(directory.resolve("run"), settings());
+        long secondStrikeNanos = FaultyEngineProvider.brokenNanos().getLast();
+        assertEquals(2, FaultyEngineProvider.brokenNanos().size());
+        assertTrue(System.nanoTime() - secondStrikeNanos < TimeUnit.SECONDS.toNanos(AT_ONCE_SECONDS),
+                "it took longer to end");
+        execution.requireFailed("troupe: the run failed: IllegalStateException: the wire came loose (rank 1, " + where
+                + "; it was started again, and the same error struck there again, so the run ends)");
+        assertEquals(1, execution.errors().lines().count(), execution.errors());
     }
 
     private void assertRecovers(int rank, String kernel, int call, String... more) {

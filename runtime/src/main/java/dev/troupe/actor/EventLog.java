@@ -28,4 +28,9 @@ final class EventLog {
     static void ofRank(Incarnation rank, String event) {
         LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event);
     }
+
+    /** Something happened to a rank because something was thrown, whose stack follows; null for nothing. */
+    static void ofRank(Incarnation rank, String event, Throwable thrown) {
+        LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event, thrown);
+    }
 }

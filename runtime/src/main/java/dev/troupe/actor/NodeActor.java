@@ -324,7 +324,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             try {
                 resources = new RankResources(new Incarnation(rank, view.epoch()), stepsDone, node);
             } catch (RuntimeException | LinkageError failure) { // an engine may lack its native library
-                tellFailed(new Incarnation(rank, view.epoch()), Reason.of(failure));
+                tellFailed(new Incarnation(rank, view.epoch()), failure);
                 continue;
             }
             hosted.put(rank, resources);
@@ -338,9 +338,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         });
     }
 
-    private void tellFailed(Incarnation rank, String reason) {
-        coordinator.tell(new TrainingCoordinator.Happened(
-                new CoordinatorEvent.RankFailed(rank, "rank " + rank.rank() + ": " + reason)));
+    private void tellFailed(Incarnation rank, Throwable failure) {
+        coordinator.tell(new TrainingCoordinator.Happened(new CoordinatorEvent.RankFailed(rank,
+                "rank " + rank.rank() + ": " + Reason.of(failure), Reason.strike("as it was started", failure))));
     }
 
     private Behavior<Command> onCommitted(Committed told) {
@@ -413,7 +413,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         groups.forEach((first, group) -> {
             if (group.equals(failed.getRef())) {
                 hosted.values().stream().filter(rank -> firstOfGroup(rank.rank()) == first).findFirst()
-                        .ifPresent(rank -> tellFailed(rank.incarnation(), Reason.of(failed.getCause())));
+                        .ifPresent(rank -> tellFailed(rank.incarnation(), failed.getCause()));
             }
         });
         return this;

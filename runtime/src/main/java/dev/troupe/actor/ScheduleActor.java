@@ -10,6 +10,7 @@ import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.StageTask;
+import dev.troupe.machine.Strike;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.transport.TransportFault;
@@ -199,8 +200,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         try {
             machine.on(event).forEach(this::carryOut);
         } catch (RuntimeException broken) {
-            getContext().getLog().debug("rank {} broke down", rank.rank(), broken);
-            return fail(Reason.of(broken));
+            return fail(Reason.of(broken), Reason.strike(machine.situation(), broken), broken);
         }
         return this;
     }
@@ -265,12 +265,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onStageFailed(StageFailed failed) {
-        getContext().getLog().debug("stage {} failed", failed.stage(), failed.cause());
-        return fail("stage " + failed.stage() + " failed " + failed.what() + ": " + Reason.of(failed.cause()));
+        return fail("stage " + failed.stage() + " failed " + failed.what() + ": " + Reason.of(failed.cause()),
+                Reason.strike("stage " + failed.stage() + " " + failed.what(), failed.cause()), failed.cause());
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        return fail("the actor of " + failed.getRef().path().name() + " failed: " + Reason.of(failed.getCause()));
+        return fail("the actor of " + failed.getRef().path().name() + " failed: " + Reason.of(failed.getCause()),
+                Optional.empty(), failed.getCause());
     }
 
     private Behavior<Command> onTransportFailed(TransportFailed failed) {
@@ -281,8 +282,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence));
                 yield this;
             }
-            case TransportFault.SendFault _,TransportFault.LinkFault _,TransportFault.TransportEnded _ ->
-                fail(sentence);
+            case TransportFault.SendFault _,TransportFault.LinkFault _ -> fail(sentence, Optional.empty(), null);
+            case TransportFault.TransportEnded _ ->
+                fail(sentence, Optional.of(new Strike("by its transport", sentence)), null);
         };
     }
 
@@ -290,9 +292,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         throw new InjectedFault(told.why());
     }
 
-    private Behavior<Command> fail(String reason) {
-        EventLog.ofRank(rank.incarnation(), "cannot go on: " + reason);
-        group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason));
+    /** @param cause what threw, whose stack is for the log alone; null where nothing did */
+    private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
+        getContext().getLog().debug("rank {} failed", rank.rank(), cause);
+        EventLog.ofRank(rank.incarnation(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
+        group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason, strike));
         return this;
     }
 

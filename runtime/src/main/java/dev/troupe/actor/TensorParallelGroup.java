@@ -2,7 +2,9 @@ package dev.troupe.actor;
 
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
+import dev.troupe.machine.Strike;
 import java.util.List;
+import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -23,8 +25,8 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     sealed interface Command {
     }
 
-    /** A rank cannot go on, for the reason in this sentence. */
-    record MemberFailed(int rank, String reason) implements Command {
+    /** A rank cannot go on, for the reason in this sentence, and by this error if it is one that may strike again. */
+    record MemberFailed(int rank, String reason, Optional<Strike> strike) implements Command {
     }
 
     private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
@@ -64,15 +66,15 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     private Behavior<Command> onMemberFailed(MemberFailed failed) {
-        return fail(failed.rank(), failed.reason());
+        return fail(failed.rank(), failed.reason(), failed.strike());
     }
 
     private Behavior<Command> onChildFailed(ChildFailed failed) {
-        return fail(rankOf(failed), Reason.of(failed.getCause()));
+        return fail(rankOf(failed), Reason.of(failed.getCause()), Optional.empty());
     }
 
     private Behavior<Command> onTerminated(Terminated ended) {
-        return fail(rankOf(ended), "its schedule actor ended");
+        return fail(rankOf(ended), "its schedule actor ended", Optional.empty());
     }
 
     private static int rankOf(Terminated ended) {
@@ -80,11 +82,12 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     /** Only the first counts: that the others cannot go on without it follows. */
-    private Behavior<Command> fail(int rank, String reason) {
+    private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike) {
         if (!hasFailed) {
             hasFailed = true;
             coordinator.tell(new TrainingCoordinator.Happened(
-                    new CoordinatorEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason)));
+                    new CoordinatorEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
+                            strike)));
             members.forEach(RankResources::leaveGroups);
         }
         return this;

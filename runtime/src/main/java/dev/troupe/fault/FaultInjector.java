@@ -35,6 +35,7 @@ public final class FaultInjector implements AutoCloseable {
     public static final FaultInjector NONE = new FaultInjector(List.of(), Path.of(""), "", new ProcessDamage());
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
+    private static final String INJECTED = "injected: ";
     /** Kinds that strike where a rank passes, and need nothing of it but that. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
@@ -205,7 +206,13 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private static String words(FaultSpec fault) {
-        return "injected: " + fault;
+        return INJECTED + fault;
+    }
+
+    /** Whether a fault threw this, whatever it was to look like. */
+    public static boolean isInjected(Throwable failure) {
+        return failure instanceof InjectedFault
+                || failure.getMessage() != null && failure.getMessage().contains(INJECTED);
     }
 
     private static void hang(FaultSpec fault, int rank, CountDownLatch givenUp) {

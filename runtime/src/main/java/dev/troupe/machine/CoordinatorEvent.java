@@ -2,6 +2,7 @@ package dev.troupe.machine;
 
 import dev.troupe.model.LayerSquaredSum;
 import java.util.List;
+import java.util.Optional;
 
 /** What happens to a run. */
 public sealed interface CoordinatorEvent {
@@ -43,8 +44,17 @@ public sealed interface CoordinatorEvent {
     record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements OfRank {
     }
 
-    /** A rank cannot go on, for the reason in this sentence. */
-    record RankFailed(Incarnation from, String reason) implements OfRank {
+    /**
+     * A rank cannot go on, for the reason in this sentence.
+     *
+     * @param strike
+     *            the error, where it is one that would strike again if nothing but the attempt were different
+     */
+    record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
+        /** Of a rank that fails by no error of its own: it hangs, or was made to fail. */
+        public RankFailed(Incarnation from, String reason) {
+            this(from, reason, Optional.empty());
+        }
     }
 
     /** A node is there: one that hosts ranks, or stands by. */

@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
  * do again what the phase had asked of them, while the others go on from where they are. What a rank says that was restarted
  * meanwhile is not heard. Where a node is lost, its ranks start again where {@link Hosting} has their copies; where it lacks
  * those of the last commit, all go back to the one before. Where the coordinator was lost, {@link Succession} says how to go on.
+ * An error that strikes again at the same action ends the run: see {@link Strikes}.
  *
  * <p>A checkpoint that cannot be written is done without; only the last of a run has none after it, and so ends it.
  *
@@ -43,7 +44,7 @@ public final class CoordinatorMachine {
     private final CheckpointParts parts = new CheckpointParts();
     private final Standings standings = new Standings();
     private final Restarts restarts;
-
+    private final Strikes strikes = new Strikes();
     private LossScale lossScale;
     // With which each step began that the run may have to go back to.
     private final TreeMap<Long, LossScale> scales = new TreeMap<>();
@@ -107,8 +108,8 @@ public final class CoordinatorMachine {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.add(part);
             }
-            case CoordinatorEvent.RankFailed(var from, String reason) ->
-                recover(order.placeOf(from.rank()), reason, commands);
+            case CoordinatorEvent.RankFailed failed -> strikes.take(failed).ifPresentOrElse(why -> fail(why, commands),
+                    () -> recover(order.placeOf(failed.from().rank()), failed.reason(), commands));
             case CoordinatorEvent.NodeJoined(String node) -> {
                 hosting.join(node);
                 keepCopies(commands);
@@ -341,6 +342,7 @@ public final class CoordinatorMachine {
             case UPDATING -> {
                 stepsDone++;
                 recoveries = 0;
+                strikes.clear();
                 commands.add(new CoordinatorCommand.CommitStep(
                         result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus)),
                         new Commit(stepsDone, lossScale)));
@@ -400,8 +402,10 @@ public final class CoordinatorMachine {
     }
 
     private void fail(String reason, List<CoordinatorCommand> commands) {
-        phase = Phase.OVER;
-        commands.add(new CoordinatorCommand.Fail(reason));
+        if (phase != Phase.OVER) {
+            phase = Phase.OVER;
+            commands.add(new CoordinatorCommand.Fail(reason));
+        }
     }
 
     private boolean isLast() {

@@ -5,15 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
+import dev.troupe.fault.InjectedFault;
 import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Spot;
+import dev.troupe.machine.Strike;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
@@ -34,6 +37,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -158,7 +162,8 @@ class NodeActorTest {
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
         assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(1, 0),
-                "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost"), failure());
+                "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost",
+                Optional.of(new Strike("stage 1 in 1F0 in step 6", "IllegalStateException: device lost"))), failure());
     }
 
     @Test
@@ -190,7 +195,10 @@ class NodeActorTest {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
         }, new InitialWeights(SmallRun.MODEL, 1));
         assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
-                "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path"), failure());
+                "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path",
+                Optional.of(new Strike("as it was started",
+                        "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"))),
+                failure());
     }
 
     @Test
@@ -245,10 +253,21 @@ class NodeActorTest {
         ActorRef<ScheduleActor.Command> rank = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
                 .getFirst();
         rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
-        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
-                "rank 0: IllegalStateException: rank 0 cannot take a weight update"
-                        + " while it is waiting for the coordinator to start a step"),
-                failure());
+        assertEquals("rank 0: IllegalStateException: rank 0 cannot take a weight update"
+                + " while it is waiting for the coordinator to start a step", failure().reason());
+    }
+
+    /** Another attempt is another matter where the failure was made, or follows from another rank's. */
+    @Test
+    void shouldSayOfNoFaultOnPurposeThatItMayStrikeAgain() {
+        for (Throwable made : List.of(new InjectedFault("injected: exception"), new OutOfMemoryError("injected: oom"),
+                new IllegalStateException("on the way",
+                        new CollectiveException("rank 1 has left", OptionalInt.of(1), null)))) {
+            assertEquals(Optional.empty(), Reason.strike("stage 0 in 0F0 in step 0", made));
+        }
+        assertEquals(Optional.of(new Strike("stage 0 in 0F0 in step 0", "ArithmeticException: / by zero")),
+                Reason.strike("stage 0 in 0F0 in step 0",
+                        new IllegalStateException("outer", new ArithmeticException("/ by zero"))));
     }
 
     private List<CoordinatorEvent.PassDone> trainStep(List<ActorRef<ScheduleActor.Command>> ranks, long step) {

@@ -7,6 +7,7 @@ import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
@@ -154,6 +155,50 @@ class CoordinatorRecoveryTest {
         fails(AGAIN);
         assertEquals(List.of(new CoordinatorCommand.Fail("it failed (after 2 recoveries since step 0 began;"
                 + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2)));
+    }
+
+    @Test
+    void shouldEndWhereAnErrorStrikesAgainAtTheSameAction() {
+        assertEquals(List.of(enters(1, 0)), strikes(FAILED, "1F0 in step 0", "Error: no room for 81 bytes at 0x7f3a"));
+        assertEquals(List.of(new CoordinatorCommand.Fail("Error: no room for 82 bytes at 0x11 (rank 1, 1F0 in step 0;"
+                + " it was started again, and the same error struck there again, so the run ends)")),
+                strikes(AGAIN, "1F0 in step 0", "Error: no room for 82 bytes at 0x11"));
+    }
+
+    @Test
+    void shouldGoOnWhereAnotherErrorStrikesOrAtAnotherAction() {
+        strikes(FAILED, "1F0 in step 0", "Error: no room");
+        assertEquals(List.of(enters(2, 0)), strikes(AGAIN, "1F0 in step 0", "Error: the wire came loose"));
+        assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step says how many may be)",
+                failure(strikes(new Incarnation(1, 2), "1F1 in step 0", "Error: no room")));
+    }
+
+    @Test
+    void shouldForgetTheErrorsOfAStepThatIsCommitted() {
+        strikes(FAILED, "loading its weights", "Error: no room");
+        machine.on(stands(SURVIVOR, 1, -1));
+        machine.on(stands(AGAIN, 1, -1));
+        passDone(AGAIN, FIRST);
+        passDone(SURVIVOR, FIRST);
+        updated(AGAIN, 3);
+        updated(SURVIVOR, 2);
+        assertEquals(List.of(enters(2, 1)), strikes(AGAIN, "loading its weights", "Error: no room"));
+    }
+
+    /** A fault on purpose, a hang or a lost process is no error that must come again. */
+    @Test
+    void shouldGoOnWhereAFailureSaysTheSameWithoutAnErrorOfItsOwn() {
+        fails(FAILED);
+        assertEquals(List.of(enters(2, 0)), fails(AGAIN));
+    }
+
+    private static String failure(List<CoordinatorCommand> commands) {
+        return ((CoordinatorCommand.Fail) commands.getFirst()).reason();
+    }
+
+    private List<CoordinatorCommand> strikes(Incarnation rank, String where, String cause) {
+        return machine.on(
+                new CoordinatorEvent.RankFailed(rank, "it failed", Optional.of(new Strike(where, cause))));
     }
 
     private void trained() {
