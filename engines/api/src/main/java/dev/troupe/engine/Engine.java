@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory and kernels of one stage.
+ * Memory and kernels of one rank: all of its stages compute on one engine.
  *
  * <p>Shape letters: B microbatch size, T sequence length, N = B T rows, C hidden size, H heads, V vocabulary size, K and
  * M any size. All tensors are row-major. "Float tensor" means one of {@link #floatType()}, "product tensor" one of
@@ -78,6 +78,19 @@ public interface Engine extends AutoCloseable {
      * product of so many rows; as much again once it has been that transposed. They end with the buffer.
      */
     default long bytesKeptBeside(Shape range, long rows) {
+        return 0;
+    }
+
+    /**
+     * Bytes of scratch memory that this engine takes for a product [m x k] [k x n], and holds from then on: the most that
+     * any of its products took, and not their sum. They are not in {@link #allocatedBytes}.
+     *
+     * @param isRange
+     *            whether the right side is a range, beside which {@link #bytesKeptBeside} says what is kept
+     * @param product
+     *            the type of the product
+     */
+    default long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
         return 0;
     }
 

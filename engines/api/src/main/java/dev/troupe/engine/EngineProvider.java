@@ -38,7 +38,7 @@ public interface EngineProvider {
     }
 
     /**
-     * Opens an engine for one stage.
+     * Opens an engine for one rank, whose stages all compute on it.
      *
      * @throws IllegalStateException
      *             with the sentence of {@link #obstacle} where there is one

@@ -10,11 +10,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Stands in for an engine where only sizes count: its tensors have shapes and no memory, its kernels do nothing, and
- * {@link Engine#allocatedBytes} says what the other engine would have allocated.
+ * {@link Engine#allocatedBytes} says what the other engine would have allocated, with the scratch memory of its products.
  */
 public final class SizingEngine {
     private final Engine model;
     private final AtomicLong allocatedBytes = new AtomicLong();
+    /** The most of any product; kernels are one thread's. */
+    private long scratchBytes;
     // Ranges that were the right side of a product, as they are and transposed.
     private final Set<Tensor> plain = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<Tensor> transposed = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -41,8 +43,8 @@ public final class SizingEngine {
             case "allocate" -> new Size((DataType) arguments[0], (Shape) arguments[1], allocatedBytes);
             case "range" -> new Range(((Tensor) arguments[0]).dataType(), (Shape) arguments[2]);
             case "matmul" -> multiply((Tensor) arguments[4], (Tensor) arguments[2], (boolean) arguments[3]);
-            case "linear", "linearGelu" -> multiply((Tensor) arguments[0], (Tensor) arguments[1], false);
-            case "allocatedBytes" -> allocatedBytes.get();
+            case "linear", "linearGelu" -> multiply((Tensor) arguments[3], (Tensor) arguments[1], false);
+            case "allocatedBytes" -> allocatedBytes.get() + scratchBytes;
             case "computes" -> false;
             default -> {
                 if (method.getReturnType() == void.class) {
@@ -53,11 +55,15 @@ public final class SizingEngine {
         };
     }
 
-    /** Counts what the engine would keep of a right side. */
-    private Object multiply(Tensor rows, Tensor right, boolean isTransposed) {
-        if (right instanceof Range && (isTransposed ? transposed : plain).add(right)) {
-            allocatedBytes.addAndGet(model.bytesKeptBeside(right.shape(), rows.shape().size(0)));
+    /** Counts what the engine would keep of a right side, and the scratch memory of the product. */
+    private Object multiply(Tensor product, Tensor right, boolean isTransposed) {
+        int m = product.shape().size(0);
+        boolean isRange = right instanceof Range;
+        if (isRange && (isTransposed ? transposed : plain).add(right)) {
+            allocatedBytes.addAndGet(model.bytesKeptBeside(right.shape(), m));
         }
+        scratchBytes = Math.max(scratchBytes, model.productScratchBytes(m, right.shape().size(isTransposed ? 1 : 0),
+                product.shape().size(1), isRange, product.dataType()));
         return null;
     }
 

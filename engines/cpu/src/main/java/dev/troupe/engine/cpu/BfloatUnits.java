@@ -1,35 +1,52 @@
 package dev.troupe.engine.cpu;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
+import dev.troupe.engine.DataType;
 import java.util.Set;
-import java.util.regex.Pattern;
 
-/** Whether this processor multiplies bfloat16 in units of its own. */
+/**
+ * Whether oneDNN multiplies bfloat16 in units of the processor. Elsewhere it has no such product (AVX2), or emulates one that
+ * takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers first.
+ */
 final class BfloatUnits {
-    private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
-    private static final Pattern FLAGS = Pattern.compile("(flags|Features)\\s*:.*");
-    private static final Pattern BLANKS = Pattern.compile("\\s+");
-    /** On x86-64 AVX-512's and AMX's, on aarch64 the extension of that name. */
-    private static final Set<String> UNITS = Set.of("avx512_bf16", "amx_bf16", "bf16");
+    /** What the system calls those of aarch64, of which oneDNN names no instruction set. */
+    private static final Set<String> OF_AARCH64 = Set.of("bf16", "svebf16");
+    /** Of the product that is asked for: any that is worth a kernel of its own. */
+    private static final int SIZE = 256;
 
     private BfloatUnits() {
     }
 
-    /** Asks the system; where it does not say, there are none. */
+    /** Asked once, of oneDNN, and so with whatever limit the environment sets it. */
     static boolean arePresent() {
-        try {
-            return areIn(Files.readAllLines(PROCESSORS));
-        } catch (IOException _) {
-            return false; // a system that keeps no such file
-        }
+        return Answer.PRESENT;
     }
 
-    /** Whether the lines of {@code /proc/cpuinfo} name such units. */
-    static boolean areIn(List<String> lines) {
-        return lines.stream().filter(line -> FLAGS.matcher(line).matches()).findFirst()
-                .map(line -> BLANKS.splitAsStream(line).anyMatch(UNITS::contains)).orElse(false);
+    /** The type in which products of such operands are computed. */
+    static DataType computing(DataType operands) {
+        return operands == DataType.BFLOAT16 && !arePresent() ? DataType.FLOAT32 : operands;
+    }
+
+    /** Whether an instruction set of oneDNN's, with what the system says of the processor, has units. */
+    static boolean areIn(InstructionSet instructions, Processor processor) {
+        return processor.isX86()
+                ? instructions.multipliesBfloat16()
+                : processor.features().stream().anyMatch(OF_AARCH64::contains);
+    }
+
+    private static boolean multiplies() {
+        long a = Dnnl.descriptor(DataType.BFLOAT16, SIZE, SIZE, false, SIZE);
+        long b = Dnnl.anyDescriptor(DataType.BFLOAT16, SIZE, SIZE);
+        long plan = Dnnl.matmulPlanIfAny(a, b, Dnnl.NONE, a, false);
+        Dnnl.destroyDescriptor(a);
+        Dnnl.destroyDescriptor(b);
+        if (plan == Dnnl.NONE) {
+            return false;
+        }
+        Dnnl.destroyPlan(plan);
+        return true;
+    }
+
+    private static final class Answer {
+        static final boolean PRESENT = areIn(InstructionSet.here(), Processor.here()) && multiplies();
     }
 }

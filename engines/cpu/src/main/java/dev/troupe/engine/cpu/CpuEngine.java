@@ -1,5 +1,6 @@
 package dev.troupe.engine.cpu;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
@@ -37,8 +38,13 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public long bytesKeptBeside(Shape range, long rows) {
         return MatrixProduct.isPacked(productType(), rows, range.elementCount())
-                ? range.elementCount() * productType().elementBytes()
+                ? range.elementCount() * BfloatUnits.computing(productType()).elementBytes()
                 : 0;
+    }
+
+    @Override
+    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return MatrixProduct.scratchBytes(productType(), product, m, k, n, isRange, crew.threads());
     }
 
     @Override

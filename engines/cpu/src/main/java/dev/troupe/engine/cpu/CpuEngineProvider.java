@@ -4,13 +4,12 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 
 /**
- * Opens {@link CpuEngine}s: on Linux, on x86-64 and aarch64 (on the latter untested), in float32 with products of float32
- * or bfloat16, in a JVM that has the Vector API. Engines share nothing; any number may be open and compute at a time, each with threads of its own.
+ * Opens {@link CpuEngine}s: on Linux, on x86-64 with AVX2 and on aarch64 (on the latter untested), in float32 with products
+ * of float32 or bfloat16, in a JVM that has the Vector API. Engines share nothing; any number may be open and compute at a
+ * time, each with threads of its own.
  */
 public final class CpuEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for this engine. */
@@ -18,7 +17,7 @@ public final class CpuEngineProvider implements EngineProvider {
 
     private static final int PREFERENCE = 20;
     private static final String VECTOR_MODULE = "jdk.incubator.vector";
-    private static final Set<String> PROCESSORS = Set.of("amd64", "x86_64", "aarch64");
+    private static final int AVX2_BITS = 256;
 
     /** For {@link java.util.ServiceLoader}. */
     public CpuEngineProvider() {
@@ -36,8 +35,9 @@ public final class CpuEngineProvider implements EngineProvider {
 
     @Override
     public String description() {
-        return obstacle(new EngineSettings(DataType.FLOAT32, 1)).orElseGet(() -> "oneDNN " + OneDnn.version()
-                + " and vector kernels of " + Lanes.FLOATS.vectorBitSize() + " bits, " + processor());
+        return obstacle(new EngineSettings(DataType.FLOAT32, 1)).orElseGet(() -> "oneDNN " + OneDnn.version() + " with "
+                + InstructionSet.here() + " and vector kernels of " + Lanes.FLOATS.vectorBitSize() + " bits, "
+                + Processor.here().architecture());
     }
 
     @Override
@@ -46,25 +46,38 @@ public final class CpuEngineProvider implements EngineProvider {
             return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.floatType()
                     + "; set training.precision = float32, or take the engine reference or nd4j");
         }
-        String system = System.getProperty("os.name");
-        if (!system.equals("Linux") || !PROCESSORS.contains(processor())) {
-            return Optional.of("the cpu engine runs on Linux on x86-64 and aarch64, but this is " + system + " on "
-                    + processor() + "; take the engine nd4j");
+        Optional<String> unfit = Processor.here().obstacle();
+        if (unfit.isPresent()) {
+            return unfit;
         }
         if (ModuleLayer.boot().findModule(VECTOR_MODULE).isEmpty()) {
             return Optional.of("the cpu engine needs the Vector API; start the JVM with --add-modules="
                     + VECTOR_MODULE);
         }
-        return libraryObstacle();
+        return libraryObstacle().or(CpuEngineProvider::limitObstacle);
     }
 
     @Override
     public Optional<String> caution(EngineSettings settings) {
         return settings.productType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
                 ? Optional.empty()
-                : Optional
-                        .of("this processor has no units for bfloat16 (avx512_bf16 or amx_bf16), so oneDNN computes its"
-                                + " products in other ways: the results are right, but float32 is faster");
+                : Optional.of("oneDNN has no units for bfloat16 here (avx512_bf16 or amx_bf16 of the processor), so its"
+                        + " products widen to float32 what they multiply: the results are right and messages are half as"
+                        + " long, but training.precision = float32 computes faster");
+    }
+
+    /** What the environment or the JVM's flags leave of a processor that would do. */
+    private static Optional<String> limitObstacle() {
+        if (Processor.here().isX86() && !InstructionSet.here().hasAvx2()) {
+            return Optional.of("the cpu engine needs AVX2, but oneDNN is held to " + InstructionSet.here()
+                    + "; unset ONEDNN_MAX_CPU_ISA, or take the engine nd4j or reference");
+        }
+        if (Processor.here().isX86() && Lanes.FLOATS.vectorBitSize() < AVX2_BITS) {
+            return Optional.of("the cpu engine needs vectors of " + AVX2_BITS + " bits, but this JVM has them of "
+                    + Lanes.FLOATS.vectorBitSize() + "; start it without -XX:UseAVX and -XX:MaxVectorSize, or take the"
+                    + " engine nd4j or reference");
+        }
+        return Optional.empty();
     }
 
     private static Optional<String> libraryObstacle() {
@@ -74,12 +87,8 @@ public final class CpuEngineProvider implements EngineProvider {
         } catch (LinkageError | RuntimeException failure) {
             Throwable reason = failure.getCause() == null ? failure : failure.getCause();
             return Optional.of("the cpu engine could not load oneDNN (" + reason.getMessage()
-                    + "); take the engine nd4j");
+                    + "); take the engine nd4j or reference");
         }
-    }
-
-    private static String processor() {
-        return System.getProperty("os.arch").toLowerCase(Locale.ROOT);
     }
 
     @Override

@@ -20,7 +20,12 @@ import java.lang.invoke.MethodHandle;
  * <p>Thread rule: any thread, but for {@link #execute}: a primitive's memories are one thread's at a time.
  */
 final class Dnnl {
+    /** No object of oneDNN. */
+    static final long NONE = 0;
+
     // From dnnl_types.h and dnnl_common_types.h of oneDNN 3.
+    private static final int DONE = 0;
+    private static final int UNIMPLEMENTED = 3;
     private static final int CPU = 1;
     private static final int IN_ORDER = 1;
     private static final int SAME_TYPE = 0;
@@ -140,6 +145,15 @@ final class Dnnl {
      *            [1 x columns of c]; 0 for none
      */
     static long matmulPlan(long a, long b, long bias, long c, boolean added) {
+        long plan = matmulPlanIfAny(a, b, bias, c, added);
+        if (plan == NONE) {
+            throw new IllegalStateException("oneDNN has no such matrix product for this processor");
+        }
+        return plan;
+    }
+
+    /** The same, or {@link #NONE} where oneDNN has no such product for this processor. */
+    static long matmulPlanIfAny(long a, long b, long bias, long c, boolean added) {
         // oneDNN plans for as many threads as it finds.
         OneDnn.useThisThreadAlone();
         long attributes = created("dnnl_primitive_attr_create", made -> (int) ATTRIBUTES_CREATE.invokeExact(made));
@@ -151,10 +165,14 @@ final class Dnnl {
             call("dnnl_primitive_attr_set_post_ops", () -> (int) SET_POST_OPS.invokeExact(attributes, after));
             call("dnnl_post_ops_destroy", () -> (int) POST_OPS_DESTROY.invokeExact(after));
         }
-        long plan = created("dnnl_matmul_primitive_desc_create",
-                made -> (int) MATMUL_PLAN.invokeExact(made, ENGINE, a, b, bias, c, attributes));
-        call("dnnl_primitive_attr_destroy", () -> (int) ATTRIBUTES_DESTROY.invokeExact(attributes));
-        return plan;
+        try {
+            return created("dnnl_matmul_primitive_desc_create", made -> {
+                int status = (int) MATMUL_PLAN.invokeExact(made, ENGINE, a, b, bias, c, attributes);
+                return status == UNIMPLEMENTED ? DONE : status; // what was to be made stays NONE
+            });
+        } finally {
+            call("dnnl_primitive_attr_destroy", () -> (int) ATTRIBUTES_DESTROY.invokeExact(attributes));
+        }
     }
 
     /** The plan of a copy from one order of elements to another. */
@@ -270,7 +288,7 @@ final class Dnnl {
     }
 
     private static void check(String function, int status) {
-        if (status != 0) {
+        if (status != DONE) {
             throw new IllegalStateException(
                     "oneDNN's " + function + " failed with status " + status + "; 1 means out of memory");
         }

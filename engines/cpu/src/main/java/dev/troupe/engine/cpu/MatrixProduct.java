@@ -77,6 +77,14 @@ final class MatrixProduct implements AutoCloseable {
         return type == DataType.BFLOAT16 || rows * rightElements >= PACKED_MULTIPLICATIONS;
     }
 
+    /**
+     * Bytes of scratch memory for a product [m x k] [k x n], as {@link PackedProducts#scratchBytes}; {@code dnnl_sgemm} has
+     * its own.
+     */
+    static long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept, int threads) {
+        return isPacked(type, m, k * n) ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, threads) : 0;
+    }
+
     /** How many of the {@code longer} rows or columns make a panel. */
     private static int panel(int longer, int k, int shorter) {
         long panels = Math.clamp((long) longer * k * shorter / PANEL_MULTIPLICATIONS, 1, MOST_PANELS);

@@ -30,6 +30,7 @@ final class OneDnn {
     private static final MethodHandle SGEMM;
     private static final MethodHandle SET_THREADS;
     private static final String VERSION;
+    private static final int INSTRUCTION_SET;
 
     static {
         SymbolLookup library = load();
@@ -42,6 +43,7 @@ final class OneDnn {
         SET_THREADS = downcall(library, "omp_set_num_threads", FunctionDescriptor.ofVoid(JAVA_INT),
                 Linker.Option.critical(false));
         VERSION = version(library);
+        INSTRUCTION_SET = instructionSet(library);
     }
 
     private OneDnn() {
@@ -50,6 +52,14 @@ final class OneDnn {
     /** As in {@code 3.11.0}. */
     static String version() {
         return VERSION;
+    }
+
+    /**
+     * The instruction set that oneDNN takes, as its {@code dnnl_cpu_isa_t} on x86-64: what the processor has, or less where
+     * the environment holds it to less.
+     */
+    static int instructionSet() {
+        return INSTRUCTION_SET;
     }
 
     /**
@@ -132,6 +142,14 @@ final class OneDnn {
             Linker.Option... options) {
         return Linker.nativeLinker().downcallHandle(library.find(function).orElseThrow(
                 () -> new IllegalStateException("the oneDNN of this build has no " + function)), type, options);
+    }
+
+    private static int instructionSet(SymbolLookup library) {
+        try {
+            return (int) downcall(library, "dnnl_get_effective_cpu_isa", FunctionDescriptor.of(JAVA_INT)).invokeExact();
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's instruction set could not be read: " + failure, failure);
+        }
     }
 
     @SuppressWarnings("restricted")

@@ -28,7 +28,7 @@ final class PackedPanels implements AutoCloseable {
         this.into = into;
         this.biased = biased;
         this.added = added;
-        long a = Dnnl.descriptor(packing.type(), rows, k, transposed, aStride);
+        long a = Dnnl.descriptor(packing.computing(), rows, k, transposed, aStride);
         long c = Dnnl.descriptor(into, rows, n, false, n);
         long bias = biased ? Dnnl.descriptor(DataType.FLOAT32, 1, n, false, n) : 0;
         long plan = Dnnl.matmulPlan(a, packing.descriptor(), bias, c, added);

@@ -3,8 +3,8 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 
 /**
- * How the right side b [k x n] of large products is packed: in the blocks that oneDNN's matmul likes best for this size.
- * Each member of a crew packs some rows.
+ * How the right side b [k x n] of large products is packed: in the blocks that oneDNN's matmul likes best for this size,
+ * and in the type in which it multiplies them. Each member of a crew packs some rows.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -14,6 +14,9 @@ final class Packing implements AutoCloseable {
 
     private final Crew crew;
     private final DataType type;
+    private final DataType computing;
+    /** Where rows are widened that are computed in a wider type. */
+    private final GrowingMemory wide;
     private final boolean transposed;
     private final int k;
     private final int n;
@@ -27,18 +30,22 @@ final class Packing implements AutoCloseable {
      *            who packs
      * @param type
      *            of both sides
+     * @param wide
+     *            scratch memory of the crew
      * @param transposed
      *            whether b is given as [n x k]
      */
-    Packing(Crew crew, DataType type, boolean transposed, int k, int n, int rows) {
+    Packing(Crew crew, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
         this.crew = crew;
         this.type = type;
+        this.computing = BfloatUnits.computing(type);
+        this.wide = wide;
         this.transposed = transposed;
         this.k = k;
         this.n = n;
-        long a = Dnnl.descriptor(type, rows, k, false, k);
-        long any = Dnnl.anyDescriptor(type, k, n);
-        long c = Dnnl.descriptor(type, rows, n, false, n);
+        long a = Dnnl.descriptor(computing, rows, k, false, k);
+        long any = Dnnl.anyDescriptor(computing, k, n);
+        long c = Dnnl.descriptor(computing, rows, n, false, n);
         long product = Dnnl.matmulPlan(a, any, 0, c, false);
         descriptor = Dnnl.weightsOf(product);
         Dnnl.destroyPlan(product);
@@ -52,7 +59,8 @@ final class Packing implements AutoCloseable {
     }
 
     private Primitive reorder(int first, int count) {
-        long plain = Dnnl.descriptor(type, count, n, transposed, transposed ? k : n);
+        int stride = !transposed ? n : widens() ? count : k;
+        long plain = Dnnl.descriptor(computing, count, n, transposed, stride);
         long packed = Dnnl.rowsOf(descriptor, first, count, n);
         long plan = Dnnl.reorderPlan(plain, packed);
         Primitive reorder = new Primitive(plan, new int[]{Dnnl.SOURCE, Dnnl.DESTINATION}, new long[]{plain, packed});
@@ -66,9 +74,14 @@ final class Packing implements AutoCloseable {
         return type == asked && transposed == transposedB && k == rows && n == columns;
     }
 
-    /** Of both sides. */
-    DataType type() {
-        return type;
+    /** In which both sides are multiplied: theirs, or a wider one. */
+    DataType computing() {
+        return computing;
+    }
+
+    /** Whether both sides are widened before they are multiplied. */
+    boolean widens() {
+        return computing != type;
     }
 
     /** Of a packed b; it is this packing's. */
@@ -81,15 +94,36 @@ final class Packing implements AutoCloseable {
         return Dnnl.bytes(descriptor);
     }
 
+    /** Bytes of scratch memory that widening takes of each thread that packs. */
+    static long wideBytes(long n) {
+        return Float.BYTES * ROWS * n;
+    }
+
     /** Packs b from one address to another. */
     void pack(long b, long packed) {
+        if (widens()) {
+            wide.require(wideBytes(n));
+        }
         long rowBytes = (long) type.elementBytes() * (transposed ? 1 : n);
         crew.share(reorders.length, 1, (part, count, member) -> {
             Primitive reorder = reorders[(int) part];
-            reorder.set(0, b + part * ROWS * rowBytes);
+            long from = b + part * ROWS * rowBytes;
+            reorder.set(0, widens() ? widened(from, (int) part, wide.of(member)) : from);
             reorder.set(1, packed);
             reorder.execute();
         });
+    }
+
+    /** The rows of a part as floats, with nothing between them. */
+    private long widened(long from, int part, long to) {
+        int rows = Math.min(ROWS, k - part * ROWS);
+        int runs = transposed ? n : rows;
+        int run = transposed ? rows : n;
+        int stride = transposed ? k : n;
+        for (int i = 0; i < runs; i++) {
+            RowLoop.widen(from + (long) Short.BYTES * i * stride, to + (long) Float.BYTES * i * run, run);
+        }
+        return to;
     }
 
     @Override
