@@ -10,12 +10,13 @@ public final class ChildJvm {
     private ChildJvm() {
     }
 
-    /** What starts the main method of a class, with the class path and the module flags of this process. */
+    /** What starts the main method of a class, with the class path, the module flags and the vectors of this process. */
     public static ProcessBuilder of(Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.startsWith("--")).forEach(command::add);
+                .filter(argument -> argument.startsWith("--") || argument.startsWith("-XX:UseAVX="))
+                .forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command);
