@@ -88,7 +88,7 @@ final class KnownKeys {
                 : "the sections and keys are " + keysOf("");
     }
 
-    private static String didYouMean(List<String> near) {
+    static String didYouMean(List<String> near) {
         return "did you mean " + String.join(" or ", near) + "?";
     }
 
@@ -100,7 +100,7 @@ final class KnownKeys {
                 : near;
     }
 
-    private static List<String> nearest(String found, Set<String> candidates, ToIntFunction<String> distance) {
+    static List<String> nearest(String found, Set<String> candidates, ToIntFunction<String> distance) {
         // A quarter of the word: more, and the guess would look nothing like what was written.
         int limit = Math.clamp(found.length() / 4, 1, 3);
         int smallest = candidates.stream().mapToInt(distance).min().orElse(Integer.MAX_VALUE);

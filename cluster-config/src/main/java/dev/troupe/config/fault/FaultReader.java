@@ -70,10 +70,13 @@ final class FaultReader {
     }
 
     private Optional<FaultKind> kind(List<String> words) {
-        Optional<FaultKind> kind = words.isEmpty() ? Optional.empty() : Word.find(FaultKind.values(), words.getFirst());
+        String word = words.isEmpty() ? "nothing" : words.getFirst();
+        Optional<FaultKind> kind = Word.find(FaultKind.values(), word);
         if (kind.isEmpty()) {
-            report("a kind of fault as the first word: " + choices(List.of(FaultKind.values())),
-                    words.isEmpty() ? "nothing" : words.getFirst(), "");
+            String advice = words.isEmpty() ? "" : Word.advice(FaultKind.values(), word);
+            // Beside the kind that was meant, a list of all would only hide it.
+            report("a kind of fault as the first word"
+                    + (advice.isEmpty() ? ": " + choices(List.of(FaultKind.values())) : ""), word, advice);
         }
         return kind;
     }

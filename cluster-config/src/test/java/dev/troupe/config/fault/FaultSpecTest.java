@@ -108,7 +108,9 @@ class FaultSpecTest {
     @ParameterizedTest
     @CsvSource(delimiter = '!', value = {
             "'' ! kind of fault as the first word: exception or out-of-memory or hang ! found \"nothing\"",
-            "excepton stage=2 ! kind of fault as the first word ! found \"excepton\" in \"excepton stage=2\"",
+            "excepton stage=2 ! kind of fault as the first word, found ! \"excepton\" in \"excepton stage=2\"; did you mean exception?",
+            "kill-cordinator ! kind of fault as the first word, found ! did you mean kill-coordinator?",
+            "explode stage=2 ! kind of fault as the first word: exception or out-of-memory ! found \"explode\"",
             "exception stages=2 ! NAME is stage or rank or step ! found \"stages=2\" in \"exception stages=2\"",
             "exception loud ! NAME=VALUE after the kind ! found \"loud\"",
             "exception step=1 step=2 ! step once ! found \"step=2 after step=1\"",
