@@ -40,6 +40,6 @@ class BrokenProtocolTest {
 
     private static void sweep(Protocol protocol) {
         FaultSweep sweep = new FaultSweep(SHAPE, OUT_OF_ORDER, World.Copies.SENT, protocol);
-        sweep.points(1).forEach(sweep::tries);
+        sweep.points(1, 0).forEach(sweep::tries);
     }
 }

@@ -36,8 +36,8 @@ final class FaultSweep {
         this.truth = new Truth(shape.plan(), order);
     }
 
-    /** Every point, or one in {@code stride} of them. */
-    List<Fault> points(int stride) {
+    /** Every point, or one in {@code stride} of them: which, a number deals, and {@code stride} numbers in a row deal all. */
+    List<Fault> points(int stride, long dealer) {
         List<Fault> points = new ArrayList<>();
         newRun().run(choice(0), run -> {
             int at = run.moveCount();
@@ -48,7 +48,8 @@ final class FaultSweep {
             }
         });
         List<Fault> some = new ArrayList<>();
-        for (int point = 0; point < points.size(); point += stride) {
+        int first = Math.floorMod(dealer + shape.name().hashCode(), stride); // not the same of every shape
+        for (int point = first; point < points.size(); point += stride) {
             some.add(points.get(point));
         }
         return some;

@@ -8,11 +8,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. */
+/**
+ * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. Where only some
+ * points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover others.
+ */
 @Tag("simulation")
 class FaultSweepTest {
     private static final long IN_ORDER = 0;
     private static final long OUT_OF_ORDER = 7;
+    private static final String SEED_PROPERTY = "troupe.sweep.seed";
+    private static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
 
     /** Every point of the smallest runs of every schedule, and some of larger ones. */
     @Test
@@ -49,10 +54,15 @@ class FaultSweepTest {
         AtomicLong points = new AtomicLong();
         shapes.parallelStream().forEach(shape -> {
             FaultSweep sweep = new FaultSweep(shape, seed, copies, Protocol.WHOLE);
-            points.addAndGet(sweep.points(stride).stream().filter(sweep::tries).count());
+            try {
+                points.addAndGet(sweep.points(stride, DEALER).stream().filter(sweep::tries).count());
+            } catch (AssertionError failure) {
+                throw new AssertionError("dealt by -D" + SEED_PROPERTY + "=" + DEALER + "; the point alone: "
+                        + failure.getMessage(), failure);
+            }
         });
-        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s%n", name, points.get(), shapes.size(),
-                (System.nanoTime() - start) / 1e9);
+        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s, dealt by -D%s=%d%n", name, points.get(),
+                shapes.size(), (System.nanoTime() - start) / 1e9, SEED_PROPERTY, DEALER);
         assertTrue(points.get() > shapes.size(), "hardly anything went wrong: " + points);
     }
 }
