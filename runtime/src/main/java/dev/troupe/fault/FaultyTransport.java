@@ -21,10 +21,12 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntPredicate;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,9 +51,9 @@ public final class FaultyTransport implements Transport {
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
     // In the order in which they came.
     private final Queue<Held> held = new ConcurrentLinkedQueue<>();
-    private final AtomicLong cutUntilNanos = new AtomicLong(System.nanoTime());
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1,
-            Thread.ofPlatform().daemon().name("troupe-faults").factory());
+    private final AtomicLong cutUntilNanos;
+    private final LongSupplier nanoTime;
+    private final ScheduledExecutorService timer;
 
     /** What becomes of a message that waits: sent at its time, or behind the next one of its edge. */
     private enum Fate {
@@ -72,6 +74,23 @@ public final class FaultyTransport implements Transport {
      */
     public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
             IntPredicate isOfThisNode) {
+        this(inner, faults, senderStage, isOfThisNode, System::nanoTime, new ScheduledThreadPoolExecutor(1,
+                Thread.ofPlatform().daemon().name("troupe-faults").factory()));
+    }
+
+    /**
+     * As above, with another time.
+     *
+     * @param nanoTime
+     *            a clock
+     * @param timer
+     *            one thread, which has the delays that it is given pass on that clock
+     */
+    FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage, IntPredicate isOfThisNode,
+            LongSupplier nanoTime, ScheduledExecutorService timer) {
+        this.nanoTime = nanoTime;
+        this.timer = timer;
+        this.cutUntilNanos = new AtomicLong(nanoTime.getAsLong());
         this.inner = inner;
         this.faults = faults;
         this.senderStage = senderStage;
@@ -140,7 +159,7 @@ public final class FaultyTransport implements Transport {
             pass(id, engine, tensor);
             return;
         }
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         long nanos = (long) (fault.seconds() * 1e9);
         switch (fault.kind()) {
             case DROP -> inner.send(id, engine, tensor, Mishap.LOST);
@@ -158,7 +177,7 @@ public final class FaultyTransport implements Transport {
     /** Messages of an edge keep their order, so behind one that is late the next are late too. */
     private void pass(MessageId id, Engine engine, Tensor tensor) {
         long cutUntil = cutUntilNanos.get();
-        if (cutUntil - System.nanoTime() > 0 && !isOfThisNode.test(id.edge().toRank())) {
+        if (cutUntil - nanoTime.getAsLong() > 0 && !isOfThisNode.test(id.edge().toRank())) {
             hold(id, engine, tensor, Fate.LATE, cutUntil);
             return;
         }
@@ -180,7 +199,7 @@ public final class FaultyTransport implements Transport {
             held.stream().takeWhile(other -> other != message).filter(other -> other.isAheadOf(id))
                     .forEach(this::letGo);
             letGo(message);
-        }, dueNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }, dueNanos - nanoTime.getAsLong(), TimeUnit.NANOSECONDS);
     }
 
     /** On the timer's thread alone, so that whoever waits for it knows that nothing is between. */
@@ -203,7 +222,7 @@ public final class FaultyTransport implements Transport {
 
     /** Holds what goes to other nodes for so long. */
     public void cut(Duration length) {
-        cutUntilNanos.accumulateAndGet(System.nanoTime() + length.toNanos(), (a, b) -> a - b > 0 ? a : b);
+        cutUntilNanos.accumulateAndGet(nanoTime.getAsLong() + length.toNanos(), (a, b) -> a - b > 0 ? a : b);
     }
 
     @Override
