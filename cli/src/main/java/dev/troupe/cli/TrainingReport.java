@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
 final class TrainingReport implements RunListener, AutoCloseable {
@@ -124,9 +125,18 @@ final class TrainingReport implements RunListener, AutoCloseable {
         }
         status.accept(before -> before.in(recovery.epoch()));
         progress.end();
-        output.printf(Locale.ROOT, "ranks %s started again in step %d, %d ms after they had failed: %s%n",
-                recovery.ranks(), recovery.step(), recovery.caughtUpAtMillis() - recovery.detectedAtMillis(),
-                recovery.reason());
+        output.printf(Locale.ROOT, "%s in step %d, after %d ms: %s%n", restarted(recovery.ranks()), recovery.step(),
+                recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason());
+    }
+
+    /** Without ranks nothing but messages was missing. */
+    private static String restarted(List<Integer> ranks) {
+        return switch (ranks.size()) {
+            case 0 -> "messages were sent again, and no rank was restarted,";
+            case 1 -> "rank " + ranks.getFirst() + " was restarted";
+            default -> "ranks " + ranks.stream().map(String::valueOf).collect(Collectors.joining(", "))
+                    + " were restarted";
+        };
     }
 
     @Override

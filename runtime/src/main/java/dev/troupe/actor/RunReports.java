@@ -75,7 +75,9 @@ final class RunReports {
 
     void caughtUp(long stepsDone) {
         for (Recovery recovery : recoveries.end()) {
-            EventLog.ofRun(recovery.epoch(), stepsDone, "ranks " + recovery.ranks() + " have caught up");
+            EventLog.ofRun(recovery.epoch(), stepsDone, recovery.ranks().isEmpty()
+                    ? "every rank has the messages that were sent again"
+                    : "ranks " + recovery.ranks() + " have caught up");
             listener.onRecovery(recovery);
         }
     }

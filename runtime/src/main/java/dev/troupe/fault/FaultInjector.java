@@ -182,7 +182,7 @@ public final class FaultInjector implements AutoCloseable {
         Duration length = Duration.ofNanos((long) (fault.seconds() * 1e9));
         switch (fault.kind()) {
             case EXCEPTION -> throw new InjectedFault(words(fault));
-            case OUT_OF_MEMORY -> throw new OutOfMemoryError(words(fault));
+            case OUT_OF_MEMORY -> throw outOfMemory(fault);
             case HANG -> hang(fault, place.rank(), givenUp);
             case STOP_SCHEDULE_ACTOR -> stop(fault, place.rank());
             case EXIT -> damage.exit();
@@ -213,6 +213,12 @@ public final class FaultInjector implements AutoCloseable {
     public static boolean isInjected(Throwable failure) {
         return failure instanceof InjectedFault
                 || failure.getMessage() != null && failure.getMessage().contains(INJECTED);
+    }
+
+    private static OutOfMemoryError outOfMemory(FaultSpec fault) {
+        OutOfMemoryError error = new OutOfMemoryError(words(fault));
+        error.setStackTrace(new StackTraceElement[0]); // as an InjectedFault
+        return error;
     }
 
     private static void hang(FaultSpec fault, int rank, CountDownLatch givenUp) {
