@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -38,29 +36,13 @@ class ClusterTest {
     @TempDir
     private Path directory;
     private Path config;
-    private final List<Integer> ports = new ArrayList<>();
+    private List<Integer> ports;
     private final List<ChildProcess> children = new ArrayList<>();
 
     @BeforeEach
-    void findPorts() throws IOException {
+    void findPorts() {
         config = directory.resolve("cluster.conf");
-        List<AutoCloseable> held = new ArrayList<>();
-        for (int node = 0; node < 3; node++) {
-            ServerSocket control = new ServerSocket(0);
-            ServerSocket lifeline = new ServerSocket(0);
-            held.add(control);
-            held.add(lifeline);
-            held.add(new DatagramSocket(lifeline.getLocalPort()));
-            ports.add(control.getLocalPort());
-            ports.add(lifeline.getLocalPort());
-        }
-        for (AutoCloseable socket : held) {
-            try {
-                socket.close();
-            } catch (Exception failure) {
-                throw new IOException(failure);
-            }
-        }
+        ports = FreePorts.find(4);
     }
 
     @AfterEach
@@ -68,22 +50,11 @@ class ClusterTest {
         for (ChildProcess child : children) {
             child.end(10, TimeUnit.SECONDS);
         }
-        assertEquals(List.of(), ProcessHandle.current().descendants().filter(ProcessHandle::isAlive)
-                .map(process -> process.info().commandLine().orElse("a process")).toList());
-        for (int index = 0; index < ports.size(); index += 2) {
-            new ServerSocket(ports.get(index)).close();
-            new ServerSocket(ports.get(index + 1)).close();
-            new DatagramSocket(ports.get(index + 1)).close();
-        }
-        try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
-            assertEquals(List.of(), left.filter(file -> file.getFileName().toString().startsWith("troupe-" + name()))
-                    .toList());
-        }
+        LocalCluster.requireNothingLeft(name(), ports);
     }
 
-    /** Unlike the name of any other cluster on this machine. */
     private String name() {
-        return "test-" + ports.getFirst();
+        return LocalCluster.name(ports);
     }
 
     private void write(String hostOfB) throws IOException {
@@ -194,32 +165,6 @@ class ClusterTest {
         assertTrue(execution.errors().contains("node b was refused: it has parallel.schedule = \"gpipe\", but the"
                 + " cluster has \"1f1b\""), execution.errors());
         assertTrue(children.getFirst().isAlive());
-    }
-
-    /**
-     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. So
-     * does what a node had that is cut off for longer than silence is borne: there it is the smaller part of the cluster, and ends.
-     */
-    @Tag("long")
-    @ParameterizedTest(name = "{0}, with a standby: {1}")
-    @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
-            "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
-    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
-            throws IOException {
-        writeWith(HERE, "", hasStandby
-                ? " }\n{ name = c, host = " + HERE + ", control-port = " + ports.get(4) + ", data-port = "
-                        + ports.get(5)
-                        + ", standby = true"
-                : "");
-        List<String> settings = new ArrayList<>(ENDLESS);
-        settings.add("training.steps=12");
-        List<String> arguments = arguments(List.of("chaos", config.toString(), "--fault",
-                "freeze stage=1 step=2 seconds=0.5", "--fault", "cut-data stage=0 step=4 seconds=0.5", "--fault",
-                end + " step=7"), "chaos", settings);
-        Door door = Door.call(arguments.toArray(String[]::new));
-        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
-        assertTrue(door.output().contains("0 steps lost, 0 times on from a checkpoint"), door.output());
-        assertTrue(door.output().contains("the same to the bit"), door.output());
     }
 
     /** Nobody computes on it, so the run goes on in any case; what is tried is what launch does. */

@@ -66,6 +66,7 @@ class FailureTest {
                 "faults=[\"hang rank=1 step=1 microbatch=2 at=F\"]"));
         Execution.train(directory.resolve("run"), settings).requireFailed("rank 1 hangs: it has been computing 1F2 in"
                 + " step 1 for ", "hang-step-1-epoch-0.txt");
+        Struck.require(directory.resolve("run"), "hang rank=1 step=1 microbatch=2 at=F");
     }
 
     @Test

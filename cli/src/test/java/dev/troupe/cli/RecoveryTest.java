@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.schedule.builder.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,10 +41,13 @@ class RecoveryTest {
             "gpipe, 0, causalAttention, 1", "gpipe, 1, causalAttentionBackward, 6", "gpipe, 1, adamW, 2",
             "1f1b, 1, causalAttention, 21", "1f1b, 0, causalAttentionBackward, 7", "1f1b, 0, squaredSum, 40",
             "interleaved-1f1b, 0, causalAttention, 11", "zb-h1, 1, causalAttentionBackward, 5",
-            "zbv, 1, causalAttentionBackward, 15", "dualpipev, 0, causalAttentionBackward, 9"})
+            "zbv, 1, causalAttentionBackward, 15", "dualpipev, 0, causalAttentionBackward, 9",
+            "looped-bfs, 1, causalAttentionBackward, 13", "zb-h2, 0, causalAttentionBackward, 10",
+            "interleaved-zero-bubble, 1, causalAttention, 18", "v-half, 0, causalAttentionBackward, 4",
+            "v-min, 1, causalAttentionBackward, 20"})
     void shouldGoOnInsideTheStep(String schedule, int rank, String kernel, int call) {
-        assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule, "parallel.virtual-stages="
-                + (List.of("interleaved-1f1b", "zbv", "dualpipev").contains(schedule) ? 2 : 1));
+        assertRecovers(rank, kernel, call, "parallel.schedule=" + schedule,
+                "parallel.virtual-stages=" + Schedules.named(schedule).usualVirtualStages());
     }
 
     /** The ranks of a place start again together, since a collective that one of them left is whole for none. */

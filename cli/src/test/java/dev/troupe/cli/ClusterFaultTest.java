@@ -1,0 +1,145 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.builder.Schedules;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Nodes in JVMs of their own, which meet faults, and end with the bits of a run that met none. */
+@Tag("real")
+@Timeout(300)
+class ClusterFaultTest {
+    private static final String HERE = "127.0.0.1";
+    private static final int STEPS = 6;
+
+    @TempDir
+    private Path directory;
+    private Path config;
+    private List<Integer> ports;
+
+    @BeforeEach
+    void findPorts() {
+        config = directory.resolve("cluster.conf");
+        ports = FreePorts.find(6);
+    }
+
+    @AfterEach
+    void leaveNothing() throws IOException {
+        LocalCluster.requireNothingLeft(name(), ports);
+    }
+
+    private String name() {
+        return LocalCluster.name(ports);
+    }
+
+    private void write(boolean hasStandby) throws IOException {
+        String standby = hasStandby
+                ? "{ name = c, host = %s, control-port = %d, data-port = %d, standby = true }".formatted(HERE,
+                        ports.get(4), ports.get(5))
+                : "";
+        Files.writeString(config, """
+                troupe {
+                  name = %s
+                  cluster {
+                    join-timeout = 120s
+                    nodes = [
+                      { name = a, host = %s, control-port = %d, data-port = %d }
+                      { name = b, host = %s, control-port = %d, data-port = %d }
+                      %s
+                    ]
+                  }
+                }
+                """.formatted(name(), HERE, ports.get(0), ports.get(1), HERE, ports.get(2), ports.get(3), standby));
+    }
+
+    private static List<String> small(int ranks, String... more) {
+        List<String> settings = new ArrayList<>(List.of("parallel.pipeline=" + ranks, "engine.kind=reference",
+                "model.layers=4", "model.hidden=16", "model.heads=2", "model.sequence-length=16",
+                "training.global-batch-size=8", "training.microbatch-size=1", "training.validate-every=0"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+
+    private List<String> arguments(String command, String out, List<String> settings) {
+        List<String> arguments = new ArrayList<>(List.of(command, config.toString(), "--out",
+                directory.resolve(out).toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        return arguments;
+    }
+
+    /** One death of a process, and it is the one that leads: the other takes over its ranks and the run. */
+    @Test
+    void shouldEndWithTheSameBitsWhereTheNodeThatLeadsIsKilled() throws IOException {
+        requireTheBitsOfOneProcess("1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
+    }
+
+    /** The first two ranks of four are node a's, which leads. */
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("schedules")
+    void shouldEndWithTheSameBitsUnderEverySchedule(String schedule) throws IOException {
+        boolean isSplit = Schedules.named(schedule).plan(4, Schedules.named(schedule).usualVirtualStages(), 8).rows()
+                .get(3).stream().anyMatch(action -> action.kind() == Kind.BACKWARD_INPUT);
+        requireTheBitsOfOneProcess(schedule, 2, "exception stage=1 step=1 microbatch=3",
+                "exception rank=3 step=2 at=" + (isSplit ? "I" : "B"), "kill rank=2 step=4");
+    }
+
+    static Stream<String> schedules() {
+        return Schedules.names().stream();
+    }
+
+    private void requireTheBitsOfOneProcess(String schedule, int ranksOfANode, String... faults) throws IOException {
+        write(false);
+        List<String> settings = small(2 * ranksOfANode, "training.steps=" + STEPS, "parallel.schedule=" + schedule,
+                "parallel.virtual-stages=" + Schedules.named(schedule).usualVirtualStages(),
+                "model.layers=" + Math.max(4, 2 * ranksOfANode * Schedules.named(schedule).usualVirtualStages()));
+        Path whole = directory.resolve("whole");
+        Path run = directory.resolve("struck");
+        Execution.of(arguments("train", "whole", settings)).requireDone();
+        settings.add("faults=[\"" + String.join("\", \"", faults) + "\"]");
+        Execution struck = Execution.of(arguments("launch", "struck", settings));
+        assertEquals(ExitCode.DONE, struck.exitCode(), () -> struck.output() + struck.errors());
+        Struck.require(run, faults);
+        assertEquals(RunFiles.results(whole), RunFiles.results(run));
+        assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
+    }
+
+    /**
+     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. So
+     * does what a node had that is cut off for longer than silence is borne: there it is the smaller part of the cluster, and ends.
+     */
+    @Tag("long")
+    @ParameterizedTest(name = "{0}, with a standby: {1}")
+    @CsvSource({"kill stage=1, false", "kill stage=1, true", "kill-coordinator, false", "exit stage=0, true",
+            "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
+    void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
+            throws IOException {
+        write(hasStandby);
+        List<String> faults = List.of("freeze stage=1 step=2 seconds=0.5", "cut-data stage=0 step=4 seconds=0.5",
+                end + " step=7");
+        List<String> arguments = arguments("chaos", "chaos", small(2, "training.steps=12"));
+        faults.forEach(fault -> arguments.addAll(List.of("--fault", fault)));
+        Door door = Door.call(arguments.toArray(String[]::new));
+        assertEquals(ExitCode.DONE, door.exitCode(), door::output);
+        Struck.require(directory.resolve("chaos").resolve("disturbed"), faults.toArray(String[]::new));
+        assertTrue(door.output().contains("0 steps lost, 0 times on from a checkpoint"), door.output());
+        assertTrue(door.output().contains("the same to the bit"), door.output());
+    }
+}
