@@ -22,7 +22,10 @@ final class ChaosJson {
         root.put("name", spec.name()).put("schedule", spec.parallel().schedule())
                 .put("equal", result.isEqual()).put("difference", result.difference().orElse(null))
                 .put("steps_lost", result.disturbed().stepsLost())
-                .put("resumed", result.disturbed().resumed()).put("throughput_kept", result.throughputKept());
+                .put("resumed", result.disturbed().resumed())
+                .put("throughput_kept", result.kept().share().orElse(null))
+                .put("throughput_against", result.kept().basis().words())
+                .put("faults_missed", result.missed().size());
         ArrayNode faults = root.putArray("faults");
         result.faults().forEach(outcome -> faults.add(fault(outcome)));
         root.set("undisturbed", run(result.undisturbed()));
@@ -31,7 +34,9 @@ final class ChaosJson {
     }
 
     private static ObjectNode fault(FaultOutcome outcome) {
-        ObjectNode fault = JSON.createObjectNode().put("fault", outcome.fault());
+        ObjectNode fault = JSON.createObjectNode().put("fault", outcome.fault())
+                .put("struck", outcome.fired().isPresent());
+        outcome.missed().ifPresent(missed -> fault.put("was_due", missed.wasDue()).put("reason", missed.reason()));
         outcome.fired().ifPresent(fired -> fault.put("struck_ms", fired.timeMillis()).put("node", fired.node())
                 .put("point", fired.point().word()).put("rank", fired.rank()).put("stage", fired.stage())
                 .put("step", fired.step()).put("microbatch", fired.microbatch()));

@@ -2,10 +2,12 @@ package dev.troupe.cli;
 
 import dev.troupe.chaos.ChaosResult;
 import dev.troupe.chaos.FaultOutcome;
+import dev.troupe.chaos.KeptThroughput;
 import dev.troupe.fault.FiredFault;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 
 /** The faults of a run and what came of them, as columns of text; the report uses the same cells. */
 final class ChaosTable {
@@ -15,23 +17,42 @@ final class ChaosTable {
     private ChaosTable() {
     }
 
-    /** A line for each fault, columns aligned, and what the run as a whole lost and kept. */
+    /** A line for each fault, columns aligned, what did not strike and why, and what the run as a whole lost and kept. */
     static String of(ChaosResult result) {
         return Columns.of(HEADINGS, result.faults().stream().map(ChaosTable::cells).toList()) + "\n\n"
+                + reasons(result).stream().map(reason -> reason + "\n").collect(Collectors.joining())
                 + summary(result);
+    }
+
+    /** A sentence for each fault that did not strike. */
+    static List<String> reasons(ChaosResult result) {
+        return result.faults().stream().flatMap(outcome -> outcome.missed().stream()
+                .map(missed -> '"' + outcome.fault() + "\" did not strike: " + missed.reason())).toList();
     }
 
     /** What the run as a whole lost and kept, and whether the weights are equal. */
     static String summary(ChaosResult result) {
-        return String.format(Locale.ROOT,
-                "%d steps lost, %d times on from a checkpoint, %.1f %% of the throughput kept; %s",
-                result.disturbed().stepsLost(), result.disturbed().resumed(), 100 * result.throughputKept(),
+        return String.format(Locale.ROOT, "%d steps lost, %d times on from a checkpoint, %s; %s%s",
+                result.disturbed().stepsLost(), result.disturbed().resumed(), kept(result.kept()),
                 result.difference().map(difference -> "not the same: " + difference)
-                        .orElse("the same to the bit: every loss and every weight"));
+                        .orElse("the same to the bit: every loss and every weight"),
+                unproven(result.missed().size(), result.faults().size()));
+    }
+
+    private static String kept(KeptThroughput kept) {
+        return kept.share().map(share -> String.format(Locale.ROOT, "%.1f %% of the throughput kept (against %s)",
+                100 * share, kept.basis().words())).orElse("no measure of the throughput kept");
+    }
+
+    private static String unproven(int missed, int faults) {
+        return missed == 0
+                ? ""
+                : ", but " + missed + " of " + faults + (faults == 1 ? " fault" : " faults")
+                        + " did not strike";
     }
 
     static List<String> cells(FaultOutcome outcome) {
-        return List.of(outcome.fault(), outcome.fired().map(ChaosTable::place).orElse("never"),
+        return List.of(outcome.fault(), outcome.fired().map(ChaosTable::place).orElse("did not strike"),
                 millis(outcome.secondsToDetect()), millis(outcome.secondsToRestart()),
                 millis(outcome.secondsToCatchUp()));
     }

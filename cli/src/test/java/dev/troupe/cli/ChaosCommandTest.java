@@ -29,13 +29,26 @@ class ChaosCommandTest {
     private Path folder;
 
     private static Door chaos(Path out, String... more) {
+        return Door.call(arguments(out, more).toArray(String[]::new));
+    }
+
+    private static List<String> arguments(Path out, String... more) {
         List<String> arguments = new ArrayList<>(List.of("chaos", "--out", out.toString()));
         TINY.forEach(setting -> arguments.addAll(List.of("-s", setting)));
         arguments.addAll(List.of(more));
-        return Door.call(arguments.toArray(String[]::new));
+        return arguments;
     }
 
+    /** What was written, of a comparison that proves something: every fault struck. */
     private static JsonNode json(Path out) throws IOException {
+        JsonNode json = written(out);
+        for (JsonNode fault : json.get("faults")) {
+            assertTrue(fault.get("struck").asBoolean(), fault::toString);
+        }
+        return json;
+    }
+
+    private static JsonNode written(Path out) throws IOException {
         return new JsonMapper().readTree(out.resolve("chaos.json").toFile());
     }
 
@@ -89,6 +102,61 @@ class ChaosCommandTest {
         assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
         assertTrue(door.output().contains("not the same: the disturbed run failed"), door.output());
         assertFalse(json(out).get("equal").asBoolean());
+    }
+
+    /** The weights are the same, as those of any run are in which nothing happened: no proof of anything. */
+    @Test
+    void shouldFailWhereAFaultDidNotStrike() throws IOException {
+        Path out = folder.resolve("missed");
+        Door door = chaos(out, "--fault", "delay step=1 seconds=0.01", "--fault", "exception probability=0.000001");
+        assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
+        String why = "of the places that match, its probability and its seed, 0, drew none";
+        assertTrue(door.output().contains("\"exception probability=0.000001\" did not strike: " + why), door.output());
+        assertTrue(door.output().contains("the same to the bit: every loss and every weight, but 1 of 2 faults did not"
+                + " strike"), door.output());
+        JsonNode json = written(out);
+        assertTrue(json.get("equal").asBoolean());
+        assertEquals(1, json.get("faults_missed").asInt());
+        assertTrue(json.get("faults").get(0).get("struck").asBoolean());
+        assertFalse(json.get("faults").get(1).get("struck").asBoolean());
+        assertEquals(why, json.get("faults").get(1).get("reason").asText());
+        assertTrue(Files.readString(out.resolve("chaos.html")).contains("did not strike: " + why));
+    }
+
+    @Test
+    void shouldSayWhichFaultsTheEndOfARunForestalled() throws IOException {
+        Path out = folder.resolve("forestalled");
+        Door door = chaos(out, "-s", "recovery.enabled=false", "--fault", "exception stage=0 step=1", "--fault",
+                "delay stage=1 step=3 seconds=0.01");
+        assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
+        assertTrue(
+                door.output().contains("\"delay stage=1 step=3 seconds=0.01\" did not strike: the run ended in step 1,"
+                        + " before step 3"),
+                door.output());
+        assertTrue(written(out).get("throughput_kept").isNull());
+    }
+
+    @Test
+    void shouldFailWhereNothingIsDrawn() {
+        Path out = folder.resolve("nothing");
+        Door door = chaos(out, "--random", "--mean-time", "31536000");
+        assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
+        assertTrue(door.output().contains("no fault was drawn in it; ask for more steps"), door.output());
+        assertFalse(Files.exists(out.resolve("disturbed")));
+    }
+
+    /** A fault is a line: what it throws has no stack that says more. */
+    @Test
+    void shouldSayOnceAndInALineWhatWasInjected() {
+        Execution execution = Execution.of(arguments(folder.resolve("lines"), "-s", "training.steps=6", "--fault",
+                "exception stage=1 step=1", "--fault", "out-of-memory stage=0 step=2", "--fault",
+                "stop-schedule-actor stage=1 step=3", "--fault", "corrupt stage=0 step=4 microbatch=1"));
+        assertEquals(ExitCode.DONE, execution.exitCode(), execution::output);
+        assertFalse(execution.errors().contains("\tat "), execution.errors());
+        assertTrue(execution.output().contains("rank 1 was restarted in step 1, after "), execution.output());
+        assertTrue(
+                execution.output().contains("messages were sent again, and no rank was restarted, in step 4, after "),
+                execution.output());
     }
 
     @Test
@@ -171,6 +239,8 @@ class ChaosCommandTest {
             exception at=Q     | --fault (command line): expected at=F or I or W
             exception stage=9  | is for stage 9, but the run has 2
             kill               | this run has one process alone
+            exception step=50  | is for step 50, but the run has the steps 0 to 3
+            excepton step=1    | did you mean exception?
             """)
     void shouldRefuseWithNothingWritten(String fault, String words) {
         Path out = folder.resolve("refused");

@@ -21,9 +21,11 @@ import java.util.Optional;
  *            every fault that was asked for, those that struck in the order in which they did, the others behind
  * @param difference
  *            what is different in the end, in words; empty where every loss and every bit of the weights is the same
+ * @param kept
+ *            how much of its speed the disturbed run kept, over its whole length
  */
 public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<FaultOutcome> faults,
-        Optional<String> difference) {
+        Optional<String> difference, KeptThroughput kept) {
     public ChaosResult {
         faults = List.copyOf(faults);
     }
@@ -37,14 +39,18 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
      *            why the disturbed run did not come to its end, if it did not
      * @param weights
      *            where in a run's directory its weights are
+     * @param basis
+     *            what the disturbed run's speed is held against
      */
-    public static ChaosResult of(RunRecord undisturbed, RunRecord disturbed, List<FaultSpec> asked,
-            Optional<String> failure, Path weights) {
+    public static ChaosResult of(RunRecord undisturbed, RunRecord disturbed, AskedFaults asked,
+            Optional<String> failure, Path weights, KeptThroughput.Basis basis) {
         Optional<String> difference = failure.map(why -> "the disturbed run failed: " + why)
                 .or(() -> losses(undisturbed, disturbed))
                 .or(() -> WeightComparison.firstDifference(undisturbed.directory().resolve(weights),
                         disturbed.directory().resolve(weights)));
-        return new ChaosResult(undisturbed, disturbed, outcomes(disturbed, asked), difference);
+        long lastStep = undisturbed.losses().keySet().stream().mapToLong(Long::longValue).max().orElse(-1);
+        return new ChaosResult(undisturbed, disturbed, outcomes(disturbed, asked, lastStep), difference,
+                KeptThroughput.of(undisturbed, disturbed, basis));
     }
 
     private static Optional<String> losses(RunRecord undisturbed, RunRecord disturbed) {
@@ -60,20 +66,21 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
     }
 
     /** A recovery is that of the last fault before it was called for; several faults may have one together. */
-    private static List<FaultOutcome> outcomes(RunRecord run, List<FaultSpec> asked) {
+    private static List<FaultOutcome> outcomes(RunRecord run, AskedFaults asked, long lastStep) {
         List<FaultOutcome> outcomes = new ArrayList<>();
         List<FiredFault> fired = run.fired().stream().sorted(Comparator.comparingLong(FiredFault::timeMillis))
                 .toList();
         for (int i = 0; i < fired.size(); i++) {
             long from = fired.get(i).timeMillis();
             long to = i + 1 < fired.size() ? fired.get(i + 1).timeMillis() : Long.MAX_VALUE;
-            outcomes.add(new FaultOutcome(fired.get(i).fault(), Optional.of(fired.get(i)),
-                    firstDetected(run.recoveries(), from, to)));
+            outcomes.add(FaultOutcome.struck(fired.get(i), firstDetected(run.recoveries(), from, to)));
         }
-        for (int index = 0; index < asked.size(); index++) {
+        List<FaultSpec> all = asked.all();
+        for (int index = 0; index < all.size(); index++) {
             int number = index;
             if (fired.stream().noneMatch(other -> other.index() == number)) {
-                outcomes.add(new FaultOutcome(asked.get(index).text(), Optional.empty(), Optional.empty()));
+                outcomes.add(FaultOutcome.missed(all.get(index).text(),
+                        MissedFault.of(all.get(index), asked.isDrawn(index), run, lastStep)));
             }
         }
         return outcomes;
@@ -89,8 +96,13 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
         return difference.isEmpty();
     }
 
-    /** The share of the undisturbed run's speed that the disturbed one kept, over its whole length; 0 without steps. */
-    public double throughputKept() {
-        return disturbed.seconds() == 0 ? 0 : undisturbed.seconds() / disturbed.seconds();
+    /** The faults that were due and did not strike: with one of them the comparison proves less than was asked for. */
+    public List<FaultOutcome> missed() {
+        return faults.stream().filter(fault -> fault.missed().filter(MissedFault::wasDue).isPresent()).toList();
+    }
+
+    /** Whether every fault that was due struck, and nothing in the end shows that something went wrong. */
+    public boolean isProven() {
+        return isEqual() && missed().isEmpty();
     }
 }

@@ -14,8 +14,19 @@ import java.util.OptionalDouble;
  *            when and where it struck; empty where it never did
  * @param recovery
  *            how the run went on; empty where nothing had to be started again
+ * @param missed
+ *            why it did not strike; empty where it did
  */
-public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Recovery> recovery) {
+public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Recovery> recovery,
+        Optional<MissedFault> missed) {
+    static FaultOutcome struck(FiredFault fired, Optional<Recovery> recovery) {
+        return new FaultOutcome(fired.fault(), Optional.of(fired), recovery, Optional.empty());
+    }
+
+    static FaultOutcome missed(String fault, MissedFault why) {
+        return new FaultOutcome(fault, Optional.empty(), Optional.empty(), Optional.of(why));
+    }
+
     /** Seconds until the coordinator heard of it. */
     public OptionalDouble secondsToDetect() {
         return recovery.isPresent()

@@ -50,6 +50,15 @@ public record FiredFault(@JsonProperty(value = "time_ms", required = true) long 
 
     /** Whether it struck at this place. */
     boolean isAt(Place place) {
-        return place.equals(new Place(point, rank, stage, step, microbatch, message));
+        return place.equals(place());
+    }
+
+    /** Whether it struck where another fault is to strike, chance aside. */
+    public boolean isWhere(FaultSpec other) {
+        return place().matches(other);
+    }
+
+    private Place place() {
+        return new Place(point, rank, stage, step, microbatch, message);
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.chaos.KeptThroughput.Basis;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.engine.DataType;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("plan")
 class ChaosResultTest {
@@ -63,8 +67,8 @@ class ChaosResultTest {
     }
 
     private static FiredFault fired(FaultSpec fault, int index, long millis) {
-        return new FiredFault(millis, fault.text(), index, "node-0", FaultPoint.FORWARD, 1, 1, 1, 0,
-                Optional.empty());
+        return new FiredFault(millis, fault.text(), index, "node-0", FaultPoint.FORWARD, 1, 1,
+                fault.step().orElse(1), 0, Optional.empty());
     }
 
     private static Recovery recovery(int epoch, long detected, long resumed, long caughtUp) {
@@ -72,7 +76,11 @@ class ChaosResultTest {
     }
 
     private ChaosResult compare(RunRecord disturbed, Optional<String> failure, FaultSpec... asked) {
-        return ChaosResult.of(undisturbed(), disturbed, List.of(asked), failure, WEIGHTS);
+        return compare(disturbed, failure, new AskedFaults(List.of(asked), List.of()), Basis.UNDISTURBED_RUN);
+    }
+
+    private ChaosResult compare(RunRecord disturbed, Optional<String> failure, AskedFaults asked, Basis basis) {
+        return ChaosResult.of(undisturbed(), disturbed, asked, failure, WEIGHTS, basis);
     }
 
     @Test
@@ -105,13 +113,99 @@ class ChaosResultTest {
         assertEquals(List.of("hang step=2", "exception step=1"), faults.stream().map(FaultOutcome::fault).toList());
         assertTrue(faults.get(0).fired().isPresent() && faults.get(0).recovery().isEmpty());
         assertTrue(faults.get(1).fired().isEmpty());
+        assertEquals(Optional.empty(), faults.get(0).missed());
+        assertEquals(Optional.of(new MissedFault("no rank passed a place that matches", true)),
+                faults.get(1).missed());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            exception step=1                      | no rank passed a place that matches
+            drop step=1                           | no message that matches was sent
+            disk-full step=2                      | no part of a checkpoint that matches was written
+            exception at=checkpoint               | no part of a checkpoint that matches was written
+            exception probability=0.001 seed=5    | of the places that match, its probability and its seed, 5, drew none
+            kill-coordinator stage=1              | only ranks of the node that leads count, and none of them passed a place that matches
+            slow stage=1 step=2 microbatch=0 at=F | "hang step=2" struck there first, and the place did not come again
+            """)
+    void shouldSayWhyAFaultDidNotStrikeInAWholeRun(String fault, String why) {
+        FiredFault other = fired(HANG, 1, 1500); // at F of microbatch 0 on stage 1
+        FaultSpec asked = FaultSpec.parse(fault, "", "");
+        RunRecord disturbed = new RunRecord(this.other, steps(3),
+                fault.startsWith("slow") ? List.of(other) : List.of(), List.of(), 0);
+        ChaosResult result = compare(disturbed, Optional.empty(), asked);
+        FaultOutcome outcome = result.faults().getLast();
+        assertEquals(Optional.of(new MissedFault(why, true)), outcome.missed());
+        assertEquals(List.of(outcome), result.missed());
+        assertTrue(result.isEqual());
+        assertFalse(result.isProven());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            exception step=2 | the run ended in step 1, before step 2
+            exception step=1 | the run ended in step 1, before a place that matches
+            exception        | the run ended in step 1, before a place that matches
+            exception step=0 | no rank passed a place that matches
+            """)
+    void shouldSayThatTheRunEndedBeforeAFaultWasDue(String fault, String why) {
+        RunRecord disturbed = new RunRecord(other, steps(1), List.of(), List.of(), 0);
+        FaultSpec asked = FaultSpec.parse(fault, "", "");
+        assertEquals(List.of(Optional.of(new MissedFault(why, true))), compare(disturbed, Optional.of("a reason"),
+                asked).faults().stream().map(FaultOutcome::missed).toList());
+    }
+
+    /** Chance asked for nothing beyond the end of the run. */
+    @Test
+    void shouldCountADrawnFaultAsMissedOnlyWhereItWasDue() {
+        FaultSpec passed = FaultSpec.parse("exception step=0", "", "");
+        AskedFaults asked = new AskedFaults(List.of(), List.of(passed, HANG));
+        ChaosResult result = compare(new RunRecord(other, steps(1), List.of(), List.of(), 0), Optional.of("a reason"),
+                asked, Basis.OWN_STEPS);
+        assertEquals(List.of("exception step=0"), result.missed().stream().map(FaultOutcome::fault).toList());
+        assertEquals(Optional.of(new MissedFault("the run ended in step 1, before step 2", false)),
+                result.faults().get(1).missed());
+    }
+
+    /** Each step takes a second but the one that is struck, which takes three; before it another waits for half a second. */
+    @Test
+    void shouldHoldARunAgainstItsOwnStepsThatNoFaultTouched() {
+        List<CommittedStep> steps = List.of(new CommittedStep(0, 5, 1.5, 1500), new CommittedStep(1, 4, 1, 3000),
+                new CommittedStep(2, 3, 3, 6000), new CommittedStep(3, 2, 1, 7000), new CommittedStep(4, 1, 0.5, 7500));
+        RunRecord undisturbed = new RunRecord(one, steps.stream().map(step -> new CommittedStep(step.step(),
+                step.loss(), 9, 9000 * (step.step() + 1))).toList(), List.of(), List.of(), 0);
+        FaultSpec delay = FaultSpec.parse("delay seconds=1", "", "");
+        KeptThroughput kept = ChaosResult.of(undisturbed,
+                new RunRecord(other, steps, List.of(fired(delay, 0, 3500)), List.of(), 0),
+                new AskedFaults(List.of(delay), List.of()), Optional.empty(), WEIGHTS, Basis.OWN_STEPS).kept();
+        assertEquals((7.5 - 3 + 1) / 7.5, kept.share().orElseThrow(), 1e-9);
+    }
+
+    /** The recovery spans the steps 1 and 2; a clock that jumps by an hour is no hour of the run. */
+    @Test
+    void shouldCountTheStepsOfARecoveryAsTouchedAndNoneOfAClock() {
+        List<CommittedStep> steps = List.of(new CommittedStep(0, 5, 1, 1000), new CommittedStep(1, 4, 2, 3000),
+                new CommittedStep(2, 3, 2, 5000), new CommittedStep(3, 2, 1, 6000), new CommittedStep(4, 1, 1, 7000));
+        FaultSpec jump = FaultSpec.parse("clock-jump seconds=3600", "", "");
+        KeptThroughput kept = ChaosResult.of(new RunRecord(one, steps, List.of(), List.of(), 0),
+                new RunRecord(other, steps, List.of(fired(jump, 0, 2000)), List.of(recovery(1, 2500, 2600, 4000)), 0),
+                new AskedFaults(List.of(jump), List.of()), Optional.empty(), WEIGHTS, Basis.OWN_STEPS).kept();
+        assertEquals(5.0 / 7, kept.share().orElseThrow(), 1e-9);
+    }
+
+    @Test
+    void shouldGiveNoFigureWhereNearlyEveryStepWasTouched() {
+        RunRecord disturbed = new RunRecord(other, steps(3), List.of(fired(EXCEPTION, 0, 1100)), List.of(), 0);
+        assertEquals(Optional.empty(), compare(disturbed, Optional.empty(),
+                new AskedFaults(List.of(EXCEPTION), List.of()), Basis.OWN_STEPS).kept().share());
     }
 
     @Test
     void shouldFindNothingDifferentInEqualRuns() {
         ChaosResult result = compare(new RunRecord(other, steps(3), List.of(), List.of(), 0), Optional.empty());
         assertTrue(result.isEqual());
-        assertEquals(1, result.throughputKept());
+        assertTrue(result.isProven());
+        assertEquals(new KeptThroughput(Optional.of(1.0), Basis.UNDISTURBED_RUN), result.kept());
     }
 
     @Test
@@ -150,7 +244,7 @@ class ChaosResultTest {
         ChaosResult result = compare(new RunRecord(other, steps, List.of(), List.of(), 0), Optional.empty());
         assertTrue(result.isEqual());
         assertEquals(2, result.disturbed().stepsLost());
-        assertEquals(0.5, result.throughputKept());
+        assertEquals(Optional.of(0.5), result.kept().share());
     }
 
     /** Three steps; ends; goes on from the checkpoint after one, and does two again. */

@@ -1,0 +1,31 @@
+package dev.troupe.chaos;
+
+import dev.troupe.config.fault.FaultSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The faults of a disturbed run, in the order of its configuration.
+ *
+ * @param named
+ *            those that the user asked for
+ * @param drawn
+ *            those of {@link RandomFaults}, behind them
+ */
+public record AskedFaults(List<FaultSpec> named, List<FaultSpec> drawn) {
+    public AskedFaults {
+        named = List.copyOf(named);
+        drawn = List.copyOf(drawn);
+    }
+
+    /** All of them, those that were drawn last. */
+    public List<FaultSpec> all() {
+        List<FaultSpec> all = new ArrayList<>(named);
+        all.addAll(drawn);
+        return all;
+    }
+
+    boolean isDrawn(int index) {
+        return index >= named.size();
+    }
+}
