@@ -45,7 +45,8 @@ final class ChildProcess {
             Consumer<String> onError) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> !flag.startsWith("-D" + StandardError.PROPERTY + "=")).forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                 Troupe.class.getName()));
         command.addAll(arguments);
@@ -70,6 +71,9 @@ final class ChildProcess {
             try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
                 String line;
                 while ((line = lines.readLine()) != null) {
+                    if (line.equals(StandardError.INCUBATOR_WARNING)) {
+                        continue;
+                    }
                     log.println(line);
                     listener.accept(line);
                 }

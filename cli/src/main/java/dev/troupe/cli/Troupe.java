@@ -23,8 +23,11 @@ public final class Troupe implements Runnable {
     }
 
     /** Runs the command and exits. */
-    public static void main(String[] arguments) {
-        int exitCode = commandLine().execute(arguments);
+    public static void main(String[] arguments) throws InterruptedException {
+        Thread standardError = StandardError.restore();
+        CommandLine command = commandLine();
+        standardError.join();
+        int exitCode = command.execute(arguments);
         System.out.flush();
         System.exit(exitCode);
     }

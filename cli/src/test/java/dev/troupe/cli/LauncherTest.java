@@ -1,0 +1,105 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script {@code ./troupe}, in a root of its own with this build's classes. */
+@Tag("runtime")
+@Timeout(120)
+final class LauncherTest {
+    private static final Path LAUNCHER = Path.of("..", "troupe");
+
+    @TempDir
+    private Path folder;
+    private Path root;
+
+    @BeforeEach
+    void copy() throws IOException {
+        root = Files.createDirectory(folder.resolve("root"));
+        Files.copy(LAUNCHER, root.resolve("troupe"));
+        assertTrue(root.resolve("troupe").toFile().setExecutable(true));
+    }
+
+    @Test
+    void shouldBuildWhetherSourcesAreFormattedOrNot() throws Exception {
+        script("mvnw", """
+                printf '%s\\n' "$@" > arguments
+                mkdir -p cli/target/classes && : > cli/target/dependencies.classpath
+                """);
+        Path jdk = Files.createDirectories(folder.resolve("jdk/bin")).getParent();
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
+        script("../jdk/bin/javac", "");
+        script("../jdk/bin/java", "echo started\n");
+
+        Ended ended = launch(Map.of("TROUPE_JAVA_HOME", jdk.toString()), "doctor");
+
+        assertEquals(0, ended.exitCode(), ended.errors());
+        assertEquals("started\n", ended.output());
+        List<String> arguments = Files.readAllLines(root.resolve("arguments"));
+        assertTrue(arguments.containsAll(List.of("-DskipTests", "-Dformatter.skip", "package")), arguments.toString());
+    }
+
+    @Test
+    void shouldSayNothingBeforeTheCommandDoes() throws Exception {
+        takeThisBuild();
+        Ended version = launch(Map.of(), "--version");
+        assertEquals(new Ended(0, "", version.output()), version);
+
+        Ended refused = launch(Map.of(), "train", "-s", "model.layer=3");
+        assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode());
+        assertTrue(refused.errors().startsWith("troupe: model.layer"), refused.errors());
+    }
+
+    @Test
+    void shouldPassOnWhatTheJvmSaysWhereItCannotStart() throws Exception {
+        takeThisBuild();
+        Ended ended = launch(Map.of("TROUPE_JVM_FLAGS", "-XX:NoSuchFlag=1"), "--version");
+        assertEquals(1, ended.exitCode());
+        assertTrue(ended.errors().startsWith("Unrecognized VM option 'NoSuchFlag=1'"), ended.errors());
+    }
+
+    private void takeThisBuild() throws IOException {
+        Path target = Files.createDirectories(root.resolve("cli/target")); // the class path of this JVM has the classes
+        Files.writeString(target.resolve("dependencies.classpath"), System.getProperty("java.class.path"));
+    }
+
+    private void script(String name, String body) throws IOException {
+        Path file = root.resolve(name);
+        Files.writeString(file, "#!/usr/bin/env bash\nset -e\n" + body);
+        assertTrue(file.toFile().setExecutable(true));
+    }
+
+    private record Ended(int exitCode, String errors, String output) {
+    }
+
+    private Ended launch(Map<String, String> environment, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(root.resolve("troupe").toString()));
+        command.addAll(List.of(arguments));
+        Path output = folder.resolve("output");
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
+                .redirectOutput(output.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("TROUPE_"));
+        builder.environment().put("TROUPE_JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        // To its end, as a pipe: the launcher's filter may outlive the JVM by a moment.
+        String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS), () -> command + " did not end");
+        return new Ended(process.exitValue(), said, Files.readString(output));
+    }
+}
