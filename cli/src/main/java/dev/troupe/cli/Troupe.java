@@ -7,12 +7,12 @@ import picocli.CommandLine.ParameterException;
 
 /**
  * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch}, {@code node}, {@code status},
- * {@code doctor}.
+ * {@code doctor}, {@code keys}, {@code completion}.
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class, MediaDriverCommand.class,
-        DoctorCommand.class}, description = {
+        DoctorCommand.class, KeysCommand.class, CompletionCommand.class}, description = {
                 "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
 public final class Troupe implements Runnable {
@@ -33,18 +33,21 @@ public final class Troupe implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Troupe()).setExecutionExceptionHandler((failure, command, _) -> {
-            if (failure instanceof RuntimeException refused && Refusals.sentenceOf(refused).isPresent()) {
-                command.getErr().println("troupe: " + Refusals.sentenceOf(refused).get());
-                return ExitCode.WRONG_REQUEST;
-            }
-            throw failure;
-        });
+        CommandLine troupe = new CommandLine(new Troupe());
+        return troupe.setParameterExceptionHandler(
+                new UnknownOption(troupe.getParameterExceptionHandler()))
+                .setExecutionExceptionHandler((failure, command, _) -> {
+                    if (failure instanceof RuntimeException refused && Refusals.sentenceOf(refused).isPresent()) {
+                        command.getErr().println("troupe: " + Refusals.sentenceOf(refused).get());
+                        return ExitCode.WRONG_REQUEST;
+                    }
+                    throw failure;
+                });
     }
 
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status or doctor");
+                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status, doctor, keys or completion");
     }
 }

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * Parses a file and those it includes, relative names from the folder of the including one on.
@@ -52,12 +53,21 @@ record ConfigFiles(Path file, int depth)
     }
 
     private Config parse() {
-        checkText();
+        String text = text();
         ConfigParseOptions options = ConfigParseOptions.defaults().setSyntax(ConfigSyntax.CONF);
-        return ConfigFactory.parseFile(file.toFile(), options.setAllowMissing(false).setIncluder(this));
+        try {
+            return ConfigFactory.parseFile(file.toFile(), options.setAllowMissing(false).setIncluder(this));
+        } catch (com.typesafe.config.ConfigException.Parse malformed) {
+            OptionalInt open = Braces.unclosed(text);
+            if (open.isEmpty()) {
+                throw malformed;
+            }
+            throw new ConfigException(List.of(new Problem("", file + ":" + open.getAsInt(),
+                    "well-formed HOCON with a '}' for each '{'", "none for the '{' of this line", "close it")));
+        }
     }
 
-    private void checkText() {
+    private String text() {
         if (!Files.exists(file)) {
             throw refused("a configuration file", "none", "check the path");
         }
@@ -69,7 +79,7 @@ record ConfigFiles(Path file, int depth)
                 throw refused("a configuration file of at most 1 MiB", Files.size(file) + " bytes",
                         "name a text file in HOCON; data are named by data.path");
             }
-            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(file)));
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(file))).toString();
         } catch (CharacterCodingException notText) {
             throw refused("UTF-8 text", "bytes that are none", "save the file as UTF-8");
         } catch (IOException unreadable) {

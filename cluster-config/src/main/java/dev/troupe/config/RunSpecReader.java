@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -52,21 +53,32 @@ public final class RunSpecReader {
     public static RunSpec read(Optional<Path> file, List<String> settings) {
         List<Problem> problems = new ArrayList<>();
         Sources sources = Sources.read(file, settings, problems);
-        RunSpecReader reader = new RunSpecReader(new Values(sources, problems));
-        String name = reader.values.text("name", NAME, NAME_EXPECTED);
-        DataSpec data = reader.data();
-        ModelSpec model = reader.model(data);
-        EngineSpec engine = reader.engine();
-        TrainingSpec training = reader.training(engine);
-        ParallelSpec parallel = reader.parallel();
-        TransportSpec transport = reader.transport();
-        RecoverySpec recovery = reader.recovery();
-        reader.checkBatch(training, parallel);
-        reader.checkWorld(parallel);
-        reader.checkTensor(model, parallel);
-        ClusterReader cluster = new ClusterReader(reader.values, engine);
+        return new RunSpecReader(new Values(sources, problems)).read(problems);
+    }
+
+    /** Returns the values of each key that has few, as reading them allows. */
+    static Map<String, List<String>> choices() {
+        List<Problem> problems = new ArrayList<>();
+        Values values = new Values(Sources.read(Optional.empty(), List.of(), problems), problems);
+        new RunSpecReader(values).read(problems);
+        return values.choices();
+    }
+
+    private RunSpec read(List<Problem> problems) {
+        String name = values.text("name", NAME, NAME_EXPECTED);
+        DataSpec data = data();
+        ModelSpec model = model(data);
+        EngineSpec engine = engine();
+        TrainingSpec training = training(engine);
+        ParallelSpec parallel = parallel();
+        TransportSpec transport = transport();
+        RecoverySpec recovery = recovery();
+        checkBatch(training, parallel);
+        checkWorld(parallel);
+        checkTensor(model, parallel);
+        ClusterReader cluster = new ClusterReader(values, engine);
         cluster.check(parallel, training.precision());
-        List<FaultSpec> faults = reader.values.each("faults",
+        List<FaultSpec> faults = values.each("faults",
                 "a list of faults, such as [\"exception stage=2 step=5\"]",
                 FaultSpec::parse);
         if (!problems.isEmpty()) {

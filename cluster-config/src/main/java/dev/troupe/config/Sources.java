@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  * @param keys the keys that exist
  */
 record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
-    private static final String ROOT = "troupe";
+    static final String ROOT = "troupe";
     static final String DEFAULTS = "troupe-defaults.conf";
     static final String SETTING = "-s";
     private static final String USAGE = "write it as -s training.steps=1000";
@@ -69,7 +69,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         throw new ConfigException(problems);
     }
 
-    private static Config parseDefaults() {
+    static Config parseDefaults() {
         try (InputStream stream = Sources.class.getResourceAsStream(DEFAULTS)) {
             ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(DEFAULTS);
             return ConfigFactory.parseReader(new InputStreamReader(stream, StandardCharsets.UTF_8), options).resolve();

@@ -12,6 +12,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,7 @@ final class Values {
     private final String section;
     private final List<Problem> problems;
     private final Set<String> wrong;
+    private final Map<String, List<String>> choices;
 
     /**
      * Creates a view.
@@ -49,11 +51,12 @@ final class Values {
      * @param problems where wrong values are reported
      */
     Values(Sources sources, List<Problem> problems) {
-        this(sources.all(), sources.given(), sources.defaults(), "troupe.", "", problems, new HashSet<>());
+        this(sources.all(), sources.given(), sources.defaults(), "troupe.", "", problems, new HashSet<>(),
+                new HashMap<>());
     }
 
     private Values(Config all, Config given, Config defaults, String scope, String section, List<Problem> problems,
-            Set<String> wrong) {
+            Set<String> wrong, Map<String, List<String>> choices) {
         this.all = all;
         this.given = given;
         this.defaults = defaults;
@@ -61,6 +64,7 @@ final class Values {
         this.section = section;
         this.problems = problems;
         this.wrong = wrong;
+        this.choices = choices;
     }
 
     /**
@@ -81,7 +85,8 @@ final class Values {
             String place = key + "[" + i + "]";
             if (element instanceof ConfigObject object) {
                 Config own = object.toConfig();
-                sections.add(new Values(own.withFallback(standard), own, standard, "", place + ".", problems, wrong));
+                sections.add(new Values(own.withFallback(standard), own, standard, "", place + ".", problems, wrong,
+                        choices));
                 sections.getLast().reportUnknown(keys);
             } else {
                 wrong.add(key);
@@ -213,7 +218,13 @@ final class Values {
         return value(key) instanceof ConfigList list ? list : List.of(value(key));
     }
 
+    /** Returns the values of each key that was read and has few. */
+    Map<String, List<String>> choices() {
+        return choices;
+    }
+
     boolean flag(String key) {
+        choices.put(name(key), List.of("true", "false"));
         return switch (text(value(key))) {
             case "true" -> true;
             case "false" -> false;
@@ -226,18 +237,19 @@ final class Values {
 
     <E extends Enum<E> & Word> E word(String key, Class<E> type, String hint) {
         String text = text(value(key));
-        List<E> choices = List.of(type.getEnumConstants());
-        for (E choice : choices) {
+        List<E> words = List.of(type.getEnumConstants());
+        choices.put(name(key), words.stream().map(Word::word).toList());
+        for (E choice : words) {
             if (choice.word().equals(text)) {
                 return choice;
             }
         }
-        String near = choices.stream().map(Word::word)
+        String near = words.stream().map(Word::word)
                 .filter(choice -> text != null && KnownKeys.distance(text, choice) <= FARTHEST_WORD).findFirst()
                 .map(choice -> "did you mean " + choice + "?").orElse(hint);
-        report(key, choices.stream().map(Word::word).collect(Collectors.joining(" or ")), near);
+        report(key, words.stream().map(Word::word).collect(Collectors.joining(" or ")), near);
         String standard = defaults.getString(path(key));
-        return choices.stream().filter(choice -> choice.word().equals(standard)).findFirst().orElseThrow();
+        return words.stream().filter(choice -> choice.word().equals(standard)).findFirst().orElseThrow();
     }
 
     String text(String key, Pattern allowed, String expected) {

@@ -130,8 +130,8 @@ class RefusalTest {
                     + "environment variables are not read.",
             "troupe.name = ${java.io.tmpdir} ! FILE:1: expected substitutions that lead to a value, found "
                     + "${java.io.tmpdir}; define it; environment variables are not read.",
-            "troupe { ! FILE:1: expected well-formed HOCON, found an error: expecting a close parentheses ')' here, not: "
-                    + "end of file.",
+            "troupe { ! FILE:1: expected well-formed HOCON with a '}' for each '{', found none for the '{' of this "
+                    + "line; close it.",
             "include \"none.conf\" ! FOLDER/none.conf: expected a configuration file, found none; check the path.",
             "include file(\"none.conf\") ! FOLDER/none.conf: expected a configuration file, found none; check the path.",
             "include \"\\u0000\" ! FILE: expected an include of a file, found Nul character not allowed; check its name.",

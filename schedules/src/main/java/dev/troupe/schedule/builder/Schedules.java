@@ -37,7 +37,10 @@ public final class Schedules {
             return new PlanFile(Path.of(name));
         }
         String nearest = names().stream().min(Comparator.comparingInt(known -> distance(name, known))).orElseThrow();
-        throw new PlanException("There is no schedule \"" + name + "\": did you mean \"" + nearest + "\"? There are "
+        // Beyond a third of the longer word the guess would look nothing like what was written.
+        boolean isNear = 3 * distance(name, nearest) <= Math.max(name.length(), nearest.length());
+        throw new PlanException("There is no schedule \"" + name + "\": "
+                + (isNear ? "did you mean \"" + nearest + "\"? There are " : "there are ")
                 + String.join(", ", names()) + ", and paths of CSV files.");
     }
 

@@ -23,14 +23,14 @@ final class Sizes {
         if (virtualStages != 2) {
             throw new PlanException(name + " holds two stages on each rank, there and back, but was asked for "
                     + virtualStages + " virtual stage" + (virtualStages == 1 ? "" : "s")
-                    + ": set virtual stages to 2.");
+                    + ": set virtual-stages to 2 (parallel.virtual-stages of a run).");
         }
     }
 
     static void requireOneStageARank(String name, int virtualStages) {
         if (virtualStages > 1) {
             throw new PlanException(name + " holds one stage on each rank, but was asked for " + virtualStages
-                    + " virtual stages: set virtual stages to 1, or take interleaved-1f1b.");
+                    + " virtual stages: set virtual-stages to 1 (parallel.virtual-stages of a run), or take interleaved-1f1b.");
         }
     }
 }

@@ -162,6 +162,7 @@ class SchedulesTest {
                 () -> Schedules.named("interleave-1f1b"));
         assertRefused("There is no schedule \"1fib\": did you mean \"1f1b\"? " + all,
                 () -> Schedules.named("1fib"));
+        assertRefused("There is no schedule \"foo\": t" + all.substring(1), () -> Schedules.named("foo"));
     }
 
     @Test
@@ -176,11 +177,12 @@ class SchedulesTest {
 
     @Test
     void shouldRefuseVirtualStagesWhereTheScheduleHasNone() {
-        assertRefused("1f1b holds one stage on each rank, but was asked for 2 virtual stages: set virtual stages to 1, "
-                + "or take interleaved-1f1b.", () -> Schedules.named("1f1b").plan(4, 2, 8));
+        assertRefused("1f1b holds one stage on each rank, but was asked for 2 virtual stages: set virtual-stages to 1 "
+                + "(parallel.virtual-stages of a run), or take interleaved-1f1b.",
+                () -> Schedules.named("1f1b").plan(4, 2, 8));
         assertRefused(
-                "gpipe holds one stage on each rank, but was asked for 3 virtual stages: set virtual stages to 1, "
-                        + "or take interleaved-1f1b.",
+                "gpipe holds one stage on each rank, but was asked for 3 virtual stages: set virtual-stages to 1 "
+                        + "(parallel.virtual-stages of a run), or take interleaved-1f1b.",
                 () -> Schedules.named("gpipe").plan(4, 3, 8));
     }
 
@@ -188,9 +190,11 @@ class SchedulesTest {
     void shouldRefuseAllButTwoStagesWhereTheScheduleGoesThereAndBack() {
         for (String name : List.of("zbv", "v-half", "v-min", "dualpipev")) {
             assertRefused(name + " holds two stages on each rank, there and back, but was asked for 1 virtual stage: "
-                    + "set virtual stages to 2.", () -> Schedules.named(name).plan(4, 1, 8));
+                    + "set virtual-stages to 2 (parallel.virtual-stages of a run).",
+                    () -> Schedules.named(name).plan(4, 1, 8));
             assertRefused(name + " holds two stages on each rank, there and back, but was asked for 3 virtual stages: "
-                    + "set virtual stages to 2.", () -> Schedules.named(name).plan(4, 3, 8));
+                    + "set virtual-stages to 2 (parallel.virtual-stages of a run).",
+                    () -> Schedules.named(name).plan(4, 3, 8));
         }
     }
 

@@ -1,0 +1,124 @@
+package dev.troupe.config;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Every key with its default and reason, read from the one place that has them. */
+public final class Keys {
+    private static final String NODE = "troupe-node";
+    private static final String NODES = "cluster.nodes[].";
+    /** What other trainers call some of the keys. */
+    private static final Map<String, List<String>> OTHER_NAMES = Map.ofEntries(
+            Map.entry("training.learning-rate.peak", List.of("lr", "learning-rate")),
+            Map.entry("training.global-batch-size", List.of("batch-size", "bs")),
+            Map.entry("training.microbatch-size", List.of("micro-batch-size")),
+            Map.entry("training.steps", List.of("iters", "train-iters", "max-iters", "max-steps", "num-steps")),
+            Map.entry("training.precision", List.of("dtype")),
+            Map.entry("training.gradient-clip", List.of("grad-clip", "clip-grad")),
+            Map.entry("parallel.pipeline", List.of("pp", "pipeline-model-parallel-size")),
+            Map.entry("parallel.tensor", List.of("tp", "tensor-model-parallel-size")),
+            Map.entry("parallel.data", List.of("dp", "data-parallel-size")),
+            Map.entry("model.layers", List.of("n-layer", "num-layers")),
+            Map.entry("model.hidden", List.of("n-embd", "hidden-size")),
+            Map.entry("model.heads", List.of("n-head", "num-attention-heads")),
+            Map.entry("model.sequence-length", List.of("seq-length", "seq-len", "block-size")),
+            Map.entry("data.path", List.of("data", "dataset", "data-path")),
+            Map.entry("engine.kind", List.of("engine", "device")));
+
+    private final KnownKeys known;
+    private final List<Key> all = new ArrayList<>();
+
+    /** Reads the defaults. */
+    public Keys() {
+        Config defaults = Sources.parseDefaults();
+        known = new KnownKeys(defaults.getObject(Sources.ROOT));
+        Map<String, List<String>> choices = RunSpecReader.choices();
+        learn("", defaults.getObject(Sources.ROOT), choices);
+        learn(NODES, defaults.getObject(NODE), choices);
+    }
+
+    private void learn(String prefix, ConfigObject section, Map<String, List<String>> choices) {
+        List<Map.Entry<String, ConfigValue>> entries = section.entrySet().stream()
+                .sorted(Comparator.comparingInt(entry -> firstLine(entry.getValue()))).toList();
+        for (Map.Entry<String, ConfigValue> entry : entries) {
+            String path = prefix + entry.getKey();
+            if (entry.getValue() instanceof ConfigObject inner) {
+                learn(path + ".", inner, choices);
+            } else {
+                all.add(new Key(path, text(entry.getValue()), reason(entry.getValue()),
+                        choices.getOrDefault(path, List.of())));
+            }
+        }
+    }
+
+    /** The line of the file, so that keys come in its order; what a substitution brought in has the line of its source. */
+    private static int firstLine(ConfigValue value) {
+        return value instanceof ConfigObject section && !section.isEmpty()
+                ? section.values().stream().mapToInt(Keys::firstLine).min().orElseThrow()
+                : value.origin().lineNumber();
+    }
+
+    /** The value as a file has it: numbers as they were written, and no quotes where none are needed. */
+    private static String text(ConfigValue value) {
+        return switch (value.valueType()) {
+            case NUMBER -> value.atKey("number").getString("number");
+            case LIST -> value.render(ConfigRenderOptions.concise()).replace(",", ", ");
+            case OBJECT, STRING, BOOLEAN, NULL -> value.render(ConfigRenderOptions.concise().setJson(false));
+        };
+    }
+
+    private static String reason(ConfigValue value) {
+        return value.origin().comments().stream().map(String::strip).filter(line -> !line.isEmpty())
+                .collect(Collectors.joining(" "));
+    }
+
+    /** Returns all keys, in the order of the file. */
+    public List<Key> all() {
+        return List.copyOf(all);
+    }
+
+    /**
+     * Returns the keys of a prefix: the key of this path, those of this section, or those whose path begins so.
+     *
+     * @throws ConfigException if there are none, with the nearest that exist
+     */
+    public List<Key> startingWith(String prefix) {
+        String bare = prefix.startsWith(Sources.ROOT + ".") ? prefix.substring(Sources.ROOT.length() + 1) : prefix;
+        List<Key> matching = all.stream().filter(key -> key.path().startsWith(bare)).toList();
+        if (matching.isEmpty()) {
+            String section = bare.endsWith(".") ? bare.substring(0, bare.length() - 1) : bare;
+            throw new ConfigException(List.of(new Problem(bare, "keys", "a key, a section or the beginning of one",
+                    "none that begins so", known.adviceForKey(section))));
+        }
+        return matching;
+    }
+
+    /**
+     * Returns the keys that an option of another program may mean, such as {@code schedule}, {@code lr} or
+     * {@code batch_size}; empty where nothing is alike.
+     */
+    public List<Key> named(String option) {
+        String name = option.toLowerCase(Locale.ROOT).replace('_', '-');
+        List<Key> whole = all.stream().filter(
+                key -> key.path().equals(name) || OTHER_NAMES.getOrDefault(key.path(), List.of()).contains(name))
+                .toList();
+        if (!whole.isEmpty()) {
+            return whole;
+        }
+        List<Key> exact = all.stream().filter(key -> !key.path().startsWith(NODES) && key.name().equals(name)).toList();
+        // Two letters alike are no likeness of a short word.
+        int farthest = Math.min(2, name.length() / 4);
+        return !exact.isEmpty() || farthest == 0
+                ? exact
+                : all.stream().filter(key -> !key.path().startsWith(NODES)
+                        && KnownKeys.distance(name, key.name()) <= farthest).toList();
+    }
+}
