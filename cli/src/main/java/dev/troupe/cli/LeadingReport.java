@@ -76,6 +76,7 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
         if (!run.leavesWeights()) {
             output.println("The engine computed nothing, so there is no model and no checkpoint; the times are in "
                     + directory.metrics() + ".");
+            report.printNotices();
             return ExitCode.DONE;
         }
         boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();

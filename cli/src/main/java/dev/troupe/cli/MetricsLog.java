@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -101,6 +102,16 @@ final class MetricsLog implements AutoCloseable {
     static long stepCount(Path file) throws IOException {
         try (Stream<String> lines = Files.lines(file)) {
             return lines.filter(line -> line.startsWith("{\"step\":")).count();
+        }
+    }
+
+    /** The time of each step that has a line, in seconds; none where the file cannot be read. */
+    static List<Double> stepSeconds(Path file) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.map(MetricsLog::parse).filter(line -> line.path("step_seconds").isNumber())
+                    .map(line -> line.path("step_seconds").doubleValue()).toList();
+        } catch (IOException | UncheckedIOException _) {
+            return List.of();
         }
     }
 

@@ -47,6 +47,8 @@ final class StatusCommand implements Callable<Integer> {
                 .map(now -> String.format(Locale.ROOT, "step %d, loss %.4f, %,.0f tokens/s", now.stepsDone(),
                         now.loss(), now.tokensPerSecond()))
                 .orElse("no step is done yet"));
+        answers.stream().flatMap(answer -> answer.progress().stream()).flatMap(now -> now.notices().stream())
+                .forEach(System.out::println);
         return ExitCode.DONE;
     }
 }

@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cluster.NodeStatus;
+import dev.troupe.machine.Notice;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
@@ -29,6 +30,9 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private final ProgressLine progress;
     private final long tokensPerStep;
     private final int vocabularySize;
+    private final EventsFile events;
+    private final Notices notices = new Notices();
+    private List<Double> earlierStepSeconds = List.of();
 
     // Written by the coordinator's thread, read by the main thread once the run is over.
     private volatile double firstLoss = Double.NaN;
@@ -42,6 +46,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         this.directory = directory.path();
         this.status = status;
         this.metrics = metrics.apply(this::say);
+        this.events = new EventsFile(directory.path(), this::say);
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
         this.progress = new ProgressLine(output, isTerminal(), Math.max(run.stepsDone(), this.metrics.nextStep()),
@@ -67,6 +72,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         report.firstLoss = MetricsLog.lossOf(directory.metrics(), run.stepsDone()).orElse(Double.NaN);
         Checkpoint.newestSteps(directory.path())
                 .ifPresent(steps -> report.lastCheckpoint = directory.checkpoint(steps));
+        report.earlierStepSeconds = MetricsLog.stepSeconds(directory.metrics());
         report.progress.start();
         return report;
     }
@@ -101,7 +107,8 @@ final class TrainingReport implements RunListener, AutoCloseable {
         double tokensPerSecond = tokensPerStep / seconds;
         progress.show(result.step() + 1, result.loss(), tokensPerSecond);
         status.accept(
-                before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(), tokensPerSecond)));
+                before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(), tokensPerSecond,
+                        notices.lasting())));
     }
 
     @Override
@@ -114,6 +121,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onCheckpoint(long stepsDone, Path directory) {
         lastCheckpoint = directory;
+        events.checkpoint(stepsDone, directory);
     }
 
     @Override
@@ -123,6 +131,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         } catch (UncheckedIOException unwritten) { // no reason to end what was just saved
             say(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
         }
+        events.write(recovery);
         status.accept(before -> before.in(recovery.epoch()));
         progress.end();
         output.printf(Locale.ROOT, "%s in step %d, after %d ms: %s%n", restarted(recovery.ranks()), recovery.step(),
@@ -140,8 +149,23 @@ final class TrainingReport implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onNotice(Notice notice) {
+        events.write(notice);
+        notices.add(notice);
+        if (notice.kind() != Notice.Kind.ALL_SLOWER && notice.kind() != Notice.Kind.ALL_SLOWER_ENDED) {
+            say("step " + notice.stepsDone() + ": " + notice.sentence());
+        }
+    }
+
+    @Override
+    public List<Double> earlierStepSeconds() {
+        return earlierStepSeconds;
+    }
+
+    @Override
     public void onCheckpointFailed(long stepsDone, String why) {
         metrics.writeCheckpointFailed(stepsDone, why);
+        events.checkpointFailed(stepsDone, why);
         say("the checkpoint after " + stepsDone + " steps could not be written, and the run goes on without it: "
                 + why);
     }
@@ -149,6 +173,11 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private void say(String sentence) {
         progress.end();
         output.println(sentence);
+    }
+
+    /** What was said of the run's speed and still holds at its end. */
+    void printNotices() {
+        notices.lasting().forEach(sentence -> output.println("To the end: " + sentence));
     }
 
     void endLine() {
@@ -169,6 +198,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         }
         output.printf(Locale.ROOT, "After %d steps: %s (the model), %s (every step), %s (to go on from)%n",
                 outcome.stepsDone(), directory.model(), directory.metrics(), lastCheckpoint);
+        printNotices();
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StragglerWatch;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingPlan;
@@ -39,6 +40,8 @@ import java.util.function.Supplier;
  *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
  * @param clock
  *            nanoseconds of a monotonic clock
+ * @param expectation
+ *            how long a stage should compute as against others, by which stragglers are known that were never faster
  * @param listener
  *            hears how the run goes
  * @param outcome
@@ -47,7 +50,16 @@ import java.util.function.Supplier;
 public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
         Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
-        LongSupplier clock, RunListener listener, CompletableFuture<RunOutcome> outcome) {
+        LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
+        CompletableFuture<RunOutcome> outcome) {
+    /** As above, for a run of which nobody can say how long a stage should compute. */
+    public CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present, Path directory,
+            Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout, LongSupplier clock,
+            RunListener listener, CompletableFuture<RunOutcome> outcome) {
+        this(order, plan, cast, present, directory, found, checkpoints, timeout, hangTimeout, clock, (_, _) -> 0,
+                listener, outcome);
+    }
+
     /** How many steps lie behind the newest checkpoint that the run has written, whoever led it then. */
     OptionalLong newestWritten() {
         return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();

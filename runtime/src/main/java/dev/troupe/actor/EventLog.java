@@ -5,10 +5,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to a run, one line an event with what it is of; the process adds time and node. Written where the logger
+ * What happens to a run, one line an event: the epoch, the steps that were committed by then (of a rank: the step that it is in) and
+ * the rank, where it is of one; the process adds time and node. Written where the logger
  * {@code dev.troupe.events} is on, as it is in the nodes of a cluster.
  */
-final class EventLog {
+public final class EventLog {
     private static final Logger LOG = LoggerFactory.getLogger("dev.troupe.events");
 
     private EventLog() {
@@ -20,17 +21,17 @@ final class EventLog {
     }
 
     /** Something happened to a node. */
-    static void ofNode(int epoch, String event) {
-        LOG.info("epoch={} {}", epoch, event);
+    public static void ofNode(RunPosition at, String event) {
+        ofRun(at.epoch(), at.stepsDone(), event);
     }
 
     /** Something happened to a rank. */
-    static void ofRank(Incarnation rank, String event) {
-        LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event);
+    static void ofRank(Incarnation rank, long step, String event) {
+        LOG.info("epoch={} step={} rank={} {}", rank.epoch(), step, rank.rank(), event);
     }
 
     /** Something happened to a rank because something was thrown, whose stack follows; null for nothing. */
-    static void ofRank(Incarnation rank, String event, Throwable thrown) {
-        LOG.info("epoch={} rank={} {}", rank.epoch(), rank.rank(), event, thrown);
+    static void ofRank(Incarnation rank, long step, String event, Throwable thrown) {
+        LOG.info("epoch={} step={} rank={} {}", rank.epoch(), step, rank.rank(), event, thrown);
     }
 }

@@ -191,7 +191,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         this.timers = timers;
         this.setup = setup;
         this.coordinator = coordinator;
-        this.view = new NodeView(setup.name());
+        this.view = new NodeView(setup.name(), RunPosition.of(context.getSystem()));
         timers.startSingleTimer(WAITING, new NotCalled(), setup.patience());
         timers.startTimerWithFixedDelay(JOINING, new Join(), Duration.ZERO, SAY_AGAIN);
     }
@@ -247,8 +247,9 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         ActorRef<Command> self = getContext().getSelf();
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
         view.begin(host);
+        view.position().reach(node.firstStep());
         if (node.rehearses() && view.ranksHere().isEmpty()) {
-            warmUp = Optional.of(WarmUp.start(node, event -> EventLog.ofNode(host.epoch(), event)));
+            warmUp = Optional.of(WarmUp.start(node, event -> EventLog.ofNode(view.position(), event)));
         }
         start(view.ranksHere(), node.firstStep());
         return this;
@@ -291,7 +292,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     private void retire(int rank) {
         RankResources resources = hosted.remove(rank);
-        EventLog.ofRank(resources.incarnation(), "is given up; its thread stood at " + resources.whereItStands());
+        EventLog.ofRank(resources.incarnation(), view.position().stepsDone(),
+                "is given up; its thread stood at " + resources.whereItStands());
         ActorRef<TensorParallelGroup.Command> group = groups.remove(firstOfGroup(rank));
         if (group != null) {
             getContext().unwatch(group);
@@ -384,7 +386,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         if (node == null || node.snapshots().isEmpty()) {
             return fail(COORDINATOR_LOST);
         }
-        EventLog.ofNode(view.epoch(), "the node of the coordinator is gone; another is to take over");
+        EventLog.ofNode(view.position(), "the node of the coordinator is gone; another is to take over");
         timers.startTimerWithFixedDelay(JOINING, new Join(), Duration.ZERO, SAY_AGAIN);
         timers.startSingleTimer(WAITING, new NotCalled(), MOST_WITHOUT_COORDINATOR);
         return this;

@@ -17,6 +17,7 @@ final class NodeView {
     private static final int COMMITS_KNOWN = 3;
 
     private final String name;
+    private final RunPosition position;
     // By their steps; one that the run went back to is told again.
     private final TreeMap<Long, Commit> commits = new TreeMap<>();
     private int epoch;
@@ -27,7 +28,16 @@ final class NodeView {
     private Optional<NodeActor.KeepCopies> buddies = Optional.empty();
 
     NodeView(String name) {
+        this(name, new RunPosition());
+    }
+
+    NodeView(String name, RunPosition position) {
         this.name = name;
+        this.position = position;
+    }
+
+    RunPosition position() {
+        return position;
     }
 
     int epoch() {
@@ -37,6 +47,7 @@ final class NodeView {
     /** The run begins for this node, which may come late. */
     void begin(NodeActor.HostRanks host) {
         epoch = host.epoch();
+        position.enter(epoch);
         hosts = host.hosts();
         since = host.since();
     }
@@ -47,6 +58,8 @@ final class NodeView {
                 .filter(rank -> !hosts.get(rank).equals(enter.hosts().get(rank))).mapToObj(hosts::get).distinct()
                 .toList();
         epoch = enter.epoch();
+        position.enter(epoch);
+        position.reach(enter.stepsDone());
         hosts = enter.hosts();
         since = enter.since();
         return lost;
@@ -54,6 +67,7 @@ final class NodeView {
 
     void note(Commit commit) {
         commits.put(commit.stepsDone(), commit);
+        position.reach(commit.stepsDone());
         if (commits.size() > COMMITS_KNOWN) {
             commits.pollFirstEntry();
         }

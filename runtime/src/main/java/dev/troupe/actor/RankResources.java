@@ -12,8 +12,10 @@ import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
+import dev.troupe.machine.StageTime;
 import dev.troupe.machine.Traffic;
 import dev.troupe.model.Stage;
+import dev.troupe.parallel.Aside;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.run.TrainingPlan;
@@ -64,6 +66,21 @@ final class RankResources {
     private final RankThread thread;
     /** Exchanges with other ranks while {@link #thread} computes. */
     private final RankThread exchanging;
+    private final Aside aside = new Aside() {
+        @Override
+        public void execute(Runnable task) {
+            exchanging.run(() -> {
+                task.run();
+                return null;
+            });
+        }
+
+        @Override
+        public void waited(long nanos) {
+            RankResources.this.waited(nanos);
+        }
+    };
+    private long waitedNanos;
     private Traffic toldTraffic = Traffic.NONE;
     /** Whether the transport has nothing of a retired incarnation any more. */
     private volatile boolean isLetGo;
@@ -96,6 +113,11 @@ final class RankResources {
 
     Incarnation incarnation() {
         return incarnation;
+    }
+
+    /** Steps that lay behind when this incarnation started. */
+    long stepsDone() {
+        return stepsDone;
     }
 
     Outbox outbox() {
@@ -141,20 +163,28 @@ final class RankResources {
     }
 
     private TensorShare share() {
-        return tensorGroup.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
+        return tensorGroup
+                .map(group -> new TensorShare(new EngineGroup(group, engine, this::waited), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
     }
 
     private DataShare dataShare() {
-        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), this::aside))
+        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), aside))
                 .orElse(DataShare.ALL);
     }
 
-    private void aside(Runnable task) {
-        exchanging.run(() -> {
-            task.run();
-            return null;
-        });
+    /** How long this rank's thread has waited for other ranks inside actions, in nanoseconds. That thread. */
+    long waitedNanos() {
+        return waitedNanos;
+    }
+
+    private void waited(long nanos) {
+        waitedNanos += nanos;
+    }
+
+    /** What the stages have computed since this was last asked. One caller, while the rank's thread has nothing to do. */
+    List<StageTime> newTimes() {
+        return stages().stream().map(stage -> worker(stage).newTime()).toList();
     }
 
     StageWorker worker(int stage) {

@@ -1,10 +1,18 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.CoordinatorCommand;
+import dev.troupe.machine.Notice;
+import dev.troupe.machine.PaceWatch;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Recovery;
+import dev.troupe.machine.StageTime;
 import dev.troupe.machine.StepResult;
+import dev.troupe.machine.StragglerWatch;
 import dev.troupe.run.RunListener;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
@@ -15,26 +23,28 @@ final class RunReports {
     private final RunListener listener;
     private final LongSupplier clock;
     private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
+    private final StragglerWatch stragglers;
+    private final PaceWatch pace;
+    // What the ranks computed in the step under way.
+    private final Map<Integer, List<StageTime>> times = new TreeMap<>();
+    private long timedStep = -1;
+    private int epoch;
+    private boolean isDisturbed;
     private boolean started;
     private long stepStartNanos;
     private long lastStep = -1;
     private long lastHeldOut = -1;
 
-    /**
-     * @param clock
-     *            nanoseconds of a monotonic clock
-     */
-    RunReports(RunListener listener, LongSupplier clock) {
-        this.listener = listener;
-        this.clock = clock;
-    }
-
-    RunListener listener() {
-        return listener;
+    RunReports(CoordinatorSetup setup) {
+        this.listener = setup.listener();
+        this.clock = setup.clock();
+        this.stragglers = new StragglerWatch(setup.expectation());
+        this.pace = new PaceWatch(setup.cast().hosts(), listener.earlierStepSeconds());
     }
 
     /** A pass begins, for all ranks or for some that do it again. */
     void passStarts(Pass pass, boolean isForAll, int epoch) {
+        this.epoch = epoch;
         if (!started) {
             started = true;
             EventLog.ofRun(epoch, pass.step(), "all ranks are ready, the first step begins");
@@ -45,17 +55,65 @@ final class RunReports {
         }
     }
 
-    void committed(StepResult result) {
-        if (result.step() > lastStep) {
-            lastStep = result.step();
-            listener.onStep(result, (clock.getAsLong() - stepStartNanos) / 1e9);
+    /** A rank has computed its row of a step. */
+    void timed(TrainingCoordinator.StepTimed told) {
+        if (told.step() != timedStep) {
+            timedStep = told.step();
+            times.clear();
         }
+        times.put(told.rank().rank(), told.times());
+    }
+
+    /**
+     * A step is committed.
+     *
+     * @param hosts
+     *            for each rank the node that it lives on
+     */
+    void committed(StepResult result, List<String> hosts) {
+        if (result.step() <= lastStep) {
+            return;
+        }
+        lastStep = result.step();
+        double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
+        listener.onStep(result, seconds);
+        pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
+        if (!isDisturbed && timedStep == lastStep) {
+            stragglers.onStep(lastStep + 1, epoch, hosts, times).forEach(this::tell);
+        }
+        isDisturbed = false;
+    }
+
+    private void tell(Notice notice) {
+        EventLog.ofRun(notice.epoch(), notice.stepsDone(), notice.sentence());
+        listener.onNotice(notice);
     }
 
     void heldOut(long stepsDone, double loss) {
         if (stepsDone > lastHeldOut) {
             lastHeldOut = stepsDone;
             listener.onHeldOut(stepsDone, loss);
+        }
+    }
+
+    /** A node has joined; the run may be under way. */
+    void nodeJoined(long stepsDone, String node) {
+        EventLog.ofRun(epoch, stepsDone, "node " + node + " has joined");
+        pace.onJoined(stepsDone, epoch, node).ifPresent(this::tell);
+    }
+
+    /**
+     * A node is gone.
+     *
+     * @param present
+     *            those that are left
+     * @param hosts
+     *            for each rank the node that it lived on
+     */
+    void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
+        EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");
+        if (started && !hosts.contains(node)) {
+            tell(pace.onStandbyLost(stepsDone, epoch, node, present));
         }
     }
 
@@ -66,6 +124,9 @@ final class RunReports {
                         : "ranks " + enter.restarted() + " start again")
                 + ": " + enter.reason());
         recoveries.begin(enter);
+        epoch = enter.epoch();
+        isDisturbed = true;
+        pace.onMoved(enter.hosts());
     }
 
     void resumed(int epoch, long stepsDone) {
@@ -80,5 +141,11 @@ final class RunReports {
                     : "ranks " + recovery.ranks() + " have caught up");
             listener.onRecovery(recovery);
         }
+    }
+
+    /** The run ends. */
+    void ended(long stepsDone, String how) {
+        pace.onEnd(stepsDone, epoch).ifPresent(this::tell);
+        EventLog.ofRun(epoch, stepsDone, how);
     }
 }

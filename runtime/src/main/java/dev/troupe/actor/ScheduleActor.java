@@ -157,7 +157,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         loading.remove(ready.stage());
         moves++;
         if (loading.isEmpty()) {
-            EventLog.ofRank(rank.incarnation(), "is ready with stages " + rank.stages());
+            EventLog.ofRank(rank.incarnation(), step(), "is ready with stages " + rank.stages());
             return take(new RankEvent.EpochEntered(epoch));
         }
         return this;
@@ -215,6 +215,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 tellCoordinator(new CoordinatorEvent.Standing(rank.incarnation(), stood, number,
                         rank.parcels(received, tied)));
             case RankCommand.ReportPassDone(Pass done) -> {
+                if (done.kind() == Pass.Kind.TRAINING) {
+                    coordinator
+                            .tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(), rank.newTimes()));
+                }
                 tellCoordinator(new CoordinatorEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
                 losses.clear();
                 squaredSums.clear();
@@ -278,7 +282,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         String sentence = failed.fault().sentence();
         return switch (failed.fault()) {
             case TransportFault.MessageFault _,TransportFault.DamageFault _ -> {
-                EventLog.ofRank(rank.incarnation(), "lost a message: " + sentence);
+                EventLog.ofRank(rank.incarnation(), step(), "lost a message: " + sentence);
                 tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence));
                 yield this;
             }
@@ -295,9 +299,14 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** @param cause what threw, whose stack is for the log alone; null where nothing did */
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
-        EventLog.ofRank(rank.incarnation(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
+        EventLog.ofRank(rank.incarnation(), step(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
         group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason, strike));
         return this;
+    }
+
+    /** The one that it is in, or begins with. */
+    private long step() {
+        return pass == null ? rank.stepsDone() : pass.step();
     }
 
     private void tellCoordinator(CoordinatorEvent event) {

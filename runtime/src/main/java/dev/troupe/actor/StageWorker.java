@@ -9,6 +9,7 @@ import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Parcel;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
+import dev.troupe.machine.StageTime;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.model.Stage;
@@ -39,6 +40,7 @@ final class StageWorker implements AutoCloseable {
     private final MicrobatchReader data;
     private final Action lastBackward;
     private final StepPoints points;
+    private final ComputeTimes times;
     private final AtomicReference<Tensor> otherTiedGradient = new AtomicReference<>();
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
@@ -50,12 +52,16 @@ final class StageWorker implements AutoCloseable {
         this.at = plan.ranks().coordinates(rank.rank());
         this.data = rank.data();
         this.points = new StepPoints(node.faults(), rank.rank());
+        this.times = new ComputeTimes(stage.index());
         this.lastBackward = plan.lastBackward(rank.rank(), stage.index());
     }
 
     /** Does a task and hands its sends to the transport. */
     TaskResult run(TaskOrder order) {
+        long waited = rank.waitedNanos();
+        long start = System.nanoTime();
         TaskResult result = points.around(order, () -> work(order));
+        times.add(order, System.nanoTime() - start - (rank.waitedNanos() - waited));
         order.sends().forEach(send -> {
             points.at(FaultPoint.SEND, order.pass(), send);
             rank.send(send);
@@ -71,6 +77,11 @@ final class StageWorker implements AutoCloseable {
             case StageTask.MeasureGradients _ -> measureGradients(order.pass());
             case StageTask.Update _ -> update(order.update().orElseThrow());
         };
+    }
+
+    /** What was computed since this was last asked. */
+    StageTime newTime() {
+        return times.take();
     }
 
     /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */

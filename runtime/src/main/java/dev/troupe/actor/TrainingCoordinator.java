@@ -12,6 +12,7 @@ import dev.troupe.machine.Muster;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StageTime;
 import dev.troupe.machine.StallWatch;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Succession;
@@ -69,6 +70,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record NodeFailed(String name, String reason) implements Command {
     }
 
+    /** What a rank has computed in a step. */
+    record StepTimed(Incarnation rank, long step, List<StageTime> times) implements Command {
+    }
+
     /** What a rank says of itself. */
     record StatusTold(RankStatus status) implements Command {
     }
@@ -114,7 +119,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.hosting = new Hosting(setup.cast().hosts(), setup.cast().buddies(), setup.order().firstStep());
         this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.order()), hosting);
         this.checkpoints = newCheckpoints(setup.order());
-        this.reports = new RunReports(setup.listener(), setup.clock());
+        this.reports = new RunReports(setup);
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
     }
@@ -134,9 +139,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
                 .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
-                .onMessage(NodeFailed.class, this::onNodeFailed).onMessage(StatusTold.class, this::onStatusTold)
+                .onMessage(NodeFailed.class, this::onNodeFailed)
+                .onMessage(StatusTold.class, told -> note(() -> stallWatch
+                        .ifPresent(watch -> watch.onStatus(told.status(), setup.clock().getAsLong()))))
+                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told)))
                 .onMessage(Stop.class, _ -> onStop())
-                .onMessage(NodeEnded.class, this::onNodeEnded).onMessage(LookAgain.class, at -> watch(at.end()))
+                .onMessage(NodeEnded.class, this::onNodeEnded)
+                .onMessage(LookAgain.class, at -> note(() -> getContext().watchWith(at.end().node(), at.end())))
                 .onMessage(Tick.class, _ -> onTick()).build();
     }
 
@@ -162,8 +171,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         }
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
-        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + joined.name() + " has joined");
-        watch(new NodeEnded(joined.name(), joined.node(), isLocal));
+        reports.nodeJoined(machine.stepsDone(), joined.name());
+        getContext().watchWith(joined.node(), new NodeEnded(joined.name(), joined.node(), isLocal));
         long now = setup.clock().getAsLong();
         if (stallWatch.isEmpty()) {
             joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
@@ -227,11 +236,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 : take(new CoordinatorEvent.StopRequested());
     }
 
-    private Behavior<Command> watch(NodeEnded end) {
-        getContext().watchWith(end.node(), end);
-        return this;
-    }
-
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
         if (!ended.isSure() && setup.present().get().contains(ended.name())) {
             timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), true)), LOOK_AGAIN);
@@ -239,7 +243,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         }
         nodes.remove(ended.name());
         muster.leave(ended.name());
-        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "node " + ended.name() + " is gone");
+        reports.nodeGone(machine.stepsDone(), ended.name(), nodes.keySet(), hosting.hosts());
         String reason = "node " + ended.name() + " ended before the run did; its log says why";
         gathering.leave(ended.name());
         if (gathering.isUnderWay() && stallWatch.isEmpty()) {
@@ -307,11 +311,14 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return this;
         }
         switch (command) {
-            case CoordinatorCommand.StartPass(Pass pass, var told) -> startPass(pass, told);
+            case CoordinatorCommand.StartPass(Pass pass, var told) -> {
+                reports.passStarts(pass, told.size() == setup.order().rankCount(), machine.epoch());
+                tellRanks(told, new ScheduleActor.StartPass(pass));
+            }
             case CoordinatorCommand.Update(var update, var told) ->
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
-                reports.committed(result);
+                reports.committed(result, hosting.hosts());
                 nodes.values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
                 checkpoints.committed(commit, hosting.hosts());
             }
@@ -319,7 +326,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
             case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
                 nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, doors)));
-            case CoordinatorCommand.Resume resume -> resume(resume);
+            case CoordinatorCommand.Resume resume -> {
+                reports.resumed(resume.epoch(), machine.stepsDone());
+                ranks.forEach((rank, schedule) -> schedule
+                        .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
+            }
             case CoordinatorCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
             case CoordinatorCommand.WriteCheckpoint write -> {
                 return writeCheckpoint(write);
@@ -349,22 +360,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    private void startPass(Pass pass, List<Integer> told) {
-        reports.passStarts(pass, told.size() == setup.order().rankCount(), machine.epoch());
-        tellRanks(told, new ScheduleActor.StartPass(pass));
-    }
-
     private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
         stallWatch = Optional.of(newStallWatch());
         nodes.values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
                 enter.stepsDone(), enter.hosts(), enter.since())));
-    }
-
-    private void resume(CoordinatorCommand.Resume resume) {
-        reports.resumed(resume.epoch(), machine.stepsDone());
-        ranks.forEach((rank, schedule) -> schedule
-                .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
     }
 
     private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
@@ -381,8 +381,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return take(new CoordinatorEvent.NodeLost(failed.name(), "node " + failed.name() + ": " + failed.reason()));
     }
 
-    private Behavior<Command> onStatusTold(StatusTold told) {
-        stallWatch.ifPresent(watch -> watch.onStatus(told.status(), setup.clock().getAsLong()));
+    private Behavior<Command> note(Runnable note) {
+        note.run();
         return this;
     }
 
@@ -439,8 +439,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> end(Optional<String> failure) {
-        EventLog.ofRun(machine.epoch(), machine.stepsDone(),
-                "the run ends" + failure.map(why -> ": " + why).orElse(""));
+        reports.ended(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
         nodes.values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();

@@ -1,5 +1,7 @@
 package dev.troupe.cluster;
 
+import dev.troupe.actor.EventLog;
+import dev.troupe.actor.RunPosition;
 import dev.troupe.lifeline.End;
 import dev.troupe.lifeline.Lifelines;
 import dev.troupe.lifeline.Peer;
@@ -18,8 +20,6 @@ import org.apache.pekko.cluster.MemberStatus;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Has a lifeline to every member, and takes one out of the cluster as soon as its process has ended. Nobody need agree to that:
@@ -38,8 +38,6 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
 
     private record Overdue(Ended ended) implements Command {
     }
-
-    private static final Logger LOG = LoggerFactory.getLogger("dev.troupe.events");
 
     /** A run that is over ends on all nodes, on one a little earlier: what that one told the others may be on its way still. */
     private static final Duration PARTING = Duration.ofSeconds(1);
@@ -99,7 +97,8 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     private Behavior<Command> onOverdue(Ended now) {
-        LOG.info("node {} has ended: {}", now.peer().node(), now.seen());
+        EventLog.ofNode(RunPosition.of(getContext().getSystem()),
+                "node " + now.peer().node() + " has ended: " + now.seen());
         ended.add(now.peer());
         cluster.state().getMembers().forEach(member -> {
             if (peer(member).equals(now.peer())) {

@@ -25,8 +25,13 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
      *            of the last one
      * @param tokensPerSecond
      *            the speed of the last one
+     * @param notices
+     *            what makes the run slower than it was or could be, in sentences
      */
-    public record Progress(long stepsDone, double loss, double tokensPerSecond) {
+    public record Progress(long stepsDone, double loss, double tokensPerSecond, List<String> notices) {
+        public Progress {
+            notices = notices == null ? List.of() : List.copyOf(notices);
+        }
     }
 
     /** The same node, so far. */

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongConsumer;
 
 /**
  * A process group over tensors of one engine. Where the engine shows the memory of its tensors the group works on them
@@ -18,11 +19,24 @@ import java.util.Optional;
 public final class EngineGroup implements TensorGroup {
     private final CollectiveGroup group;
     private final Engine engine;
+    private final LongConsumer took;
     private final HostBuffer first = new HostBuffer();
     private final HostBuffer second = new HostBuffer();
 
     /** Puts tensors of an engine over a group; whoever made them closes both. */
     public EngineGroup(CollectiveGroup group, Engine engine) {
+        this(group, engine, _ -> {
+        });
+    }
+
+    /**
+     * As above, and somebody hears how long each call to the group took.
+     *
+     * @param took
+     *            takes nanoseconds, most of them a wait for other members; on the thread of the call
+     */
+    public EngineGroup(CollectiveGroup group, Engine engine, LongConsumer took) {
+        this.took = Objects.requireNonNull(took, "took");
         this.group = Objects.requireNonNull(group, "group");
         this.engine = Objects.requireNonNull(engine, "engine");
     }
@@ -49,7 +63,9 @@ public final class EngineGroup implements TensorGroup {
 
     private void allReduce(Tensor tensor, Reduction reduction) {
         MemorySegment values = valuesOf(tensor, first);
+        long start = System.nanoTime();
         group.allReduce(values, tensor.dataType(), reduction);
+        took.accept(System.nanoTime() - start);
         putBack(values, tensor);
     }
 
@@ -57,7 +73,9 @@ public final class EngineGroup implements TensorGroup {
     public void allReduce(double[] values) {
         MemorySegment copy = first.ofBytes((long) values.length * Double.BYTES);
         MemorySegment.copy(values, 0, copy, ValueLayout.JAVA_DOUBLE, 0, values.length);
+        long start = System.nanoTime();
         group.allReduce(copy, DataType.FLOAT64, Reduction.SUM);
+        took.accept(System.nanoTime() - start);
         MemorySegment.copy(copy, ValueLayout.JAVA_DOUBLE, 0, values, 0, values.length);
     }
 
@@ -67,7 +85,9 @@ public final class EngineGroup implements TensorGroup {
             return;
         }
         MemorySegment part = memoryFor(slice, second);
+        long start = System.nanoTime();
         group.reduceScatter(valuesOf(whole, first), part, whole.dataType(), Reduction.SUM);
+        took.accept(System.nanoTime() - start);
         putBack(part, slice);
     }
 
@@ -77,14 +97,18 @@ public final class EngineGroup implements TensorGroup {
             return;
         }
         MemorySegment all = memoryFor(whole, second);
+        long start = System.nanoTime();
         group.allGather(valuesOf(slice, first), all);
+        took.accept(System.nanoTime() - start);
         putBack(all, whole);
     }
 
     @Override
     public void broadcast(Tensor tensor, int root) {
         MemorySegment values = root == rank() ? valuesOf(tensor, first) : memoryFor(tensor, first);
+        long start = System.nanoTime();
         group.broadcast(values, root);
+        took.accept(System.nanoTime() - start);
         if (root != rank()) {
             putBack(values, tensor);
         }

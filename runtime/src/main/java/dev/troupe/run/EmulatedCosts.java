@@ -56,6 +56,13 @@ final class EmulatedCosts implements WorkCosts {
                 .mapToLong(stage -> nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT)).toArray());
     }
 
+    /** What a device of a thousand million operations a second would take for the model's own. */
+    static EmulatedCosts ofOperations(TrainingPlan plan) {
+        List<Duration> none = List.of(Duration.ZERO);
+        return new EmulatedCosts(new EmulatedSpec(none, none, none, none, 1e9), plan.partition(),
+                plan.stageSettings());
+    }
+
     private static long[] told(String work, List<Duration> times, int stageCount) {
         if (times.size() != 1 && times.size() != stageCount) {
             throw new RequestException(

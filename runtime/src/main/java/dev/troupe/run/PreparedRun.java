@@ -19,8 +19,10 @@ import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.WorkCosts;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.StragglerWatch;
 import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.LearningRate;
 import dev.troupe.model.ModelConfig;
@@ -58,6 +60,7 @@ public final class PreparedRun implements AutoCloseable {
     private final Batches batches;
     private final Optional<ValidationBatches> heldOut;
     private final TrainingPlan plan;
+    private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
     private final boolean hasRoomToRehearse;
     private final List<AutoCloseable> files = new ArrayList<>();
@@ -111,8 +114,11 @@ public final class PreparedRun implements AutoCloseable {
                     spec.transport().credits());
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
-            this.engine = choice.withCosts(
-                    new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings()));
+            WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
+            this.engine = choice.withCosts(costs);
+            this.expectation = new ExpectedTimes(choice.provider().computes()
+                    ? EmulatedCosts.ofOperations(plan)
+                    : costs);
             try (Engine sizes = engine.open()) {
                 this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), snapshots(), copied());
             }
@@ -231,6 +237,11 @@ public final class PreparedRun implements AutoCloseable {
 
     public TrainingPlan plan() {
         return plan;
+    }
+
+    /** How long each stage should compute, as against the others. */
+    public StragglerWatch.Expectation expectation() {
+        return expectation;
     }
 
     /** What the run takes in memory. */

@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import dev.troupe.machine.Notice;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
 import java.nio.file.Path;
@@ -32,6 +33,15 @@ public interface RunListener {
 
     /** A checkpoint could not be written, for the reason in this sentence; the run goes on, and the one before stands. */
     default void onCheckpointFailed(long stepsDone, String why) {
+    }
+
+    /** Something about the speed of the run that its user should know. */
+    default void onNotice(Notice notice) {
+    }
+
+    /** The times of steps that another process reported before this one took over, in their order, in seconds. */
+    default List<Double> earlierStepSeconds() {
+        return List.of();
     }
 
     /** A failure is behind: what failed has been started again and has caught up. */

@@ -1,8 +1,8 @@
 package dev.troupe.model;
 
+import dev.troupe.parallel.Aside;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
 
 /**
  * What a stage has done aside while its thread computes: one thing after another, in the order given. What fails ends all that
@@ -11,11 +11,11 @@ import java.util.concurrent.Executor;
  * <p>Thread rule: the stage's thread.
  */
 final class SideWork {
-    private final Executor aside;
+    private final Aside aside;
     /** Done when all that was begun is; an executor that does one task after another has done it before the next begins. */
     private CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
 
-    SideWork(Executor aside) {
+    SideWork(Aside aside) {
         this.aside = aside;
     }
 
@@ -33,6 +33,11 @@ final class SideWork {
 
     /** Waits for all that was begun; what fails there fails here. */
     void settle() {
+        if (!underWay.isDone()) {
+            long start = System.nanoTime();
+            underWay.exceptionally(failure -> null).join();
+            aside.waited(System.nanoTime() - start);
+        }
         try {
             underWay.join();
         } catch (CompletionException failure) {

@@ -1,7 +1,5 @@
 package dev.troupe.parallel;
 
-import java.util.concurrent.Executor;
-
 /**
  * One rank's place among those that hold the same weights and read other microbatches.
  *
@@ -13,7 +11,7 @@ import java.util.concurrent.Executor;
  *            runs what these ranks exchange while the stage's thread computes; one task after another, in the order given,
  *            each of which blocks until the other members have come to it
  */
-public record DataShare(TensorGroup group, Zero zero, Executor aside) {
+public record DataShare(TensorGroup group, Zero zero, Aside aside) {
     /** The share of a rank that is alone with its weights. */
     public static final DataShare ALL = new DataShare(TensorGroup.ALONE, Zero.NONE, Runnable::run);
 

@@ -86,7 +86,7 @@ final class TensorPipelines implements Training, AutoCloseable {
 
         @Override
         public DataShare data(Engine engine) {
-            return new DataShare(holders.member(holder, engine), zero, aside);
+            return new DataShare(holders.member(holder, engine), zero, aside::execute);
         }
     }
 
