@@ -69,6 +69,17 @@ class FailureTest {
         Struck.require(directory.resolve("run"), "hang rank=1 step=1 microbatch=2 at=F");
     }
 
+    /** The first action takes many times recovery.hang-timeout, which nothing has taken before; but its kernels end. */
+    @Test
+    void shouldNotTakeAnEngineForHangingThatIsAHundredTimesSlower() {
+        Execution execution = Execution.train(directory.resolve("run"),
+                Golden.named(Golden.TIED).settings("engine.kind=" + SlowEngineProvider.KIND, "parallel.pipeline=2",
+                        "training.microbatch-size=4", "training.steps=1", "recovery.enabled=false",
+                        "recovery.hang-timeout=" + 5 * SlowEngineProvider.KERNEL.toMillis() + "ms",
+                        "transport.timeout=2s"));
+        execution.requireDone();
+    }
+
     @Test
     void shouldGoOnFromTheCheckpointBeforeTheFailure() {
         Path whole = directory.resolve("whole");

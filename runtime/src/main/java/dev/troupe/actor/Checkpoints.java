@@ -77,7 +77,11 @@ final class Checkpoints {
     }
 
     void take(CheckpointEvent event) {
-        looksWaited = 0;
+        boolean isOfAnother = event instanceof CheckpointEvent.Moving moving
+                && beside.filter(machine -> machine.isOfThis(moving)).isEmpty();
+        if (!isOfAnother) {
+            looksWaited = 0;
+        }
         beside.ifPresent(machine -> machine.on(event).forEach(this::carryOut));
     }
 
@@ -175,7 +179,7 @@ final class Checkpoints {
     }
 
     /**
-     * Looks whether the run has waited long enough.
+     * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is written too.
      *
      * @param lookEvery
      *            the time between two looks: by these it counts, so that time in which nobody looks does not

@@ -6,7 +6,9 @@ import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.snapshot.PinnedState;
+import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -29,6 +31,9 @@ final class PartWriter {
         }
     }
 
+    /** Oftener than the coordinator looks for it, and seldom enough to cost nothing. */
+    private static final Duration TELL_EVERY = Duration.ofMillis(100);
+
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
     /** Has the parts of these ranks written, as they are now; {@code answers} hears of each, on any thread. */
@@ -45,7 +50,29 @@ final class PartWriter {
         }
         threads.removeIf(thread -> !thread.isAlive());
         threads.add(Thread.ofPlatform().daemon().name("troupe-checkpoint-" + attempt.stepsDone())
-                .start(() -> pinned.forEach(rank -> answers.accept(write(node, attempt, rank)))));
+                .start(() -> pinned.forEach(rank -> answers.accept(
+                        Progress.heardBy(new Told(attempt, answers), () -> write(node, attempt, rank))))));
+    }
+
+    /** Passes on that bytes move, now and then. */
+    private static final class Told implements Runnable {
+        private final CheckpointAttempt attempt;
+        private final Consumer<CheckpointEvent> answers;
+        private long toldNanos = System.nanoTime();
+
+        Told(CheckpointAttempt attempt, Consumer<CheckpointEvent> answers) {
+            this.attempt = attempt;
+            this.answers = answers;
+        }
+
+        @Override
+        public void run() {
+            long now = System.nanoTime();
+            if (now - toldNanos > TELL_EVERY.toNanos()) {
+                toldNanos = now;
+                answers.accept(new CheckpointEvent.Moving(attempt));
+            }
+        }
     }
 
     /** All stages of a rank, or none. */

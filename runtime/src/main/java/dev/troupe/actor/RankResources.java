@@ -18,6 +18,9 @@ import dev.troupe.model.Stage;
 import dev.troupe.parallel.Aside;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
+import dev.troupe.pulse.Pulse;
+import dev.troupe.pulse.WatchedEngine;
+import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
@@ -57,6 +60,7 @@ final class RankResources {
     private final long stepsDone;
     private final NodeContext node;
     private final TrainingPlan plan;
+    private final Pulse pulse = new Pulse();
     private final Engine engine;
     private final BoundaryTensors tensors = new BoundaryTensors();
     private final Optional<CollectiveGroup> tensorGroup;
@@ -97,14 +101,22 @@ final class RankResources {
         this.stepsDone = stepsDone;
         this.node = node;
         this.plan = node.plan();
-        this.engine = node.engines().get();
-        this.tensorGroup = node.groups().join(GroupKind.TENSOR, rank, incarnation.epoch());
-        this.dataGroup = node.groups().join(GroupKind.DATA, rank, incarnation.epoch());
+        this.engine = new WatchedEngine(node.engines().get(), pulse);
+        this.tensorGroup = join(GroupKind.TENSOR);
+        this.dataGroup = join(GroupKind.DATA);
         this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
                 (edge, tensor) -> worker(plan.senderOf(edge)).release(tensor));
         this.data = new MicrobatchReader(node, rank, tensorGroup);
-        this.thread = new RankThread("rank-" + rank);
-        this.exchanging = new RankThread("rank-" + rank + "-exchanges");
+        this.thread = new RankThread("rank-" + rank, pulse::beat);
+        this.exchanging = new RankThread("rank-" + rank + "-exchanges", pulse::beat);
+    }
+
+    private Optional<CollectiveGroup> join(GroupKind kind) {
+        return node.groups().join(kind, rank, incarnation.epoch()).map(group -> new WatchedGroup(group, pulse));
+    }
+
+    Pulse pulse() {
+        return pulse;
     }
 
     int rank() {

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.weights.Progress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -15,11 +16,17 @@ import java.util.function.Supplier;
  */
 final class RankThread {
     private final ExecutorService executor;
+    private final Runnable progress;
     // Of the thread itself.
     private boolean hasFailed;
     private volatile Thread current;
 
-    RankThread(String name) {
+    /**
+     * @param progress
+     *            told of every piece of a file that work here moves
+     */
+    RankThread(String name, Runnable progress) {
+        this.progress = progress;
         executor = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, name);
             thread.setDaemon(true);
@@ -36,7 +43,7 @@ final class RankThread {
                 return;
             }
             try {
-                outcome.complete(work.get());
+                outcome.complete(Progress.heardBy(progress, work));
             } catch (Throwable failure) { // an error too: whoever waits must hear of it
                 hasFailed = true;
                 outcome.completeExceptionally(failure);

@@ -251,13 +251,17 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> onTellStatus(TellStatus ask) {
-        boolean isWorking = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
-        List<String> stack = isWorking && moves == toldMoves
+        boolean isAtIt = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
+        boolean waitsForGroup = rank.pulse().waits();
+        long allMoves = moves + rank.pulse().beats();
+        List<String> stack = isAtIt && allMoves == toldMoves
                 ? rank.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
                 : List.of();
-        toldMoves = moves;
-        ask.replyTo().tell(new TrainingCoordinator.StatusTold(
-                new RankStatus(rank.rank(), moves, isWorking, situation(), machine.spot(), stack)));
+        toldMoves = allMoves;
+        ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
+                isAtIt && !waitsForGroup,
+                situation() + (waitsForGroup ? ", where it waits for the other ranks of a group" : ""),
+                machine.spot(), stack)));
         return this;
     }
 

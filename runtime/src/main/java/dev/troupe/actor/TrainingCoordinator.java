@@ -271,6 +271,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
+        if (happened.event() instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
+            stallWatch.ifPresent(watch -> watch.onMoved(setup.clock().getAsLong()));
+        }
         return carryOut(() -> {
             checkpoints.take(happened.event());
             return List.of();
@@ -373,7 +376,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private StallWatch newStallWatch() {
         return new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
-                setup.clock().getAsLong());
+                0, setup.clock().getAsLong());
     }
 
     /** It hosts nothing: a standby that is no use is done without, and ranks that were to live there may live elsewhere. */

@@ -1,6 +1,7 @@
 package dev.troupe.checkpoint;
 
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -88,6 +89,7 @@ final class PartFile {
             while (channel.read(buffer) >= 0) {
                 digest.update(buffer.flip());
                 buffer.clear();
+                Progress.moved();
             }
             return HexFormat.of().formatHex(digest.digest());
         } catch (NoSuchAlgorithmException impossible) {

@@ -5,6 +5,7 @@ import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,6 +37,7 @@ public final class FaultInjector implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
     private static final String INJECTED = "injected: ";
+    private static final Duration SLOW_BEAT = Duration.ofMillis(100);
     /** Kinds that strike where a rank passes, and need nothing of it but that. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
@@ -230,11 +232,15 @@ public final class FaultInjector implements AutoCloseable {
         throw new InjectedFault(words(fault) + ", until rank " + rank + " was given up");
     }
 
-    /** Waits, but no longer than the rank is wanted. */
+    /** Waits, but no longer than the rank is wanted; it moves meanwhile, as one that computes slowly does. */
     private static void rest(int rank, CountDownLatch givenUp, long nanos) {
+        long end = System.nanoTime() + nanos;
         try {
-            if (givenUp.await(nanos, TimeUnit.NANOSECONDS)) {
-                throw new InjectedFault("rank " + rank + " was slow until it was given up");
+            for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+                if (givenUp.await(Math.min(left, SLOW_BEAT.toNanos()), TimeUnit.NANOSECONDS)) {
+                    throw new InjectedFault("rank " + rank + " was slow until it was given up");
+                }
+                Progress.moved();
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

@@ -86,10 +86,18 @@ public final class BackgroundCheckpoint {
                     state = State.IDLE;
                 }
             }
+            case CheckpointEvent.Moving _ -> {
+                // Whoever waits for it goes on waiting.
+            }
             case CheckpointEvent.Overdue() -> giveUp(commands);
             case CheckpointEvent.Ending() -> isEnding = true;
         }
         return commands;
+    }
+
+    /** Whether an event is of the one under way. */
+    public boolean isOfThis(CheckpointEvent.Moving moving) {
+        return isUnderWay() && moving.attempt().equals(attempt);
     }
 
     /** Whether one is not at its end yet. */
@@ -155,7 +163,7 @@ public final class BackgroundCheckpoint {
     }
 
     private void giveUp(List<CheckpointCommand> commands) {
-        String why = "it was still not written when the run had waited for it as long as it may"
+        String why = "nothing of it moved any more while the run waited for it, for as long as it may"
                 + " (recovery.hang-timeout, and half of transport.timeout at most)";
         switch (state) {
             case WRITING -> fail(why, commands);

@@ -16,6 +16,10 @@ public sealed interface CheckpointEvent {
         }
     }
 
+    /** A node goes on writing a part: bytes have moved since it said so last. */
+    record Moving(CheckpointAttempt attempt) implements CheckpointEvent {
+    }
+
     /** A node has written a rank's part. */
     record PartWritten(CheckpointAttempt attempt, int rank, CheckpointPart part) implements CheckpointEvent {
     }

@@ -9,9 +9,10 @@ import java.util.Optional;
  * @param rank
  *            the rank
  * @param moves
- *            how many events it has taken in; it grows whenever the rank moves
+ *            how many events it has taken in, kernels it has ended, pieces of files it has moved; it grows whenever the rank moves
  * @param isWorking
- *            whether it computes, loads or writes; if not, only a message from elsewhere can move it on
+ *            whether it computes, loads or writes; if not, only a message from elsewhere, or in a collective the other ranks of the
+ *            group, can move it on
  * @param situation
  *            what it does or waits for, for a person
  * @param spot

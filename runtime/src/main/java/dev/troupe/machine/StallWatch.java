@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
 
 /**
  * Notices that a run stands still: no rank works, every rank waits for a message, and nothing has moved for as long as a
- * wait may last. Also notices a rank that no longer answers. A rank that works is not waiting, however long it takes.
+ * wait may last. Also notices a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and moves no
+ * byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it likes.
  *
  * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout. So a process that was
  * stopped for an hour, or a coordinator that a slow disk held up, goes on.
@@ -20,7 +21,7 @@ import java.util.stream.Collectors;
  */
 public final class StallWatch {
     private static final int LOOKS_PER_TIMEOUT = 4;
-    /** A rank hangs that is at one thing for so many times as long as the longest it was at any. */
+    /** A rank hangs that stands still for so many times as long as the longest that any did before it moved. */
     private static final int TIMES_THE_LONGEST = 10;
 
     /**
@@ -64,9 +65,12 @@ public final class StallWatch {
 
     /**
      * @param hangNanos
-     *            how long a rank may be at one thing in any case; 0 for ever
+     *            how long a rank at work may stand still in any case; 0 for ever
+     * @param longestKernelNanos
+     *            how long a kernel of the run takes, as far as that is known
      */
-    public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long nowNanos) {
+    public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long longestKernelNanos, long nowNanos) {
+        this.longestNanos = longestKernelNanos;
         this.rankCount = rankCount;
         this.timeoutNanos = timeoutNanos;
         this.hangNanos = hangNanos;
@@ -74,6 +78,12 @@ public final class StallWatch {
         for (int rank = 0; rank < rankCount; rank++) {
             answeredNanos.put(rank, 0L);
         }
+    }
+
+    /** Something moves that ranks wait for. */
+    public void onMoved(long nowNanos) {
+        look(nowNanos);
+        movedNanos = watchedNanos;
     }
 
     /** Takes in what a rank says of itself. */
@@ -111,8 +121,8 @@ public final class StallWatch {
             if (hangNanos > 0 && status.isWorking() && nanos > Math.max(hangNanos, TIMES_THE_LONGEST * longestNanos)) {
                 return Optional.of(stalled(OptionalInt.of(status.rank()),
                         "rank " + status.rank() + " hangs: it has been " + status.situation() + " for "
-                                + seconds(nanos) + " seconds, and no rank was at anything for more than "
-                                + seconds(longestNanos) + " s"));
+                                + seconds(nanos) + " seconds without ending a kernel or moving a byte, and no rank"
+                                + " took more than " + seconds(longestNanos) + " s for that"));
             }
         }
         if (statuses.size() < rankCount || watchedNanos - movedNanos <= timeoutNanos) {

@@ -119,10 +119,27 @@ class CheckpointsTest {
         }
         assertEquals(List.of(), List.copyOf(said), "for recovery.hang-timeout it waits");
         pass();
-        assertTrue(next().startsWith("no checkpoint 4: it was still not written"));
+        assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"));
         expectSaid("step 7");
         assertEquals(at(4), nextOfNode(NodeActor.WriteParts.class).attempt());
         assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+    }
+
+    /** A disk that takes ten times recovery.hang-timeout for a part, and half a gigabyte now and then. */
+    @Test
+    void shouldWaitForOneAsLongAsItMoves() throws Exception {
+        train(0, 8);
+        assertEquals("step 6", last(7));
+        for (int tick = 0; tick < 50; tick++) {
+            coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(4))));
+            pass();
+        }
+        assertEquals(List.of(), List.copyOf(said));
+        for (int tick = 0; tick < 6; tick++) {
+            coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(3))));
+            pass();
+        }
+        assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"), "what moves is another");
     }
 
     @Test

@@ -11,18 +11,25 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -261,5 +268,17 @@ class CheckpointTest {
 
     private static String refusal(Path directory) {
         return assertThrows(CheckpointException.class, () -> Checkpoint.open(directory).close()).getMessage();
+    }
+
+    /** Whoever waits for a part of many gigabytes can tell a slow disk from one that hangs. */
+    @Test
+    void shouldSayThatBytesMoveWhileAPartIsWritten() {
+        Shape shape = Shape.of(9, 1 << 20);
+        MemorySegment values = Arena.ofAuto().allocate(4 * shape.elementCount());
+        AtomicInteger moved = new AtomicInteger();
+        Progress.heardBy(moved::incrementAndGet, () -> store.writePart(1, 0,
+                List.of(new TensorPart(NamedTensor.of("large", shape, DataType.FLOAT32, values),
+                        TensorSlice.whole(shape)))));
+        assertTrue(moved.get() >= 3 + 36, "36 MiB, written in pieces of 16 and read back in pieces of 1, but " + moved);
     }
 }

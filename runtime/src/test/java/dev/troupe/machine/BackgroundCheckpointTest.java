@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @Tag("plan")
 class BackgroundCheckpointTest {
     private static final List<String> HOSTS = List.of("a", "b");
-    private static final String OVERDUE = "it was still not written when the run had waited for it as long as it may"
+    private static final String OVERDUE = "nothing of it moved any more while the run waited for it, for as long as it may"
             + " (recovery.hang-timeout, and half of transport.timeout at most)";
 
     private final BackgroundCheckpoint machine = new BackgroundCheckpoint(order());
@@ -153,7 +153,7 @@ class BackgroundCheckpointTest {
                         addFault(moves, Move.REFUSED);
                     }
                     case CheckpointEvent.Deleted _ -> moves.add(Move.DELETED);
-                    case CheckpointEvent.Committed _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Ending _ ->
+                    case CheckpointEvent.Committed _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _,CheckpointEvent.Ending _ ->
                         throw new AssertionError(event + " is no answer");
                 }
             }

@@ -14,7 +14,7 @@ class StallWatchTest {
     private static final long SECOND = 1_000_000_000L;
     private static final long STARTED = -5 * SECOND; // a monotonic clock may be negative
 
-    private final StallWatch watch = new StallWatch(2, 20 * SECOND, 0, STARTED);
+    private final StallWatch watch = new StallWatch(2, 20 * SECOND, 0, 0, STARTED);
 
     @Test
     void shouldNameEveryRankAndWhatItWaitsForOnceNothingHasMovedForTheTimeout() {
@@ -81,8 +81,8 @@ class StallWatchTest {
     }
 
     @Test
-    void shouldNameARankThatIsAtOneThingMuchLongerThanAnyWasAtAnything() {
-        StallWatch hanging = new StallWatch(1, 20 * SECOND, 30 * SECOND, STARTED);
+    void shouldNameARankThatStandsStillMuchLongerThanAnyEverDid() {
+        StallWatch hanging = new StallWatch(1, 20 * SECOND, 30 * SECOND, 0, STARTED);
         everySecond(1, 9, now -> hanging
                 .onStatus(new RankStatus(0, now / 4, true, "computing 0F0", Optional.empty(), List.of()), at(now)));
         everySecond(10, 48, now -> {
@@ -91,9 +91,51 @@ class StallWatchTest {
         });
         hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1", Optional.empty(), List.of()), at(49));
         assertEquals(
-                new Told(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds, and no rank was"
-                        + " at anything for more than 4.0 s"),
+                new Told(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds without ending a"
+                        + " kernel or moving a byte, and no rank took more than 4.0 s for that"),
                 told(hanging, at(49)));
+    }
+
+    /** An engine a hundred times slower: the first action takes an hour, each of its kernels twenty seconds. */
+    @Test
+    void shouldLetTheFirstActionTakeAnHourWhileKernelsEnd() {
+        StallWatch slow = new StallWatch(1, 20 * SECOND, 30 * SECOND, 0, STARTED);
+        everySecond(1, 3600, now -> {
+            slow.onStatus(working(now / 20), at(now));
+            assertEquals(Optional.empty(), slow.stall(at(now)), "after " + now + " seconds");
+        });
+    }
+
+    /** The warm-up has said that a product takes 40 seconds; no rank has ended one in the run yet. */
+    @Test
+    void shouldWaitForTenTimesTheLongestKernelOfTheWarmUp() {
+        StallWatch slow = new StallWatch(1, 20 * SECOND, 30 * SECOND, 40 * SECOND, STARTED);
+        everySecond(1, 401, now -> {
+            slow.onStatus(working(7), at(now));
+            assertEquals(Optional.empty(), slow.stall(at(now)), "after " + now + " seconds");
+        });
+        slow.onStatus(working(7), at(402));
+        assertEquals(OptionalInt.of(0), slow.stall(at(402)).orElseThrow().rank());
+    }
+
+    /** Whoever waits for a checkpoint waits for a message of the coordinator. */
+    @Test
+    void shouldLetRanksWaitForWhatMoves() {
+        everySecond(1, 300, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+            watch.onMoved(at(now));
+            assertEquals(Optional.empty(), watch.stall(at(now)));
+        });
+        everySecond(301, 321, now -> {
+            tell(0, 4, false, now);
+            tell(1, 9, false, now);
+        });
+        assertTrue(watch.stall(at(321)).isPresent(), "it moves no more");
+    }
+
+    private static RankStatus working(long moves) {
+        return new RankStatus(0, moves, true, "computing 0F0", Optional.empty(), List.of());
     }
 
     @Test

@@ -81,6 +81,7 @@ public final class InitialWeights implements WeightSource {
             for (long index = from; index < end; index++) {
                 put(target, type, index, deviation * generator.nextGaussian());
             }
+            Progress.moved();
         }
     }
 

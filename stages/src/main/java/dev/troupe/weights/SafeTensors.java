@@ -141,9 +141,25 @@ public final class SafeTensors implements AutoCloseable {
                     + shape.elementCount() * type.elementBytes() + " bytes, but the target has " + target.byteSize());
         }
         try {
-            Conversion.convert(bytes(name), tensor.type(), type, target);
+            convert(bytes(name), tensor.type(), type, target);
         } catch (WeightException refused) {
             throw new WeightException(file + ": tensor " + quoted(name) + " " + refused.getMessage(), refused);
+        }
+    }
+
+    /** Floats a piece at a time, since what is mapped is read as it is touched. */
+    private static void convert(MemorySegment source, StoredType from, DataType to, MemorySegment target) {
+        if (to == DataType.INT32) {
+            Conversion.convert(source, from, to, target);
+            return;
+        }
+        long elements = target.byteSize() / to.elementBytes(); // exact
+        long perPiece = Progress.PIECE_BYTES / to.elementBytes(); // exact
+        for (long first = 0; first < elements; first += perPiece) {
+            long count = Math.min(perPiece, elements - first);
+            Conversion.convert(source.asSlice(first * from.elementBytes(), count * from.elementBytes()), from, to,
+                    target.asSlice(first * to.elementBytes(), count * to.elementBytes()));
+            Progress.moved();
         }
     }
 

@@ -31,7 +31,8 @@ public final class SafeTensorsWriter {
     private static final Comparator<NamedTensor> ORDER = Comparator
             .<NamedTensor>comparingInt(tensor -> -tensor.type().elementBytes()).thenComparing(NamedTensor::name);
     private static final int ALIGNMENT = 8;
-    private static final int PIECE_BYTES = 1 << 24;
+    /** Pieces after which the disk is waited for, so that what the last of them waits for is not the whole file. */
+    private static final int PIECES_UNFORCED = 16;
 
     private SafeTensorsWriter() {
     }
@@ -68,10 +69,18 @@ public final class SafeTensorsWriter {
         long largest = ordered.stream().mapToLong(NamedTensor::byteCount).max().orElse(0);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(Math.max(1, largest), ALIGNMENT);
+            int pieces = 0;
             for (NamedTensor tensor : ordered) {
                 MemorySegment values = buffer.asSlice(0, tensor.byteCount());
                 tensor.values().copyTo(values);
-                writeFully(channel, values);
+                for (long from = 0; from < values.byteSize(); from += Progress.PIECE_BYTES) {
+                    writeFully(channel, values.asSlice(from, Math.min(Progress.PIECE_BYTES, values.byteSize() - from))
+                            .asByteBuffer());
+                    Progress.moved();
+                    if (++pieces % PIECES_UNFORCED == 0) {
+                        channel.force(false);
+                    }
+                }
             }
         }
     }
@@ -114,12 +123,6 @@ public final class SafeTensorsWriter {
             bytes.write(' ');
         }
         return bytes.toByteArray();
-    }
-
-    private static void writeFully(FileChannel channel, MemorySegment bytes) throws IOException {
-        for (long from = 0; from < bytes.byteSize(); from += PIECE_BYTES) {
-            writeFully(channel, bytes.asSlice(from, Math.min(PIECE_BYTES, bytes.byteSize() - from)).asByteBuffer());
-        }
     }
 
     private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {

@@ -1,0 +1,2 @@
+/** What a rank that moves is seen by. */
+package dev.troupe.pulse;
