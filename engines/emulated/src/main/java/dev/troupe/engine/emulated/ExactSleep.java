@@ -1,6 +1,7 @@
 package dev.troupe.engine.emulated;
 
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * Sleeps until a moment, without spinning. Waking up takes time of its own, so it goes to sleep that much shorter. How much
@@ -15,25 +16,40 @@ final class ExactSleep {
     /** No sleep is shortened by more: what is later than that is load on the machine, not the cost of waking up. */
     private static final long MOST_LEAD_NANOS = 200_000;
 
+    private final LongSupplier clock;
+    private final LongConsumer sleep;
     private long leadNanos;
     private boolean prepared;
 
-    /** Returns at about {@code deadlineNanos} of {@link System#nanoTime}; at once where it is past. */
+    /**
+     * Has slept never before.
+     *
+     * @param clock
+     *            tells the time in nanoseconds
+     * @param sleep
+     *            lets so many nanoseconds pass, more or less
+     */
+    ExactSleep(LongSupplier clock, LongConsumer sleep) {
+        this.clock = clock;
+        this.sleep = sleep;
+    }
+
+    /** Returns at about {@code deadlineNanos} of the clock; at once where it is past. */
     void until(long deadlineNanos) {
         if (!prepared) {
             TimerSlack.makeLeast();
             prepared = true;
         }
         long aimNanos = deadlineNanos - leadNanos;
-        long remaining = aimNanos - System.nanoTime();
+        long remaining = aimNanos - clock.getAsLong();
         if (remaining <= 0) {
             return;
         }
         while (remaining > 0) {
-            LockSupport.parkNanos(this, remaining); // may wake early: the loop sleeps on
-            remaining = aimNanos - System.nanoTime();
+            sleep.accept(remaining); // may wake early: the loop sleeps on
+            remaining = aimNanos - clock.getAsLong();
         }
-        boolean late = System.nanoTime() > deadlineNanos;
+        boolean late = clock.getAsLong() > deadlineNanos;
         leadNanos = Math.clamp(leadNanos + (late ? LEARNING_STEP_NANOS : -LEARNING_STEP_NANOS), 0, MOST_LEAD_NANOS);
     }
 }
