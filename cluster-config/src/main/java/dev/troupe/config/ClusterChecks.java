@@ -98,8 +98,8 @@ final class ClusterChecks {
                 continue;
             }
             if (precision == TrainingSpec.Precision.FLOAT64 && !RunSpecReader.FLOAT64_ENGINES.contains(kind)) {
-                node.report("engine", "reference with training.precision = float64",
-                        "set it to reference, which computes in float64, or the precision to float32");
+                node.report("engine", "nd4j or reference with training.precision = float64",
+                        "set it to one that computes in float64, or the precision to float32");
             } else if (emulated > 0 && emulated < drafts.size()) {
                 node.report("engine", "emulated on all nodes or on none",
                         "it computes nothing, which others would take for results");

@@ -30,7 +30,7 @@ public final class RunSpecReader {
     static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     static final Pattern NAME_OR_NONE = Pattern.compile("|" + NAME.pattern());
     static final String NAME_EXPECTED = "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit";
-    static final Set<String> FLOAT64_ENGINES = Set.of(EngineSpec.AUTO, "reference");
+    static final Set<String> FLOAT64_ENGINES = Set.of(EngineSpec.AUTO, "nd4j", "reference");
     private static final Pattern LOSS_SCALE = Pattern
             .compile("none|dynamic|(?=[^eE]*[1-9])(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,2})?");
     static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
@@ -163,11 +163,11 @@ public final class RunSpecReader {
     private TrainingSpec training(EngineSpec engine) {
         int steps = values.integer("training.steps", 1, MAX);
         TrainingSpec.Precision precision = values.word("training.precision", TrainingSpec.Precision.class,
-                "bfloat16 is for activations and products beside float32, float64 for the engine reference");
+                "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference");
         if (precision == TrainingSpec.Precision.FLOAT64 && values.sound("engine.kind")
                 && !FLOAT64_ENGINES.contains(engine.kind())) {
             values.report("training.precision", "float32 with engine.kind = " + engine.kind(), "float64",
-                    "set engine.kind to reference, which computes in float64, or the precision to float32");
+                    "set engine.kind to nd4j or reference, which compute in float64, or the precision to float32");
         }
         return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,

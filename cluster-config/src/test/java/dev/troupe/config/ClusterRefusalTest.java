@@ -144,8 +144,8 @@ class ClusterRefusalTest {
     @Test
     void shouldRefuseFloat64WhereTheEngineOfANodeHasNone() throws IOException {
         Path file = write(twoNodes("engine = reference", "engine = cpu") + "troupe.training.precision = float64");
-        assertEquals("cluster.nodes[1].engine (" + file + ":3): expected reference with training.precision = float64, "
-                + "found \"cpu\"; set it to reference, which computes in float64, or the precision to float32.",
+        assertEquals("cluster.nodes[1].engine (" + file + ":3): expected nd4j or reference with training.precision = "
+                + "float64, found \"cpu\"; set it to one that computes in float64, or the precision to float32.",
                 refusal(file));
     }
 

@@ -51,7 +51,7 @@ class RefusalTest {
             "model.tie-embeddings=maybe ! model.tie-embeddings (-s): expected true or false, found \"maybe\".",
             "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
-                    + "bfloat16 is for activations and products beside float32, float64 for the engine reference.",
+                    + "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference.",
             "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found 0.",
             "faults=drop at=F ! faults (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
             "faults=[drop, \"drop at=F\"] ! faults[1] (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",
@@ -179,9 +179,9 @@ class RefusalTest {
     @Test
     void shouldRefuseFloat64WhereTheEngineHasNone() {
         assertEquals(
-                "training.precision (-s): expected float32 with engine.kind = nd4j, found float64; set engine.kind to "
-                        + "reference, which computes in float64, or the precision to float32.",
-                refusal(Optional.empty(), List.of("training.precision=float64", "engine.kind=nd4j")));
+                "training.precision (-s): expected float32 with engine.kind = cpu, found float64; set engine.kind to "
+                        + "nd4j or reference, which compute in float64, or the precision to float32.",
+                refusal(Optional.empty(), List.of("training.precision=float64", "engine.kind=cpu")));
     }
 
     @Test
