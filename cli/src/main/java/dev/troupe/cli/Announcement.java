@@ -32,6 +32,7 @@ final class Announcement {
                 spec.data().path().map(Object::toString).orElse("the built-in corpus"));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
+        run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
         run.engine().provider().caution(run.engine().settings())
                 .ifPresent(sentence -> output.println("Note: " + sentence + "."));
         output.println();

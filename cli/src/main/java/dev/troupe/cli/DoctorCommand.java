@@ -15,6 +15,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -51,19 +55,42 @@ final class DoctorCommand implements Callable<Integer> {
 
     private void engines() {
         boolean found = false;
+        List<ProductTrial> trials = new ArrayList<>();
         for (EngineProvider provider : EngineChoice.installed()) {
-            Optional<String> obstacle = provider.obstacle(new EngineSettings(DataType.FLOAT32, 1));
+            EngineSettings single = new EngineSettings(DataType.FLOAT32, 1);
+            Optional<String> obstacle = provider.obstacle(single);
             found |= obstacle.isEmpty();
-            report(obstacle.isEmpty(), false, "engine " + provider.kind(),
-                    obstacle.isEmpty() ? provider.description() : obstacle.get(), "");
-            EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
-            if (obstacle.isEmpty() && provider.obstacle(mixed).isEmpty()) {
-                provider.caution(mixed).ifPresent(sentence -> report(false, false, "bfloat16 on " + provider.kind(),
-                        sentence, ""));
+            report(obstacle.isEmpty(), false, "engine " + provider.kind(), obstacle.orElseGet(provider::description),
+                    "");
+            if (obstacle.isEmpty() && provider.computes()) {
+                trial(provider, single).ifPresent(trials::add);
+                EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
+                if (provider.obstacle(mixed).isEmpty()) {
+                    trial(provider, mixed).ifPresent(trials::add);
+                }
             }
+            provider.limit().ifPresent(limit -> report(false, false, "limit of " + provider.kind(), limit, ""));
         }
         if (!found) {
             report(false, true, "engines", "none can serve here", "see the reasons above");
+        }
+        trials.stream().filter(ProductTrial::isRight).max(Comparator.comparingDouble(ProductTrial::flops))
+                .ifPresent(fastest -> report(true, false, "fastest", "engine.kind = " + fastest.provider().kind()
+                        + " with training.precision = " + fastest.precision()
+                        + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
+    }
+
+    /** Multiplies, and says whether that was right. */
+    private Optional<ProductTrial> trial(EngineProvider provider, EngineSettings settings) {
+        String what = provider.kind() + " in " + settings.productType().name().toLowerCase(Locale.ROOT);
+        try {
+            ProductTrial trial = ProductTrial.of(provider, settings);
+            report(trial.isRight(), true, what, trial.text() + provider.caution(settings)
+                    .filter(_ -> trial.isRight()).map(sentence -> "; " + sentence).orElse(""), "");
+            return Optional.of(trial);
+        } catch (IllegalStateException failure) {
+            report(false, true, what, failure.getMessage(), "take another engine, and report this");
+            return Optional.empty();
         }
     }
 

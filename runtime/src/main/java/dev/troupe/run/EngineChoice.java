@@ -19,8 +19,11 @@ import java.util.stream.Collectors;
  *            opens it
  * @param settings
  *            how it is opened, once for each rank
+ * @param passedOver
+ *            why {@code auto} did not take the engine that it prefers, in one sentence; empty where it took that, or where
+ *            an engine was asked for by name
  */
-public record EngineChoice(EngineProvider provider, EngineSettings settings) {
+public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
     /** The engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
         return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
@@ -44,7 +47,8 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
         }
         if (spec.kind().equals(EngineSpec.AUTO)) {
             return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
-                    .map(provider -> new EngineChoice(provider, settings))
+                    .map(provider -> new EngineChoice(provider, settings, installed.getFirst().obstacle(settings)
+                            .map(obstacle -> "engine.kind = auto takes " + provider.kind() + ": " + obstacle)))
                     .orElseThrow(() -> new RequestException("no engine can serve here: " + installed.stream()
                             .map(provider -> provider.kind() + ": " + provider.obstacle(settings).orElseThrow())
                             .collect(Collectors.joining("; "))));
@@ -58,12 +62,12 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings) {
         if (obstacle.isPresent()) {
             throw new RequestException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
         }
-        return new EngineChoice(provider, settings);
+        return new EngineChoice(provider, settings, Optional.empty());
     }
 
     /** The same choice, with times for an engine that keeps time instead of computing. */
     public EngineChoice withCosts(WorkCosts costs) {
-        return new EngineChoice(provider, settings.withCosts(costs));
+        return new EngineChoice(provider, settings.withCosts(costs), passedOver);
     }
 
     /** Opens the engine of one rank. */

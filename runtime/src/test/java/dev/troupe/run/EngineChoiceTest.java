@@ -24,6 +24,14 @@ class EngineChoiceTest {
     }
 
     @Test
+    void shouldSayWhyItDidNotTakeThePreferredOne() {
+        assertEquals(Optional.of("engine.kind = auto takes slow: there is no device: buy one"),
+                choose(EngineSpec.AUTO, FAST, SLOW).passedOver());
+        assertEquals(Optional.empty(), choose(EngineSpec.AUTO, SLOW, FAST).passedOver());
+        assertEquals(Optional.empty(), choose("slow", FAST, SLOW).passedOver());
+    }
+
+    @Test
     void shouldSayWhyNoneCanServe() {
         assertEquals("no engine can serve here: fast: there is no device: buy one", refusal(EngineSpec.AUTO, FAST));
         assertEquals("no engine is installed: put an engine's module on the class path", refusal(EngineSpec.AUTO));

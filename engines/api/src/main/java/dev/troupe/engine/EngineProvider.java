@@ -38,6 +38,14 @@ public interface EngineProvider {
     }
 
     /**
+     * What holds this engine below what the machine could do, such as a variable of the environment, in one sentence; empty
+     * where nothing does. May load native code.
+     */
+    default Optional<String> limit() {
+        return Optional.empty();
+    }
+
+    /**
      * Opens an engine for one rank, whose stages all compute on it.
      *
      * @throws IllegalStateException

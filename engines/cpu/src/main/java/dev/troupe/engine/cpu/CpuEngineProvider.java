@@ -80,6 +80,11 @@ public final class CpuEngineProvider implements EngineProvider {
         return Optional.empty();
     }
 
+    @Override
+    public Optional<String> limit() {
+        return Limits.here();
+    }
+
     private static Optional<String> libraryObstacle() {
         try {
             OneDnn.version();

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.SizingEngine;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
@@ -142,6 +144,33 @@ class PackedProductsTest {
                 0.1 * buffer.byteCount());
         buffer.close();
         assertEquals(before, engine.allocatedBytes());
+    }
+
+    @Test
+    void shouldAnnounceWhatWideningAndPackingTake() {
+        long packed = 4L * K * N;
+        assertEquals(0, engine.productScratchBytes(M, K, N, true, DataType.FLOAT32),
+                "a parameter keeps its copy itself");
+        assertEquals(packed, engine.productScratchBytes(M, K, N, false, DataType.FLOAT32));
+        assertEquals(0, engine.productScratchBytes(3, K, N, false, DataType.FLOAT32), "not packed");
+        try (CpuEngine mixed = engine(DataType.BFLOAT16, 2)) {
+            long panel = BfloatUnits.arePresent() ? 0 : 2 * 4L * 256 * K;
+            assertEquals(panel, mixed.productScratchBytes(M, K, N, true, DataType.FLOAT32));
+            assertEquals(panel + (panel == 0 ? 0 : 2 * 4L * 256 * N),
+                    mixed.productScratchBytes(M, K, N, true, DataType.BFLOAT16));
+            assertEquals(panel + packed / (panel == 0 ? 2 : 1),
+                    mixed.productScratchBytes(M, K, N, false, DataType.FLOAT32));
+            Engine sizes = SizingEngine.like(mixed);
+            Tensor x = sizes.allocate(DataType.BFLOAT16, Shape.of(M, K));
+            Tensor weights = sizes.range(sizes.allocate(DataType.BFLOAT16, Shape.of(K * N)), 0, Shape.of(K, N));
+            Tensor y = sizes.allocate(DataType.BFLOAT16, Shape.of(M, N));
+            long tensors = sizes.allocatedBytes();
+            for (int times = 0; times < 2; times++) {
+                sizes.matmul(x, false, weights, false, y, false);
+                assertEquals(tensors + mixed.bytesKeptBeside(weights.shape(), M)
+                        + mixed.productScratchBytes(M, K, N, true, DataType.BFLOAT16), sizes.allocatedBytes());
+            }
+        }
     }
 
     private static CpuEngine engine(DataType productType, int threads) {

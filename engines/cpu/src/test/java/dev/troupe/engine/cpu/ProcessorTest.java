@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -57,6 +58,15 @@ class ProcessorTest {
         }
         assertTrue(BfloatUnits.areIn(new InstructionSet(0), new Processor("Linux", "aarch64", Set.of("bf16"))));
         assertFalse(BfloatUnits.areIn(new InstructionSet(0), new Processor("Linux", "aarch64", Set.of("asimd"))));
+    }
+
+    @Test
+    void shouldSayWhatHoldsItBelowTheProcessor() {
+        assertEquals(Optional.empty(), Limits.of(Map.of("PATH", "/bin"), List.of()));
+        assertEquals(Optional.of("ONEDNN_MAX_CPU_ISA=AVX2 holds oneDNN: without, this processor may do more"),
+                Limits.of(Map.of("ONEDNN_MAX_CPU_ISA", "AVX2", "DNNL_MAX_CPU_ISA", "SSE41"), List.of()));
+        assertEquals(Optional.of("DNNL_MAX_CPU_ISA=AVX2 holds oneDNN, and -XX:UseAVX=2 holds the JVM: without, this"
+                + " processor may do more"), Limits.of(Map.of("DNNL_MAX_CPU_ISA", "AVX2"), List.of("-XX:UseAVX=2")));
     }
 
     @Test

@@ -1,0 +1,103 @@
+package dev.troupe.cli;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+
+/**
+ * A matrix product of an engine, held against sums in float64, and timed.
+ *
+ * @param settings
+ *            of the engine
+ * @param isRight
+ *            whether the elements that were looked at are right
+ * @param flops
+ *            floating point operations per second of the best of a few products; a product by a parameter, as layers have it
+ */
+record ProductTrial(EngineProvider provider, EngineSettings settings, boolean isRight, double flops) {
+    // [M x K] by [K x N]: as large as the products of a model 256 to 512 wide.
+    private static final int M = 256;
+    private static final int K = 512;
+    private static final int N = 1024;
+    /** Numbers that every product type holds exactly: multiples of an eighth, below 2. */
+    private static final int EIGHTHS = 15;
+    private static final int STEP = 97;
+    private static final long ENOUGH_NANOS = 100_000_000;
+    private static final int MOST_PRODUCTS = 50;
+    /** A product of bfloat16 is rounded once; sums of floats are far nearer. */
+    private static final double TOLERANCE = 0x1p-8;
+
+    /** Opens an engine, multiplies, and closes it. */
+    static ProductTrial of(EngineProvider provider, EngineSettings settings) {
+        try (Engine engine = provider.open(settings)) {
+            Tensor left = tensor(engine, M, K);
+            Tensor weights = tensor(engine, K, N);
+            Tensor right = engine.range(weights, 0, Shape.of(K, N));
+            Tensor product = engine.allocate(settings.productType(), Shape.of(M, N));
+            long best = Long.MAX_VALUE;
+            long begin = System.nanoTime();
+            for (int i = 0; i < MOST_PRODUCTS && (i < 1 || System.nanoTime() - begin < ENOUGH_NANOS); i++) {
+                long start = System.nanoTime();
+                engine.matmul(left, false, right, false, product, false);
+                best = Math.min(best, System.nanoTime() - start);
+            }
+            return new ProductTrial(provider, settings, isRight(engine, product), 2.0 * M * K * N / best * 1e9);
+        }
+    }
+
+    private static Tensor tensor(Engine engine, int rows, int columns) {
+        float[] numbers = new float[rows * columns];
+        for (int row = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                numbers[row * columns + column] = number(row, column);
+            }
+        }
+        Tensor floats = engine.allocate(DataType.FLOAT32, Shape.of(rows, columns));
+        engine.copyFromHost(MemorySegment.ofArray(numbers), floats, 0);
+        Tensor products = engine.allocate(engine.productType(), Shape.of(rows, columns));
+        engine.cast(floats, products);
+        floats.close();
+        return products;
+    }
+
+    private static float number(int row, int column) {
+        return ((row * 31 + column * 17) % (2 * EIGHTHS + 1) - EIGHTHS) / 8f;
+    }
+
+    private static boolean isRight(Engine engine, Tensor product) {
+        Tensor floats = engine.allocate(DataType.FLOAT32, product.shape());
+        engine.cast(product, floats);
+        float[] found = new float[M * N];
+        engine.copyToHost(floats, 0, MemorySegment.ofArray(found));
+        for (int i = 0; i < found.length; i += STEP) {
+            double expected = 0;
+            double magnitudes = 0;
+            for (int k = 0; k < K; k++) {
+                double term = (double) number(i / N, k) * number(k, i % N);
+                expected += term;
+                magnitudes += Math.abs(term);
+            }
+            if (!(Math.abs(found[i] - expected) <= TOLERANCE * Math.abs(expected) + 1e-6 * magnitudes)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The type of the products, as {@code training.precision} has it. */
+    String precision() {
+        return settings.productType().name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What was found, in a line. */
+    String text() {
+        return isRight
+                ? String.format(Locale.ROOT, "multiplies right, %,.0f GFLOP/s on one thread", flops * 1e-9)
+                : "multiplies WRONG: this engine cannot be used here";
+    }
+}

@@ -1,0 +1,116 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs on a processor that has AVX2 and no more, which a JVM and oneDNN held to it are. */
+@Tag("real")
+@Timeout(240)
+@EnabledOnOs(value = OS.LINUX, architectures = "amd64")
+class NarrowMachineTest {
+    /** What rounding every activation may do to a loss. */
+    private static final double OF_FLOAT32 = 1e-2;
+    private static final String STEPS = "training.steps=6";
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldTrainInBfloat16NearFloat32AndHaveDoctorSayHowItMultiplies() throws Exception {
+        held("AVX2", Calls.class);
+        double[] single = RunFiles.metrics(directory.resolve("float32"), "loss");
+        double[] mixed = RunFiles.metrics(directory.resolve("bfloat16"), "loss");
+        assertEquals(6, single.length);
+        for (int i = 0; i < single.length; i++) {
+            assertEquals(single[i], mixed[i], OF_FLOAT32 * single[i], "step " + i);
+        }
+        assertFalse(Arrays.equals(single, mixed), "nothing was rounded");
+        String doctor = Files.readString(directory.resolve("doctor.txt"));
+        for (String part : new String[]{"with AVX2 and vector kernels of 256 bits", "yes cpu in float32",
+                "yes cpu in bfloat16", "oneDNN has no units for bfloat16 here",
+                "ONEDNN_MAX_CPU_ISA=AVX2 holds oneDNN", "-XX:UseAVX=2 holds the JVM", "fastest"}) {
+            assertTrue(doctor.contains(part), "expected \"" + part + "\" in:\n" + doctor);
+        }
+        assertFalse(doctor.contains("WRONG"), doctor);
+    }
+
+    @Test
+    void shouldTakeAnotherEngineWhereTheProcessorIsTooNarrowAndRefuseTheOneAskedFor() throws Exception {
+        held("SSE41", TooNarrow.class);
+        String auto = Files.readString(directory.resolve("auto.txt"));
+        assertTrue(auto.contains("Note: engine.kind = auto takes nd4j: the cpu engine needs AVX2, but oneDNN is held to"
+                + " less than AVX2"), auto);
+    }
+
+    /** Both precisions, and what the doctor says. */
+    static final class Calls {
+        public static void main(String[] arguments) {
+            Path directory = Path.of(arguments[0]);
+            Golden golden = Golden.named(Golden.TIED);
+            for (String precision : List.of("float32", "bfloat16")) {
+                Execution.train(directory.resolve(precision),
+                        golden.settings("engine.kind=cpu", STEPS, "training.precision=" + precision)).requireDone();
+            }
+            write(directory.resolve("doctor.txt"), Execution.of(List.of("doctor")).requireDone());
+        }
+    }
+
+    /** A run that takes what there is, and one that asks for what there is not. */
+    static final class TooNarrow {
+        public static void main(String[] arguments) {
+            Path directory = Path.of(arguments[0]);
+            Golden golden = Golden.named(Golden.TIED);
+            write(directory.resolve("auto.txt"), Execution.train(directory.resolve("auto"),
+                    golden.settings("engine.kind=auto", "training.steps=1")).requireDone());
+            Path none = directory.resolve("none");
+            Execution.train(none, golden.settings("engine.kind=cpu", "training.steps=1"))
+                    .requireRefused("engine.kind = cpu cannot serve here: the cpu engine needs AVX2");
+            assertFalse(Files.exists(none), "something was written");
+        }
+    }
+
+    private static void write(Path file, Execution execution) {
+        try {
+            Files.writeString(file, execution.output());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Runs a class of these in a JVM and a oneDNN that are held to an instruction set. */
+    private void held(String instructions, Class<?> calls) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                .toString()));
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.startsWith("--")).forEach(command::add);
+        command.addAll(List.of("-XX:UseAVX=2", "-cp", System.getProperty("java.class.path"), calls.getName(),
+                directory.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(directory.resolve("said.txt").toFile());
+        builder.environment().put("ONEDNN_MAX_CPU_ISA", instructions);
+        Process process = builder.start();
+        try {
+            assertTrue(process.waitFor(200, TimeUnit.SECONDS), "the runs did not end within 200 seconds");
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(0, process.exitValue(), Files.readString(directory.resolve("said.txt")));
+    }
+}
