@@ -104,7 +104,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void delete(Path directory) throws IOException {
+    static void delete(Path directory) throws IOException {
         Files.walkFileTree(directory, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

@@ -1,0 +1,79 @@
+package dev.troupe.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a run of {@code ./troupe train} in some tree wrote into its {@code metrics.jsonl}.
+ *
+ * @param stepSeconds
+ *            the time of each step after the warm-up
+ * @param losses
+ *            of every step, those of the warm-up first
+ */
+record CommandRun(List<Double> stepSeconds, List<Double> losses) {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * Trains in a process of its own.
+     *
+     * @param tree
+     *            the root of a checkout whose launcher is built
+     * @param settings
+     *            of {@code troupe train -s}
+     * @param warmupSteps
+     *            steps before the first that counts
+     * @throws IllegalStateException
+     *             where the run fails, with its last words
+     */
+    static CommandRun of(Path tree, List<String> settings, int warmupSteps) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("troupe-regress");
+        try {
+            Path run = directory.resolve("run");
+            Path log = directory.resolve("log");
+            List<String> command = new ArrayList<>(List.of(tree.resolve("troupe").toString(), "train", "--out",
+                    run.toString()));
+            settings.forEach(setting -> command.addAll(List.of("-s", setting)));
+            int status = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start()
+                    .waitFor();
+            if (status != 0) {
+                throw new IllegalStateException("a run ended with exit code " + status + ": "
+                        + String.join(" ", command) + "\n" + Files.readString(log, StandardCharsets.UTF_8));
+            }
+            return read(run.resolve("metrics.jsonl"), warmupSteps);
+        } finally {
+            MeasuredRun.delete(directory);
+        }
+    }
+
+    /** Reads the lines of steps; others, of checkpoints for example, count for nothing. */
+    static CommandRun read(Path metrics, int warmupSteps) throws IOException {
+        List<Double> seconds = new ArrayList<>();
+        List<Double> losses = new ArrayList<>();
+        for (String line : Files.readAllLines(metrics)) {
+            JsonNode step = JSON.readTree(line);
+            if (step.has("step_seconds")) {
+                seconds.add(step.get("step_seconds").doubleValue());
+                losses.add(step.get("loss").doubleValue());
+            }
+        }
+        if (seconds.size() <= warmupSteps) {
+            throw new IllegalStateException("more than " + warmupSteps + " steps are expected in " + metrics
+                    + ", but it has " + seconds.size());
+        }
+        return new CommandRun(List.copyOf(seconds.subList(warmupSteps, seconds.size())), List.copyOf(losses));
+    }
+
+    /** The median time of a step. */
+    double medianSeconds() {
+        Samples samples = new Samples();
+        samples.addAll(stepSeconds);
+        return samples.median();
+    }
+}
