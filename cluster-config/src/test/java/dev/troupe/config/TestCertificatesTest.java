@@ -3,7 +3,6 @@ package dev.troupe.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
@@ -36,8 +35,9 @@ class TestCertificatesTest {
 
     @BeforeEach
     void requireOpenssl() {
-        assumeTrue(List.of(System.getenv("PATH").split(File.pathSeparator)).stream()
-                .anyMatch(directory -> Files.isExecutable(Path.of(directory, "openssl"))));
+        assertTrue(List.of(System.getenv("PATH").split(File.pathSeparator)).stream()
+                .anyMatch(directory -> Files.isExecutable(Path.of(directory, "openssl"))),
+                "the script calls openssl, which is not on the PATH: install it (Debian: apt-get install openssl)");
     }
 
     @Test
