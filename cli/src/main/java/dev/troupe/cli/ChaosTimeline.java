@@ -25,7 +25,8 @@ final class ChaosTimeline {
             .step { fill: #9dbbe0; } .odd { fill: #3b6fb6; } .grid { stroke: var(--line); }
             .detect { fill: #c0392b; stroke: #c0392b; } .restart { fill: #e67e22; stroke: #e67e22; }
             .replay { fill: #f1c40f; stroke: #f1c40f; } .fault { stroke: #c0392b; }
-            .mark { fill: #c0392b; } svg.time text.number { fill: #fff; font-weight: 600; text-anchor: middle; }
+            svg.time text { paint-order: stroke; stroke: Canvas; stroke-width: 3px; }
+            .mark { fill: #c0392b; } svg.time text.number { stroke: none; } svg.time text.number { fill: #fff; font-weight: 600; text-anchor: middle; }
             @media (max-width: 700px) { .wide { display: none; } }
             """;
 
@@ -34,11 +35,11 @@ final class ChaosTimeline {
     private static final int RECOVERY = 8;
     private static final int MOST_LANES = 8;
     private static final int TICKS = 10;
-    private static final int WIDE_STEPS = 30;
-    private static final int NARROW_STEPS = 8;
     /** Of the width: what the number of a fault takes on a phone, and a letter of its name on a wide screen. */
     private static final double PERCENT_OF_NUMBER = 6;
     private static final double PERCENT_OF_LETTER = 0.6;
+    private static final double PERCENT_BETWEEN_STEPS = 3;
+    private static final double PERCENT_BETWEEN_STEPS_ON_A_PHONE = 10;
 
     private final ChaosResult result;
     private final double longestSeconds;
@@ -64,10 +65,16 @@ final class ChaosTimeline {
         int bottom = second + BAR + RECOVERY + LINE + 4;
         axis(bottom);
         run("undisturbed", result.undisturbed(), first, first);
-        run("disturbed", result.disturbed(), second - laneCount * LINE, second);
+        run("disturbed", result.disturbed(), second - laneCount * LINE - 10, second);
         recoveries(second + BAR);
+        // Lines first, so that none crosses a name.
         for (int number = 0; number < fired.size(); number++) {
-            marker(fired.get(number), number + 1, second - (lanes[number] + 1) * LINE, second + BAR);
+            double x = percent(fired.get(number).timeMillis() - start(result.disturbed()));
+            add("<line class=\"fault\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", x, x,
+                    second - (lanes[number] + 1) * LINE, second + BAR);
+        }
+        for (int number = 0; number < fired.size(); number++) {
+            marker(fired.get(number), number + 1, second - (lanes[number] + 1) * LINE);
         }
         return "<svg class=\"time\" xmlns=\"http://www.w3.org/2000/svg\" height=\"" + (bottom + 2 * LINE) + "\">" + svg
                 + "</svg>";
@@ -114,18 +121,21 @@ final class ChaosTimeline {
                     String.format(Locale.ROOT, "step %d: %.0f ms", step.step(), 1000 * step.seconds()));
             last.put(step.step(), step);
         }
-        int number = 0;
-        int wideEvery = (int) roundUp((double) last.size() / WIDE_STEPS);
-        int narrowEvery = (int) roundUp((double) last.size() / NARROW_STEPS);
-        boolean hasRecoveries = run == result.disturbed();
+        int below = y + BAR + (run == result.disturbed() ? RECOVERY : 0) + 13;
+        double wide = -PERCENT_BETWEEN_STEPS;
+        double narrow = -PERCENT_BETWEEN_STEPS_ON_A_PHONE;
         for (CommittedStep step : last.values()) {
-            if (number % Math.max(1, wideEvery) == 0) {
-                add("<text class=\"number-of-step%s\" x=\"%.2f%%\" y=\"%d\" text-anchor=\"middle\">%s%d</text>",
-                        number % Math.max(1, narrowEvery) == 0 ? "" : " wide",
-                        percent((step.startedMillis() + step.committedMillis()) / 2 - start),
-                        y + BAR + 13 + (hasRecoveries ? RECOVERY : 0), number == 0 ? "step " : "", step.step());
+            double x = percent((step.startedMillis() + step.committedMillis()) / 2 - start);
+            if (x - wide < PERCENT_BETWEEN_STEPS) {
+                continue;
             }
-            number++;
+            boolean isFirst = wide < 0;
+            wide = x;
+            boolean isOnPhones = x - narrow >= PERCENT_BETWEEN_STEPS_ON_A_PHONE;
+            narrow = isOnPhones ? x : narrow;
+            add("<text%s x=\"%.2f%%\" y=\"%d\" text-anchor=\"%s\">%s%d</text>",
+                    isOnPhones ? "" : " class=\"wide\"", x, below, isFirst && x < 6 ? "start" : "middle",
+                    isFirst ? "step " : "", step.step());
         }
     }
 
@@ -145,11 +155,10 @@ final class ChaosTimeline {
         }
     }
 
-    private void marker(FiredFault fired, int number, int y, int to) {
+    private void marker(FiredFault fired, int number, int y) {
         double x = percent(fired.timeMillis() - start(result.disturbed()));
-        add("<g><title>%s</title><line class=\"fault\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>",
-                Html.escape(number + ": " + fired.fault()), x, x, y, to);
-        add("<circle class=\"mark\" cx=\"%.2f%%\" cy=\"%d\" r=\"8\"/>", x, y);
+        add("<g><title>%s</title><circle class=\"mark\" cx=\"%.2f%%\" cy=\"%d\" r=\"8\"/>",
+                Html.escape(number + ": " + fired.fault()), x, y);
         add("<text class=\"number\" x=\"%.2f%%\" y=\"%d\">%d</text>", x, y + 4, number);
         add("<text class=\"wide\" x=\"%.2f%%\" y=\"%d\" dx=\"%d\" text-anchor=\"%s\">%s</text></g>", x, y + 4,
                 isFarRight(x) ? -12 : 12, isFarRight(x) ? "end" : "start", Html.escape(name(fired)));
