@@ -7,12 +7,15 @@ import java.util.Objects;
  *
  * @param schedule its form after the warm-up
  * @param peak rate after the warm-up, at least 0
- * @param minimum rate from step {@code decaySteps} on, at most {@code peak}; cosine only
+ * @param minimum rate from step {@code decaySteps} on, at most {@code peak}; constant has no use for it
  * @param warmupSteps steps over which the rate rises linearly to its peak; a shorter run never gets there
- * @param decaySteps step, counted from the start of the run, at which the minimum is reached; cosine only. Where the
- *            configuration says 0 it is {@code training.steps} here
+ * @param stableSteps step, counted from the start of the run, at which the decay begins; wsd only. Where the configuration
+ *            says 0 it is nine tenths of {@code decaySteps} here, rounded down, and at least the warm-up
+ * @param decaySteps step, counted from the start of the run, at which the minimum is reached; constant has no use for it.
+ *            Where the configuration says 0 it is {@code training.steps} here
  */
-public record LearningRateSpec(Schedule schedule, double peak, double minimum, int warmupSteps, int decaySteps) {
+public record LearningRateSpec(Schedule schedule, double peak, double minimum, int warmupSteps, int stableSteps,
+        int decaySteps) {
 
     /** Refuses a missing part. */
     public LearningRateSpec {
@@ -24,7 +27,11 @@ public record LearningRateSpec(Schedule schedule, double peak, double minimum, i
         /** The peak throughout. */
         CONSTANT("constant"),
         /** Half a cosine from the peak to the minimum. */
-        COSINE("cosine");
+        COSINE("cosine"),
+        /** A straight line from the peak to the minimum. */
+        LINEAR("linear"),
+        /** The peak for most of the run, then a straight line to the minimum: warm-up, stable, decay. */
+        WSD("wsd");
 
         private final String word;
 

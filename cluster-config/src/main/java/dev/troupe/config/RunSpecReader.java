@@ -177,7 +177,8 @@ public final class RunSpecReader {
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.zero", 0, MOST_ZERO),
                 values.word("training.recompute", TrainingSpec.Recompute.class, ""),
-                values.decimal("training.dropout", Range.FRACTION), optimizer(), learningRate(steps));
+                values.decimal("training.dropout", Range.FRACTION), optimizer(),
+                LearningRateReader.read(values, steps));
     }
 
     private OptimizerSpec optimizer() {
@@ -185,32 +186,6 @@ public final class RunSpecReader {
                 values.betas("training.optimizer.betas"),
                 values.decimal("training.optimizer.epsilon", Range.POSITIVE),
                 values.decimal("training.optimizer.weight-decay", Range.NOT_NEGATIVE));
-    }
-
-    private LearningRateSpec learningRate(int steps) {
-        String scheduleKey = "training.learning-rate.schedule";
-        String peakKey = "training.learning-rate.peak";
-        String minimumKey = "training.learning-rate.minimum";
-        String warmupKey = "training.learning-rate.warmup-steps";
-        String decayKey = "training.learning-rate.decay-steps";
-        LearningRateSpec.Schedule schedule = values.word(scheduleKey, LearningRateSpec.Schedule.class, "");
-        double peak = values.decimal(peakKey, Range.NOT_NEGATIVE);
-        double minimum = values.decimal(minimumKey, Range.NOT_NEGATIVE);
-        int warmupSteps = values.integer(warmupKey, 0, MAX);
-        int givenDecaySteps = values.integer(decayKey, 0, MAX);
-        int decaySteps = givenDecaySteps == 0 ? steps : givenDecaySteps;
-        boolean isCosine = schedule == LearningRateSpec.Schedule.COSINE && values.sound(scheduleKey);
-        if (isCosine && values.sound(peakKey, minimumKey) && minimum > peak) {
-            values.report(minimumKey, "at most the peak, which is " + peak, "" + minimum,
-                    "set it below the peak, or the schedule to constant");
-        }
-        // A run that is cut short by its steps alone may end inside its warm-up; a decay that was asked for may not.
-        if (isCosine && values.sound(warmupKey, decayKey, "training.steps") && decaySteps < warmupSteps
-                && decaySteps != steps) {
-            values.report(decayKey, "at least the " + warmupSteps + " warm-up steps, which it includes",
-                    "" + decaySteps, "set it to 0 to decay until the last step");
-        }
-        return new LearningRateSpec(schedule, peak, minimum, warmupSteps, decaySteps);
     }
 
     private ParallelSpec parallel() {

@@ -99,6 +99,7 @@ final class RunSpecWriter {
             plain("peak", rate.peak());
             plain("minimum", rate.minimum());
             plain("warmup-steps", rate.warmupSteps());
+            plain("stable-steps", rate.stableSteps());
             plain("decay-steps", rate.decaySteps());
         });
     }

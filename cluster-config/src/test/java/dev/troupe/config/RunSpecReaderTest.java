@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -31,7 +32,8 @@ class RunSpecReaderTest {
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01", "training.learning-rate.schedule=constant",
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
-            "training.learning-rate.warmup-steps=1", "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
+            "training.learning-rate.warmup-steps=1", "training.learning-rate.stable-steps=4",
+            "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
             "parallel.tensor=2", "parallel.data=4", "parallel.sequence=true", "training.zero=2",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
             "parallel.split-cool-down=true",
@@ -55,7 +57,7 @@ class RunSpecReaderTest {
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0, 2, 50, 0,
                         TrainingSpec.Recompute.NONE, 0,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
-                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 300)),
+                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
                 new EngineSpec("auto", 0, new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), 0)),
                 new TransportSpec(2, 0, Duration.ofSeconds(60), Optional.empty()),
@@ -74,7 +76,7 @@ class RunSpecReaderTest {
                         new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, 5, 3, 2,
                         TrainingSpec.Recompute.FULL, 0.1,
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
-                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 6)),
+                        new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
                 new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true),
                 new EngineSpec("reference", 2,
                         new EmulatedSpec(List.of(Duration.ofMillis(1), Duration.ofNanos(2500)),
@@ -148,6 +150,20 @@ class RunSpecReaderTest {
                 "training.learning-rate.schedule=cosine", "training.learning-rate.warmup-steps=20"));
         assertEquals(5, run.training().learningRate().decaySteps());
         assertEquals(20, run.training().learningRate().warmupSteps());
+    }
+
+    @Test
+    void shouldDecayInTheLastTenthUnlessAsked() {
+        assertEquals(270, stableSteps());
+        assertEquals(290, stableSteps("training.learning-rate.warmup-steps=290"));
+        assertEquals(90, stableSteps("training.learning-rate.decay-steps=100"));
+        assertEquals(1_000_000, stableSteps("training.learning-rate.stable-steps=1000000"));
+    }
+
+    private static int stableSteps(String... more) {
+        List<String> settings = new ArrayList<>(List.of("training.learning-rate.schedule=wsd"));
+        settings.addAll(List.of(more));
+        return RunSpecReader.read(Optional.empty(), settings).training().learningRate().stableSteps();
     }
 
     @Test

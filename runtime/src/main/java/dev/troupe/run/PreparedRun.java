@@ -216,6 +216,10 @@ public final class PreparedRun implements AutoCloseable {
             case CONSTANT -> new LearningRate.Constant(spec.peak(), spec.warmupSteps());
             case COSINE ->
                 new LearningRate.Cosine(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.decaySteps());
+            case LINEAR ->
+                new LearningRate.Linear(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.decaySteps());
+            case WSD -> new LearningRate.Wsd(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.stableSteps(),
+                    spec.decaySteps());
         };
     }
 

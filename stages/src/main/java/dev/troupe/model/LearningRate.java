@@ -1,7 +1,7 @@
 package dev.troupe.model;
 
 /**
- * The learning rate of each step. Steps k count from 0. Both schedules warm up alike: for k below {@code warmupSteps} the
+ * The learning rate of each step. Steps k count from 0. All schedules warm up alike: for k below {@code warmupSteps} the
  * rate is {@code peak (k + 1) / warmupSteps}, so the last step of the warm-up has the peak.
  */
 public sealed interface LearningRate {
@@ -45,10 +45,7 @@ public sealed interface LearningRate {
     record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Cosine {
             check(peak, minimum, warmupSteps);
-            if (decaySteps < 1) {
-                throw new IllegalArgumentException(
-                        "the decay of a cosine learning rate must end at step 1 or later, but found " + decaySteps);
-            }
+            checkDecay(decaySteps);
         }
 
         @Override
@@ -65,6 +62,78 @@ public sealed interface LearningRate {
         }
     }
 
+    /**
+     * A straight line from peak to minimum, as BERT was trained (Devlin et al. 2019, appendix A.2). From the end of the
+     * warm-up to step {@code decaySteps} the rate is {@code peak - (peak - minimum) d} with
+     * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
+     *
+     * @param peak
+     *            the highest rate
+     * @param minimum
+     *            the lowest, at most the peak
+     * @param warmupSteps
+     *            steps of the warm-up, 0 for none
+     * @param decaySteps
+     *            the first step that has the minimum, as of {@link Cosine}
+     */
+    record Linear(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
+        public Linear {
+            check(peak, minimum, warmupSteps);
+            checkDecay(decaySteps);
+        }
+
+        @Override
+        public double at(long step) {
+            return step < warmupSteps
+                    ? warmUp(peak, step, warmupSteps)
+                    : line(peak, minimum, step, warmupSteps, decaySteps);
+        }
+    }
+
+    /**
+     * Warm-up, stable, decay (Hu et al. 2024, MiniCPM, section 4): the peak until step {@code stableSteps}, then down to
+     * the minimum. A run of unknown length trains at the peak, and decays from any of its checkpoints. The paper leaves
+     * the form of the decay open; here it is a straight line, one of those that Hägele et al. (2024) compare:
+     * {@code peak - (peak - minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the minimum from
+     * step {@code decaySteps} on.
+     *
+     * @param peak
+     *            the highest rate
+     * @param minimum
+     *            the lowest, at most the peak
+     * @param warmupSteps
+     *            steps of the warm-up, 0 for none
+     * @param stableSteps
+     *            the last step that has the peak, counted from the start of the run, so the warm-up is in it
+     * @param decaySteps
+     *            the first step that has the minimum, counted from the start of the run; at least 1. With one that is not
+     *            beyond {@code stableSteps} the minimum follows the peak at once
+     */
+    record Wsd(double peak, double minimum, long warmupSteps, long stableSteps,
+            long decaySteps) implements LearningRate {
+        public Wsd {
+            check(peak, minimum, warmupSteps);
+            checkDecay(decaySteps);
+            if (stableSteps < warmupSteps) {
+                throw new IllegalArgumentException("the stable part of a learning rate must end after its "
+                        + warmupSteps + " warm-up steps, but found " + stableSteps);
+            }
+        }
+
+        @Override
+        public double at(long step) {
+            if (step < warmupSteps) {
+                return warmUp(peak, step, warmupSteps);
+            }
+            return step < stableSteps ? peak : line(peak, minimum, step, stableSteps, decaySteps);
+        }
+    }
+
+    /** From the peak at step {@code from} to the minimum at step {@code to}, and the minimum beyond. */
+    private static double line(double peak, double minimum, long step, long from, long to) {
+        return step >= to ? minimum : peak - (peak - minimum) * ((double) (step - from) / (to - from));
+    }
+
     private static double warmUp(double peak, long step, long warmupSteps) {
         return peak * (step + 1) / warmupSteps;
     }
@@ -73,6 +142,13 @@ public sealed interface LearningRate {
         if (!(peak >= minimum && minimum >= 0 && warmupSteps >= 0)) {
             throw new IllegalArgumentException("a learning rate needs peak >= minimum >= 0 and warm-up steps >= 0, but"
                     + " found " + peak + ", " + minimum + " and " + warmupSteps);
+        }
+    }
+
+    private static void checkDecay(long decaySteps) {
+        if (decaySteps < 1) {
+            throw new IllegalArgumentException(
+                    "the decay of a learning rate must end at step 1 or later, but found " + decaySteps);
         }
     }
 }
