@@ -40,13 +40,18 @@ final class TrainedModel {
     /** Writes the model in Hugging Face layout, in the precision it was trained in. */
     void export(Path directory) {
         try (Checkpoint weights = Checkpoint.open(checkpoint)) {
-            DataType type = run.engine().settings().floatType();
-            List<NamedTensor> tensors = ModelTensors.of(weights.model()).entrySet().stream()
-                    .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), type,
-                            target -> weights.read(tensor.getKey(), tensor.getValue(), type, target)))
-                    .toList();
-            HuggingFaceModel.write(directory, weights.model(), tensors);
+            export(weights, directory);
         }
+    }
+
+    /** Writes the model of a checkpoint in Hugging Face layout, in the precision it was trained in. */
+    static void export(Checkpoint weights, Path directory) {
+        DataType type = weights.floatType();
+        List<NamedTensor> tensors = ModelTensors.of(weights.model()).entrySet().stream()
+                .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), type,
+                        target -> weights.read(tensor.getKey(), tensor.getValue(), type, target)))
+                .toList();
+        HuggingFaceModel.write(directory, weights.model(), tensors);
     }
 
     /** Has the model write on from the beginning of a text it was trained on. */

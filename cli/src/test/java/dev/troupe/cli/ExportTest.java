@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,65 @@ class ExportTest {
         for (String key : List.of("GPT2LMHeadModel", "n_layer", "n_embd", "n_head", "n_positions", "vocab_size",
                 "tie_word_embeddings", "gelu_new")) {
             assertTrue(config.contains(key), config);
+        }
+    }
+
+    /** Whatever grid a checkpoint was written on, its model is the one that its run would have ended with. */
+    @ParameterizedTest
+    @CsvSource({"float64, 1, 1, 1, 0", "float64, 2, 2, 1, 0", "float32, 2, 1, 2, 3"})
+    void shouldExportAnyCheckpoint(String precision, int pipeline, int tensor, int data, int zero) throws IOException {
+        Golden golden = Golden.named(Golden.TIED);
+        List<String> grid = List.of("engine.kind=reference", "training.precision=" + precision,
+                "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
+                "training.zero=" + zero, "training.microbatch-size=1", "training.checkpoint-every=1",
+                "training.keep-checkpoints=0");
+        List<String> settings = golden.settings("training.steps=3");
+        settings.addAll(grid);
+        Path run = train("run", settings);
+        List<String> shorter = golden.settings("training.steps=1");
+        shorter.addAll(grid);
+        Path begun = train("begun", shorter);
+        Path newest = directory.resolve("newest");
+        Execution exported = export(run, newest).requireDone();
+        assertTrue(exported.output().contains("the model after 3 steps"), exported.output());
+        assertSameModel(run.resolve("model"), newest);
+        Path early = directory.resolve("early");
+        export(run, early, "--step", "1").requireDone();
+        assertSameModel(begun.resolve("model"), early);
+        Path named = directory.resolve("named");
+        export(run.resolve("checkpoints/step-000001"), named).requireDone();
+        assertSameModel(early, named);
+        export(run, newest).requireRefused(newest + " is in use");
+    }
+
+    @Test
+    void shouldNameACheckpointThatIsDamagedOrNotThere() throws IOException {
+        Path run = train("run", Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=2",
+                "training.checkpoint-every=1"));
+        Path out = directory.resolve("out");
+        export(run, out, "--step", "5").requireRefused("no checkpoint after 5 steps", "after 1, 2");
+        export(run.resolve("checkpoints/step-000001"), out, "--step", "1").requireRefused("is a checkpoint already");
+        export(directory.resolve("gone"), out).requireRefused("there is no directory " + directory.resolve("gone"));
+        Path part = run.resolve("checkpoints/step-000002/rank-000.safetensors");
+        byte[] bytes = Files.readAllBytes(part);
+        bytes[bytes.length - 1] ^= 1;
+        Files.write(part, bytes);
+        export(run, out, "--step", "2").requireRefused(part.getFileName().toString());
+        assertTrue(Files.notExists(out));
+        Execution passedOver = export(run, out).requireDone();
+        assertTrue(passedOver.output().contains("Passed over a checkpoint: "), passedOver.output());
+        assertTrue(passedOver.output().contains("the model after 1 steps"), passedOver.output());
+    }
+
+    private static Execution export(Path from, Path out, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("export", from.toString(), "--out", out.toString()));
+        arguments.addAll(List.of(more));
+        return Execution.of(arguments);
+    }
+
+    private static void assertSameModel(Path expected, Path found) throws IOException {
+        for (String file : List.of("config.json", "model.safetensors")) {
+            assertEquals(-1, Files.mismatch(expected.resolve(file), found.resolve(file)), file);
         }
     }
 

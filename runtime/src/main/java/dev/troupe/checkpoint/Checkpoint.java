@@ -6,6 +6,7 @@ import dev.troupe.machine.LossScale;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
+import dev.troupe.weights.StoredType;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.io.IOException;
@@ -98,6 +99,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return checkpoints == null || checkpoints.getParent() == null ? absolute : checkpoints.getParent();
     }
 
+    /** Where the checkpoint of a run after so many steps is, or would be. */
+    public static Path after(long steps, Path runDirectory) {
+        return CheckpointFolder.of(runDirectory).whole(steps);
+    }
+
     /** How many steps lie behind the newest checkpoint of a run's directory; empty where it has none. */
     public static OptionalLong newestSteps(Path runDirectory) {
         return steps(runDirectory).findFirst();
@@ -156,6 +162,12 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     /** The shape of the model. */
     public ModelConfig model() {
         return manifest.model();
+    }
+
+    /** The type of the weights: float64 where they were trained so, else float32. */
+    public DataType floatType() {
+        return files.stream().flatMap(file -> file.tensors().values().stream())
+                .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
     }
 
     @Override
