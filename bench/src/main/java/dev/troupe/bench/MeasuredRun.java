@@ -170,7 +170,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         }
 
         @Override
-        public void onHeldOut(long stepsDone, double loss) {
+        public void onValidated(long stepsDone, double loss) {
             throw new IllegalStateException("a measured run looks at no held-out data");
         }
 

@@ -1,9 +1,12 @@
 package dev.troupe.cli;
 
+import dev.troupe.config.DataSpec;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.TrainingSpec;
 import dev.troupe.engine.Shape;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.run.PreparedRun;
+import dev.troupe.run.RunData;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanText;
 import dev.troupe.weights.ModelTensors;
@@ -28,8 +31,8 @@ final class Announcement {
                 model.tiedEmbeddings() ? ", tied embeddings" : "", parameters);
         output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
                 spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
-                spec.training().microbatchSize(),
-                spec.data().path().map(Object::toString).orElse("the built-in corpus"));
+                spec.training().microbatchSize(), run.data().name());
+        output.println(data(run));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
         run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
@@ -48,6 +51,7 @@ final class Announcement {
         output.println();
         output.println(MemoryTable.of(run.memory()));
         output.println();
+        run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
         if (run.resumes()) {
             output.println("Going on after step " + (run.stepsDone() - 1) + ".");
@@ -55,7 +59,28 @@ final class Announcement {
         output.flush();
     }
 
+    /** What there is to learn from, and to tell learning from memorizing. */
+    private static String data(PreparedRun run) {
+        RunData data = run.data();
+        TrainingSpec training = run.spec().training();
+        String epochs = run.spec().data().order() == DataSpec.Order.EPOCHS
+                ? String.format(Locale.ROOT, " in epochs of %,d sequences", data.batches().windowCount())
+                : "";
+        String validation = data.validationTokens() == 0
+                ? "none for validation: data.validation-fraction=0.05 or data.validation-path would say whether the model"
+                        + " learns or memorizes"
+                : String.format(Locale.ROOT, "%,d for validation, ", data.validationTokens())
+                        + data.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
+                                + " every " + count(training.validateEvery(), "step"))
+                                .orElse("which training.validate-every=0 leaves out");
+        return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
+    }
+
     private static String count(int number, String noun) {
-        return number + " " + noun + (number == 1 ? "" : "s");
+        return count(number, noun, "s");
+    }
+
+    private static String count(int number, String noun, String plural) {
+        return number + " " + noun + (number == 1 ? "" : plural);
     }
 }

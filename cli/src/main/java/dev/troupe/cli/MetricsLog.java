@@ -18,7 +18,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * {@code metrics.jsonl}: one JSON object for each committed step, and for each checkpoint that could not be written. Each
+ * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint that could
+ * not be written. Each
  * line is on its way to the disk at once.
  */
 final class MetricsLog implements AutoCloseable {
@@ -29,10 +30,12 @@ final class MetricsLog implements AutoCloseable {
 
     private final PatientFile lines;
     private long nextStep;
+    private long lastValidated;
 
-    private MetricsLog(PatientFile lines, long nextStep) {
+    private MetricsLog(PatientFile lines, long nextStep, long lastValidated) {
         this.lines = lines;
         this.nextStep = nextStep;
+        this.lastValidated = lastValidated;
     }
 
     /**
@@ -46,11 +49,15 @@ final class MetricsLog implements AutoCloseable {
             StringBuilder kept = new StringBuilder();
             String text = Files.exists(file) ? Files.readString(file) : "";
             long nextStep = 0;
+            long lastValidated = 0;
             for (String line : text.lines().toList()) {
                 JsonNode json = parse(line);
                 if (isBefore(json, stepsDone)) {
                     kept.append(line).append('\n');
                     nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
+                    if (json.has("validation_loss")) {
+                        lastValidated = Math.max(lastValidated, json.path("steps_done").asLong());
+                    }
                 }
             }
             if (!Files.exists(file) || !text.contentEquals(kept)) {
@@ -60,7 +67,7 @@ final class MetricsLog implements AutoCloseable {
             }
             return new MetricsLog(
                     new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
-                    nextStep);
+                    nextStep, lastValidated);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -126,8 +133,13 @@ final class MetricsLog implements AutoCloseable {
         return nextStep;
     }
 
-    /** Has no effect where the step has a line: it was committed by a coordinator that is gone, and by the next one again. */
-    void write(StepResult result, long tokens, double stepSeconds) {
+    /**
+     * Has no effect where the step has a line: it was committed by a coordinator that is gone, and by the next one again.
+     *
+     * @param dataEpochs
+     *            how often the run has gone through its data, this step included
+     */
+    void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
         if (result.step() < nextStep) {
             return;
         }
@@ -151,6 +163,7 @@ final class MetricsLog implements AutoCloseable {
             json.writeNumberField("data", result.traffic().data());
             json.writeEndObject();
             json.writeNumberField("tokens_per_second", tokens / stepSeconds);
+            json.writeNumberField("data_epochs", dataEpochs);
             json.writeNumberField("loss_scale", result.lossScale());
             json.writeBooleanField("skipped", result.skipped());
             json.writeNumberField("time_ms", System.currentTimeMillis());
@@ -159,6 +172,17 @@ final class MetricsLog implements AutoCloseable {
             throw new UncheckedIOException(impossible);
         }
         lines.addLine(line.toString());
+    }
+
+    /**
+     * The validation loss of the weights after so many steps. Has no effect where it has a line: a coordinator that is gone wrote
+     * it, and the next one measured again, to the same bits.
+     */
+    void writeValidated(long stepsDone, double loss) {
+        if (stepsDone > lastValidated) {
+            lastValidated = stepsDone;
+            lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("validation_loss", loss).toString());
+        }
     }
 
     /** So many steps lay behind, as they would behind the checkpoint. */

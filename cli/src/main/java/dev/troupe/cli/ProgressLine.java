@@ -37,7 +37,13 @@ final class ProgressLine {
         shownNanos = startNanos - PLAIN_NANOS;
     }
 
-    void show(long stepsDone, double loss, double tokensPerSecond) {
+    /**
+     * Shows a step, now and then.
+     *
+     * @param more
+     *            what to say after the usual; may be empty
+     */
+    void show(long stepsDone, double loss, double tokensPerSecond, String more) {
         long now = clock.getAsLong();
         boolean isLast = stepsDone == stepCount;
         if (!isLast && now - shownNanos < (isTerminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
@@ -46,7 +52,8 @@ final class ProgressLine {
         shownNanos = now;
         double secondsPerStep = (now - startNanos) / 1e9 / (stepsDone - firstStep);
         String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s   %s left", stepsDone,
-                stepCount, loss, tokensPerSecond, duration(Math.round(secondsPerStep * (stepCount - stepsDone))));
+                stepCount, loss, tokensPerSecond, duration(Math.round(secondsPerStep * (stepCount - stepsDone))))
+                + more;
         if (isTerminal) {
             output.print('\r' + line + " ".repeat(Math.max(0, shownLength - line.length())));
             shownLength = line.length();

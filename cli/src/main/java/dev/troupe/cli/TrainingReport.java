@@ -3,6 +3,8 @@ package dev.troupe.cli;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cluster.NodeStatus;
+import dev.troupe.config.DataSpec;
+import dev.troupe.data.Batches;
 import dev.troupe.machine.Notice;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
@@ -33,11 +35,13 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private final EventsFile events;
     private final Notices notices = new Notices();
     private List<Double> earlierStepSeconds = List.of();
+    private final Batches batches;
+    private final boolean showsEpochs;
 
     // Written by the coordinator's thread, read by the main thread once the run is over.
     private volatile double firstLoss = Double.NaN;
     private volatile double lastLoss = Double.NaN;
-    private volatile double heldOutLoss = Double.NaN;
+    private volatile double validationLoss = Double.NaN;
     private volatile Path lastCheckpoint;
 
     private TrainingReport(PreparedRun run, RunDirectory directory, PrintStream output,
@@ -49,6 +53,8 @@ final class TrainingReport implements RunListener, AutoCloseable {
         this.events = new EventsFile(directory.path(), this::say);
         this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
         this.vocabularySize = run.model().vocabularySize();
+        this.batches = run.batches();
+        this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
         this.progress = new ProgressLine(output, isTerminal(), Math.max(run.stepsDone(), this.metrics.nextStep()),
                 run.spec().training().steps(), System::nanoTime);
     }
@@ -97,7 +103,8 @@ final class TrainingReport implements RunListener, AutoCloseable {
             firstLoss = result.loss();
         }
         lastLoss = result.loss();
-        metrics.write(result, tokensPerStep, seconds);
+        double epochs = batches.epochs(result.step() + 1);
+        metrics.write(result, tokensPerStep, epochs, seconds);
         if (result.skipped()) {
             progress.end();
             output.printf(Locale.ROOT,
@@ -105,17 +112,19 @@ final class TrainingReport implements RunListener, AutoCloseable {
                     result.step(), result.lossScale());
         }
         double tokensPerSecond = tokensPerStep / seconds;
-        progress.show(result.step() + 1, result.loss(), tokensPerSecond);
+        progress.show(result.step() + 1, result.loss(), tokensPerSecond,
+                showsEpochs ? String.format(Locale.ROOT, "   %.2f epochs of the data", epochs) : "");
         status.accept(
                 before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(), tokensPerSecond,
                         notices.lasting())));
     }
 
     @Override
-    public void onHeldOut(long stepsDone, double loss) {
-        heldOutLoss = loss;
+    public void onValidated(long stepsDone, double loss) {
+        validationLoss = loss;
+        metrics.writeValidated(stepsDone, loss);
         progress.end();
-        output.printf(Locale.ROOT, "after %d steps: loss %.4f on held-out data%n", stepsDone, loss);
+        output.printf(Locale.ROOT, "after %d steps: validation loss %.4f%n", stepsDone, loss);
     }
 
     @Override
@@ -193,7 +202,9 @@ final class TrainingReport implements RunListener, AutoCloseable {
         if (!Double.isNaN(firstLoss)) {
             output.printf(Locale.ROOT, "The loss began at %.4f and ended at %.4f%s; guessing would have %.4f.%n",
                     firstLoss, lastLoss,
-                    Double.isNaN(heldOutLoss) ? "" : String.format(Locale.ROOT, ", %.4f on held-out data", heldOutLoss),
+                    Double.isNaN(validationLoss)
+                            ? ""
+                            : String.format(Locale.ROOT, ", the validation loss at %.4f", validationLoss),
                     Math.log(vocabularySize));
         }
         output.printf(Locale.ROOT, "After %d steps: %s (the model), %s (every step), %s (to go on from)%n",

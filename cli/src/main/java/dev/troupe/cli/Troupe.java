@@ -7,12 +7,13 @@ import picocli.CommandLine.ParameterException;
 
 /**
  * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch}, {@code node}, {@code status},
- * {@code doctor}, {@code keys}, {@code completion}.
+ * {@code tokenize}, {@code export}, {@code doctor}, {@code keys}, {@code completion}.
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
-        ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class, MediaDriverCommand.class,
-        DoctorCommand.class, KeysCommand.class, CompletionCommand.class}, description = {
+        ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
+        TokenizeCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class, KeysCommand.class,
+        CompletionCommand.class}, description = {
                 "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
 public final class Troupe implements Runnable {
@@ -48,6 +49,6 @@ public final class Troupe implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status, doctor, keys or completion");
+                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status, tokenize, export, doctor, keys or completion");
     }
 }

@@ -103,10 +103,14 @@ class ClusterTest {
         writeWith(hostOfB, tensor > 1 ? ", ranks = [0]" : "", tensor > 1 ? ", ranks = [1]" : "");
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=3",
                 "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
-                "training.microbatch-size=1");
+                "training.microbatch-size=1", "data.validation-fraction=0.3", "training.validate-every=2",
+                "training.validation-microbatches=2");
         Execution.of(arguments(List.of("launch", config.toString()), "several", settings)).requireDone();
         Execution.of(arguments(List.of("train", config.toString()), "one", settings)).requireDone();
         assertEquals(RunFiles.results(directory.resolve("one")), RunFiles.results(directory.resolve("several")));
+        assertEquals(1, RunFiles.validations(directory.resolve("one")).size());
+        assertEquals(RunFiles.validations(directory.resolve("one")),
+                RunFiles.validations(directory.resolve("several")));
         assertArrayEquals(RunFiles.exportedBytes(directory.resolve("one")),
                 RunFiles.exportedBytes(directory.resolve("several")));
     }

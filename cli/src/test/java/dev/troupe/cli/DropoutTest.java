@@ -66,17 +66,17 @@ class DropoutTest {
     }
 
     @Test
-    void shouldDropNothingOutOfHeldOutData() {
-        assertEquals(heldOut("none", "training.dropout=0"), heldOut("half", "training.dropout=0.5"));
+    void shouldDropNothingOutOfWhatItValidatesOn() {
+        assertEquals(validated("none", "training.dropout=0"), validated("half", "training.dropout=0.5"));
     }
 
-    /** What is said of held-out data by a run whose weights stay as they are. */
-    private List<String> heldOut(String name, String dropout) {
+    /** What validation says of a run whose weights stay as they are. */
+    private List<String> validated(String name, String dropout) {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1",
                 "training.validate-every=1", "data.validation-fraction=0.3", "training.microbatch-size=1",
                 "parallel.pipeline=2", "training.learning-rate.peak=1e-30", dropout);
         List<String> lines = Execution.train(directory.resolve(name), settings).requireDone().output().lines()
-                .filter(line -> line.startsWith("after 1 steps: loss")).toList();
+                .filter(line -> line.startsWith("after 1 steps: validation loss")).toList();
         assertEquals(1, lines.size());
         return lines;
     }

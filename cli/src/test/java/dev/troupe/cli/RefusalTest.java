@@ -159,7 +159,7 @@ class RefusalTest {
     void shouldRefuseDataThatCannotBeRead() throws IOException {
         Path gone = directory.resolve("gone.txt");
         Execution.train(out, List.of("data.path=" + gone)).requireRefused(gone + "", "no such file");
-        Execution.train(out, List.of("data.path=" + directory)).requireRefused(directory + "", "directory");
+        Execution.train(out, List.of("data.path=" + directory)).requireRefused(directory + "", "folder");
         Path empty = Files.createFile(directory.resolve("empty.txt"));
         Execution.train(out, List.of("data.path=" + empty)).requireRefused(empty + " is empty");
         Path emptyTokens = Files.createFile(directory.resolve("empty.bin"));
@@ -184,6 +184,39 @@ class RefusalTest {
         Execution.train(out, List.of("data.path=" + golden.tokens())).requireRefused("model.vocabulary-size", ".bin");
         Execution.train(out, List.of("data.path=" + golden.tokens(), "model.vocabulary-size=63"))
                 .requireRefused("is 63", "0 to 62");
+    }
+
+    @Test
+    void shouldRefuseNamesThatLeadToNoCorpus() throws IOException {
+        Path glob = directory.resolve("*.txt");
+        Execution.train(out, List.of("data.path=" + glob)).requireRefused("is called " + glob);
+        Path text = Files.writeString(directory.resolve("a.txt"), "text ".repeat(100));
+        Golden golden = Golden.named(Golden.TIED);
+        Execution.train(out, List.of("data.path=[\"" + text + "\", \"" + golden.tokens() + "\"]",
+                "model.vocabulary-size=64")).requireRefused(text + " and " + golden.tokens(), "troupe tokenize");
+        Execution.train(out, golden.settings("data.validation-path=" + text)).requireRefused(
+                "both be text or both be tokens",
+                text + "");
+        Path brief = Files.writeString(directory.resolve("short.txt"), "short");
+        Execution.train(out, List.of("data.path=" + text, "data.validation-path=" + brief))
+                .requireRefused(brief + " has 5 tokens");
+    }
+
+    @Test
+    void shouldRefuseToTokenizeOver() throws IOException {
+        Path text = Files.writeString(directory.resolve("a.txt"), "text");
+        Path tokens = Files.writeString(directory.resolve("a.bin"), "tokens");
+        tokenize("bytes", tokens, text).requireRefused(tokens + " is there already");
+        assertEquals("tokens", Files.readString(tokens));
+        tokenize("words", directory.resolve("b.bin"), text).requireRefused("bytes or gpt2", "words");
+        tokenize("gpt2", directory.resolve("b"), text).requireRefused("--out must end in .bin");
+        tokenize("gpt2", directory.resolve("b.bin"), tokens).requireRefused(tokens + " holds tokens already");
+        tokenize("gpt2", directory.resolve("b.bin"), directory.resolve("gone"))
+                .requireRefused("gone: there is no such file");
+    }
+
+    private static Execution tokenize(String tokenizer, Path target, Path text) {
+        return Execution.of(List.of("tokenize", "--tokenizer", tokenizer, "--out", target.toString(), text.toString()));
     }
 
     @Test

@@ -198,7 +198,7 @@ class ResumeTest {
     private record StopAfterTwo(AtomicReference<TrainingRun> training, MetricsLog metrics) implements RunListener {
         @Override
         public void onStep(StepResult result, double seconds) {
-            metrics.write(result, 1, seconds);
+            metrics.write(result, 1, 0, seconds);
             if (result.step() == 1) {
                 training.get().stop();
             }

@@ -50,9 +50,18 @@ final class RunFiles {
         }).toArray();
     }
 
+    /** The lines of {@code metrics.jsonl} that have a validation loss. */
+    static List<String> validations(Path run) {
+        return lines(run, "\"validation_loss\":");
+    }
+
     private static List<String> lines(Path run) {
+        return lines(run, "\"step\":");
+    }
+
+    private static List<String> lines(Path run, String field) {
         try {
-            return Files.readAllLines(run.resolve("metrics.jsonl")).stream().filter(line -> line.contains("\"step\":"))
+            return Files.readAllLines(run.resolve("metrics.jsonl")).stream().filter(line -> line.contains(field))
                     .toList();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);

@@ -23,6 +23,8 @@ public final class RunSpecReader {
     // What the transport numbers.
     static final int MOST_RANKS_IN_ALL = 65536;
     private static final int MOST_ZERO = 3;
+    // Their plan is made and checked as a whole, like that of a step.
+    private static final int MOST_VALIDATION_MICROBATCHES = 65536;
     private static final int MOST_CREDITS = 1024;
     static final int MOST_THREADS = 1024;
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
@@ -89,12 +91,30 @@ public final class RunSpecReader {
     }
 
     private DataSpec data() {
-        Path path = values.path("data.path", Set.of("", BUILT_IN));
+        List<Path> paths = values.paths("data.path", Set.of("", BUILT_IN));
+        List<Path> validationPaths = values.paths("data.validation-path", Set.of(""));
         double validationFraction = values.decimal("data.validation-fraction", Range.FRACTION);
-        boolean isDefaultOfBuiltIn = path != null && !values.isGiven("data.validation-fraction");
-        return new DataSpec(Optional.ofNullable(path), values.word("data.tokenizer", DataSpec.Tokenizer.class, ""),
+        boolean isGiven = values.isGiven("data.validation-fraction");
+        if (!validationPaths.isEmpty() && isGiven && validationFraction > 0) {
+            values.report("data.validation-fraction",
+                    "0 beside data.validation-path, which names what is for validation",
+                    "" + validationFraction, "take one of them away");
+        }
+        // The default is that of the built-in corpus.
+        boolean isWhole = !isGiven && !(paths.isEmpty() && validationPaths.isEmpty());
+        return new DataSpec(paths, values.word("data.tokenizer", DataSpec.Tokenizer.class, ""), cache(),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
-                isDefaultOfBuiltIn ? 0 : validationFraction);
+                isWhole ? 0 : validationFraction, validationPaths);
+    }
+
+    private String cache() {
+        Path folder = values.path("data.cache", Set.of("", DataSpec.CACHE_OF_USER, DataSpec.NO_CACHE));
+        if (folder != null) {
+            return folder.toString();
+        }
+        return values.sound("data.cache")
+                ? values.text("data.cache", NOT_EMPTY, "auto, none or a folder")
+                : DataSpec.CACHE_OF_USER;
     }
 
     private ModelSpec model(DataSpec data) {
@@ -132,7 +152,7 @@ public final class RunSpecReader {
         if (!values.sound("model.vocabulary-size", "data.path", "data.tokenizer", "model.from")) {
             return size;
         }
-        if (data.isTokenFile()) {
+        if (data.namesTokenFiles()) {
             if (size == 0) {
                 values.report("model.vocabulary-size", "the number of token ids, which a .bin file does not say", "0",
                         "set it, or model.from");
@@ -175,6 +195,7 @@ public final class RunSpecReader {
                 values.decimal("training.gradient-clip", Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX),
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
+                values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
                 values.integer("training.zero", 0, MOST_ZERO),
                 values.word("training.recompute", TrainingSpec.Recompute.class, ""),
                 values.decimal("training.dropout", Range.FRACTION), optimizer(),

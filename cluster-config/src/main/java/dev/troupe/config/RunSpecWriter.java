@@ -65,11 +65,13 @@ final class RunSpecWriter {
     }
 
     private void data(DataSpec data) {
-        word("path", data.path().map(Path::toString).orElse(RunSpecReader.BUILT_IN));
+        paths("path", data.paths(), RunSpecReader.BUILT_IN);
         word("tokenizer", data.tokenizer().word());
+        word("cache", data.cache());
         word("order", data.order().word());
         plain("seed", data.seed());
         plain("validation-fraction", data.validationFraction());
+        paths("validation-path", data.validationPaths(), "");
     }
 
     private void training(TrainingSpec training) {
@@ -83,6 +85,7 @@ final class RunSpecWriter {
         plain("checkpoint-every", training.checkpointEvery());
         plain("keep-checkpoints", training.keepCheckpoints());
         plain("validate-every", training.validateEvery());
+        plain("validation-microbatches", training.validationMicrobatches());
         plain("zero", training.zero());
         word("recompute", training.recompute().word());
         plain("dropout", training.dropout());
@@ -175,6 +178,14 @@ final class RunSpecWriter {
         word("certificate", tls.certificate().toString());
         word("key", tls.key().toString());
         word("authority", tls.authority().toString());
+    }
+
+    private void paths(String key, List<Path> paths, String none) {
+        if (paths.size() > 1) {
+            plain(key, paths.stream().map(path -> ConfigUtil.quoteString(path.toString())).toList());
+        } else {
+            word(key, paths.isEmpty() ? none : paths.getFirst().toString());
+        }
     }
 
     private static String duration(Duration duration) {

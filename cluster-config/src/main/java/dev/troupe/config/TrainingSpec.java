@@ -14,7 +14,8 @@ import java.util.Objects;
  * @param gradientClip greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery steps between checkpoints; 0: none but the last
  * @param keepCheckpoints the newest checkpoints of a run that stay; 0: all
- * @param validateEvery steps between measurements of the held-out loss; 0: none
+ * @param validateEvery steps between measurements of the validation loss; 0: none
+ * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
  * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
  *            optimizer state; 2 gradients too; 3 weights too
  * @param recompute what is not kept of a forward but computed again in the backward
@@ -24,7 +25,8 @@ import java.util.Objects;
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, int keepCheckpoints,
-        int validateEvery, int zero, Recompute recompute, double dropout, OptimizerSpec optimizer,
+        int validateEvery, int validationMicrobatches, int zero, Recompute recompute, double dropout,
+        OptimizerSpec optimizer,
         LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */

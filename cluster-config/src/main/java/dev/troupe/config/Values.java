@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
@@ -274,6 +275,31 @@ final class Values {
             report(key, "a path", "");
             return null;
         }
+    }
+
+    /** Returns the paths of a list, or the one that stands alone, made absolute; none where that stands for none. */
+    List<Path> paths(String key, Set<String> none) {
+        if (!(value(key) instanceof ConfigList list)) {
+            return Optional.ofNullable(path(key, none)).stream().toList();
+        }
+        List<Path> paths = new ArrayList<>();
+        for (ConfigValue element : list) {
+            String text = text(element);
+            try {
+                if (text == null || none.contains(text)) {
+                    report(key, "a path, or a list of one or more", "");
+                    return List.of();
+                }
+                paths.add(Path.of(text).toAbsolutePath());
+            } catch (InvalidPathException noPath) {
+                report(key, "a path, or a list of one or more", "");
+                return List.of();
+            }
+        }
+        if (paths.isEmpty()) {
+            report(key, "a path, or a list of one or more", "");
+        }
+        return paths;
     }
 
     /** Returns a size, or 0 where that stands there. */

@@ -275,6 +275,21 @@ class RefusalTest {
     }
 
     @Test
+    void shouldRefuseTwoWaysToValidate() {
+        assertEquals("data.validation-fraction (-s): expected 0 beside data.validation-path, which names what is for"
+                + " validation, found 0.1; take one of them away.",
+                refusal(Optional.empty(), List.of("data.validation-path=v.txt", "data.validation-fraction=0.1")));
+    }
+
+    @Test
+    void shouldRefuseAListThatNamesNoPath() {
+        for (String list : List.of("[]", "[a, built-in]", "[[a]]")) {
+            assertTrue(refusal(Optional.empty(), List.of("data.path=" + list))
+                    .startsWith("data.path (-s): expected a path, or a list of one or more, found ["));
+        }
+    }
+
+    @Test
     void shouldRefuseAStablePartThatEndsOutsideTheDecay() {
         List<String> wsd = List.of("training.learning-rate.schedule=wsd", "training.learning-rate.warmup-steps=20",
                 "training.learning-rate.decay-steps=200");

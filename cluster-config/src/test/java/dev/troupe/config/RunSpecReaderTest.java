@@ -24,10 +24,11 @@ class RunSpecReaderTest {
             "model.hidden=96",
             "model.heads=6", "model.sequence-length=24", "model.vocabulary-size=300", "model.tie-embeddings=false",
             "data.path=/tmp/some \"text\"\\.txt", "data.order=sequential", "data.seed=-9007199254740993",
-            "data.validation-fraction=0.125", "training.steps=7", "training.global-batch-size=12",
+            "data.validation-fraction=0.125", "data.cache=/tmp/cache", "data.validation-path=", "training.steps=7",
+            "training.global-batch-size=12",
             "training.microbatch-size=3", "training.seed=42", "training.precision=float64", "training.loss-scale=1024",
             "training.gradient-clip=0.5", "training.checkpoint-every=2", "training.keep-checkpoints=5",
-            "training.validate-every=3",
+            "training.validate-every=3", "training.validation-microbatches=9",
             "training.recompute=full", "training.dropout=0.1",
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01", "training.learning-rate.schedule=constant",
@@ -53,8 +54,9 @@ class RunSpecReaderTest {
     @Test
     void shouldReadTheDocumentedDefaults() {
         RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(8, 128, 4, 128, 256, true),
-                new DataSpec(Optional.empty(), DataSpec.Tokenizer.BYTES, DataSpec.Order.RANDOM, 1, 0.05),
-                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0, 2, 50, 0,
+                new DataSpec(List.of(), DataSpec.Tokenizer.BYTES, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
+                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0, 2, 50, 16,
+                        0,
                         TrainingSpec.Recompute.NONE, 0,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
@@ -70,10 +72,10 @@ class RunSpecReaderTest {
     @Test
     void shouldReadEveryKey() {
         RunSpec expected = new RunSpec("other.run_2", new ModelSpec.Described(6, 96, 6, 24, 300, false),
-                new DataSpec(Optional.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES,
-                        DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125),
+                new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES, "/tmp/cache",
+                        DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
-                        new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, 5, 3, 2,
+                        new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, 5, 3, 9, 2,
                         TrainingSpec.Recompute.FULL, 0.1,
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
@@ -98,6 +100,7 @@ class RunSpecReaderTest {
         assertReadsBack(List.of("data.tokenizer=gpt2"));
         assertReadsBack(List.of("data.path=tokens.bin", "model.vocabulary-size=64"));
         assertReadsBack(List.of("training.steps=5"));
+        assertReadsBack(List.of("data.path=[a.txt, \"b c/*.txt\"]", "data.validation-path=[v, w]", "data.cache=none"));
     }
 
     @Test
@@ -128,7 +131,7 @@ class RunSpecReaderTest {
     @Test
     void shouldTakeNoTokenizerForATokenFile() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of("data.path=a.bin", "model.vocabulary-size=64"));
-        assertTrue(run.data().isTokenFile());
+        assertTrue(run.data().namesTokenFiles());
         assertEquals(64, assertInstanceOf(ModelSpec.Described.class, run.model()).vocabularySize());
     }
 
@@ -140,8 +143,25 @@ class RunSpecReaderTest {
     }
 
     @Test
+    void shouldTakeAnotherCorpusForValidationInPlaceOfAFraction() {
+        for (String path : List.of("data.path=", "data.path=a.txt")) {
+            DataSpec data = RunSpecReader.read(Optional.empty(), List.of(path, "data.validation-path=v.txt")).data();
+            assertEquals(List.of(Path.of("v.txt").toAbsolutePath()), data.validationPaths());
+            assertEquals(0, data.validationFraction());
+        }
+    }
+
+    @Test
+    void shouldReadAListOfPaths() {
+        DataSpec data = RunSpecReader.read(Optional.empty(), List.of("data.path=[b.bin, \"a/*.bin\"]",
+                "model.vocabulary-size=64")).data();
+        assertEquals(List.of(Path.of("b.bin").toAbsolutePath(), Path.of("a/*.bin").toAbsolutePath()), data.paths());
+        assertTrue(data.namesTokenFiles());
+    }
+
+    @Test
     void shouldTakeTheBuiltInCorpusForAnEmptyPath() {
-        assertEquals(Optional.empty(), RunSpecReader.read(Optional.empty(), List.of("data.path=")).data().path());
+        assertEquals(List.of(), RunSpecReader.read(Optional.empty(), List.of("data.path=")).data().paths());
     }
 
     @Test
@@ -175,7 +195,7 @@ class RunSpecReaderTest {
                 """);
         RunSpec run = RunSpecReader.read(Optional.of(file), List.of("model.layers=9"));
         assertEquals(9, run.training().steps());
-        assertEquals(Optional.of(Path.of("/corpora/built-in")), run.data().path());
+        assertEquals(List.of(Path.of("/corpora/built-in")), run.data().paths());
         assertEquals(1, run.data().seed());
     }
 

@@ -92,7 +92,7 @@ final class RunReports {
     void heldOut(long stepsDone, double loss) {
         if (stepsDone > lastHeldOut) {
             lastHeldOut = stepsDone;
-            listener.onHeldOut(stepsDone, loss);
+            listener.onValidated(stepsDone, loss);
         }
     }
 

@@ -17,7 +17,8 @@ import java.util.TreeMap;
 /** What must be the same on all nodes of a run, in words, so that a difference can be named. */
 final class Traits {
     /** What a node may have of its own: what it computes on, and where its machine keeps things. */
-    private static final List<String> OWN = List.of("engine.", "data.path", "model.from", "transport.directory",
+    private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
+            "model.from", "transport.directory",
             "cluster.tls.");
 
     private Traits() {
@@ -25,13 +26,13 @@ final class Traits {
 
     /**
      * The traits of a node: version, the run's directory, every key of the configuration that is not the node's own, and the
-     * certified plan and the first data, which follow from files too.
+     * certified plan, and the first data and how many there are, which follow from files too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> traits = new TreeMap<>();
         traits.put("version", version);
         traits.put("plan", digest(run.plan().training().plan().toCsv()));
-        traits.put("data", digest(firstMicrobatch(run)));
+        traits.put("data", digest(firstMicrobatch(run)) + ", " + run.data().tokens());
         traits.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         traits.put(Cast.STEPS_BEHIND, "" + run.stepsDone());
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");

@@ -122,7 +122,7 @@ public final class Comparison {
         return new RunSpec(base.name(), base.model(), base.data(),
                 new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
                         training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
-                        training.keepCheckpoints(), 0, training.zero(),
+                        training.keepCheckpoints(), 0, training.validationMicrobatches(), training.zero(),
                         training.recompute(), training.dropout(),
                         training.optimizer(),
                         training.learningRate()),

@@ -63,7 +63,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
             }
 
             @Override
-            public void onHeldOut(long stepsDone, double loss) {
+            public void onValidated(long stepsDone, double loss) {
                 throw new IllegalStateException("a comparison looks at no held-out data");
             }
 

@@ -1,7 +1,6 @@
 package dev.troupe.run;
 
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.config.DataSpec;
 import dev.troupe.config.LearningRateSpec;
 import dev.troupe.config.OptimizerSpec;
 import dev.troupe.config.LossScaleSpec;
@@ -10,11 +9,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.TrainingSpec;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.data.Batches;
-import dev.troupe.data.Corpus;
-import dev.troupe.data.Order;
-import dev.troupe.data.Split;
 import dev.troupe.data.Tokenizer;
-import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -50,15 +45,11 @@ import java.util.stream.Collectors;
  * <p>Thread rule: any thread may read it; close it when the run is over.
  */
 public final class PreparedRun implements AutoCloseable {
-    /** Microbatches of a look at held-out data: enough for two digits of a loss, few enough not to be felt. */
-    private static final int HELD_OUT_MICROBATCHES = 16;
-
     private final RunRequest request;
     private final EngineChoice engine;
     private final StartingPoint start;
     private final Set<Long> checkpointsFound;
-    private final Batches batches;
-    private final Optional<ValidationBatches> heldOut;
+    private final RunData data;
     private final TrainingPlan plan;
     private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
@@ -95,14 +86,8 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                         throw new RequestException(refusal);
                     });
-            Tokens tokens = openCorpus(spec.data());
-            Split split = Split.of(tokens, spec.data().validationFraction(), start.sequenceLength());
-            this.batches = new Batches(split.training(), order(spec.data()), spec.data().seed(),
-                    start.sequenceLength(), spec.training().globalBatchSize());
-            this.heldOut = spec.training().validateEvery() == 0
-                    ? Optional.empty()
-                    : split.validation().map(part -> new ValidationBatches(part, start.sequenceLength(),
-                            spec.training().microbatchSize(), HELD_OUT_MICROBATCHES));
+            this.data = new RunData(spec, request.builtInCorpus(), start.model(), start.sequenceLength());
+            files.add(data);
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
@@ -110,7 +95,7 @@ public final class PreparedRun implements AutoCloseable {
                             dropout(spec.training(), choice)),
                     spec.parallel().layout(), schedule(spec.parallel()), spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
-                    spec.parallel().virtualStages(), heldOut.map(ValidationBatches::microbatchCount).orElse(1),
+                    spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
@@ -120,7 +105,7 @@ public final class PreparedRun implements AutoCloseable {
                     ? EmulatedCosts.ofOperations(plan)
                     : costs);
             try (Engine sizes = engine.open()) {
-                this.memory = MemoryPlan.of(plan, sizes, heldOut.isPresent(), snapshots(), copied());
+                this.memory = MemoryPlan.of(plan, sizes, validation().isPresent(), snapshots(), copied());
             }
             MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
                     keepsCopies() ? request.ranksCopiedHere() : List.of());
@@ -152,23 +137,6 @@ public final class PreparedRun implements AutoCloseable {
     private static Schedule schedule(ParallelSpec parallel) {
         Schedule named = Schedules.named(parallel.schedule());
         return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
-    }
-
-    private Tokens openCorpus(DataSpec data) {
-        Tokenizer tokenizer = Tokenizer.named(data.tokenizer().word());
-        Corpus corpus = data.path().isPresent()
-                ? Corpus.open(data.path().get(), tokenizer)
-                : Corpus.ofText("the built-in corpus", request.builtInCorpus(), tokenizer);
-        files.add(corpus);
-        corpus.tokens().requireVocabulary(start.model().vocabularySize());
-        return corpus.tokens();
-    }
-
-    private static Order order(DataSpec data) {
-        return switch (data.order()) {
-            case RANDOM -> Order.RANDOM;
-            case SEQUENTIAL -> Order.SEQUENTIAL;
-        };
     }
 
     private static DataType floatType(TrainingSpec training) {
@@ -258,12 +226,18 @@ public final class PreparedRun implements AutoCloseable {
         return productType(spec().training());
     }
 
-    public Batches batches() {
-        return batches;
+    /** What the run learns from and is measured on. */
+    public RunData data() {
+        return data;
     }
 
-    public Optional<ValidationBatches> heldOut() {
-        return heldOut;
+    public Batches batches() {
+        return data.batches();
+    }
+
+    /** What the validation loss is measured on; empty where none is measured. */
+    public Optional<ValidationBatches> validation() {
+        return data.validation();
     }
 
     /** The weights the run starts from, and from a checkpoint the optimizer's state. */
@@ -296,9 +270,9 @@ public final class PreparedRun implements AutoCloseable {
 
     /** The tokenizer that turns samples back into text; empty where the data are bare tokens. */
     public Optional<Tokenizer> tokenizer() {
-        return spec().data().isTokenFile()
-                ? Optional.empty()
-                : Optional.of(Tokenizer.named(spec().data().tokenizer().word()));
+        return data.isText()
+                ? Optional.of(Tokenizer.named(spec().data().tokenizer().word()))
+                : Optional.empty();
     }
 
     /** What the tensors of a checkpoint take, whatever the layout: each weight once, and what the optimizer keeps of it. */
@@ -319,7 +293,8 @@ public final class PreparedRun implements AutoCloseable {
         return new RunOrder(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
                 lossScale(training.lossScale(), start.lossScale()),
-                heldOut.isPresent() ? training.validateEvery() : 0, leavesWeights() ? training.checkpointEvery() : 0,
+                validation().isPresent() ? training.validateEvery() : 0,
+                leavesWeights() ? training.checkpointEvery() : 0,
                 request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
                 recovers() ? spec().recovery().mostPerStep() : 0);
     }

@@ -23,8 +23,8 @@ public interface RunListener {
     default void onStep(StepResult result, double seconds) {
     }
 
-    /** The mean loss on held-out data after so many steps. */
-    default void onHeldOut(long stepsDone, double loss) {
+    /** The validation loss, the mean over all its microbatches, after so many steps. */
+    default void onValidated(long stepsDone, double loss) {
     }
 
     /** A checkpoint stands in a directory. */

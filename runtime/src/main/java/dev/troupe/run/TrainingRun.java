@@ -137,7 +137,7 @@ public final class TrainingRun {
             Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots, copies,
-                run.batches(), run.heldOut(), checkpoints(run, directory), gradients,
+                run.batches(), run.validation(), checkpoints(run, directory), gradients,
                 run.request().trace(), faults, run.rehearses());
     }
 

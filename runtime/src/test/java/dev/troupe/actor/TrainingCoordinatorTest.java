@@ -296,7 +296,7 @@ class TrainingCoordinatorTest {
         }
 
         @Override
-        public void onHeldOut(long stepsDone, double loss) {
+        public void onValidated(long stepsDone, double loss) {
             lines.add("held-out");
         }
 

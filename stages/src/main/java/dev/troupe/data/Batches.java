@@ -7,6 +7,10 @@ import java.util.Objects;
  * i = 0 .. B-1 give an offset o, with inputs {@code [o, o+S)} and targets {@code [o+1, o+S+1)}. The offset is a function of
  * (seed, k, i) alone, so it does not matter how the batch is divided into microbatches or over ranks. Any thread may
  * call it; nothing is allocated.
+ *
+ * <p>In epochs, sequence i of step k is number g = k B + i of the run: place g mod W of epoch g / W, where W is how many
+ * windows of S tokens with their targets there are. A batch that begins in one epoch of the data may end in the next: no
+ * window is left out, and none comes twice in an epoch. The tokens after the last whole window, fewer than S, are not seen.
  */
 public final class Batches {
     // Odd constants of the golden ratio and of MurmurHash3, so that neighbouring steps and sequences share no bits.
@@ -18,12 +22,14 @@ public final class Batches {
     private final long seed;
     private final int sequenceLength;
     private final int globalBatchSize;
+    private final long windowCount;
+    private final Permutation permutation;
 
     /**
      * Batches of a text.
      *
      * @param seed
-     *            of the random order; the sequential order has no use for it
+     *            of the random order and of that of epochs; the sequential order has no use for it
      * @throws DataException
      *             where there is not one sequence and the token after it
      */
@@ -38,6 +44,8 @@ public final class Batches {
         this.seed = seed;
         this.sequenceLength = sequenceLength;
         this.globalBatchSize = globalBatchSize;
+        this.windowCount = (tokens.length() - 1) / sequenceLength; // rounded down: the rest is no whole window
+        this.permutation = new Permutation(windowCount);
     }
 
     /** Tokens of one sequence, S. */
@@ -50,6 +58,16 @@ public final class Batches {
         return globalBatchSize;
     }
 
+    /** Windows of S tokens, each with the token after it, that do not overlap: W. */
+    public long windowCount() {
+        return windowCount;
+    }
+
+    /** How often so many steps go through the data, as the number of sequences they take over W. */
+    public double epochs(long steps) {
+        return (double) steps * globalBatchSize / windowCount;
+    }
+
     /** Where sequence {@code sequence} of a step begins in the text. */
     public long offset(long step, int sequence) {
         Objects.checkIndex(sequence, globalBatchSize);
@@ -57,12 +75,15 @@ public final class Batches {
             throw new IllegalArgumentException("a step must be at least 0, but found " + step);
         }
         return switch (order) {
-            case SEQUENTIAL -> {
-                long windowCount = (tokens.length() - 1) / sequenceLength;
-                yield (Math.multiplyExact(step, globalBatchSize) + sequence) % windowCount * sequenceLength;
+            case SEQUENTIAL -> number(step, sequence) % windowCount * sequenceLength;
+            case EPOCHS -> {
+                long number = number(step, sequence);
+                long key = Mixing.mix(Mixing.mix(seed) + number / windowCount * STEP_STRIDE);
+                yield permutation.at(key, number % windowCount) * sequenceLength;
             }
             case RANDOM -> {
-                long bits = mix(mix(mix(seed) + step * STEP_STRIDE) + sequence * SEQUENCE_STRIDE);
+                long bits = Mixing
+                        .mix(Mixing.mix(Mixing.mix(seed) + step * STEP_STRIDE) + sequence * SEQUENCE_STRIDE);
                 // The high half of the product maps 64 bits evenly onto the offsets 0 .. n-S-1.
                 yield Math.unsignedMultiplyHigh(bits, tokens.length() - sequenceLength);
             }
@@ -102,10 +123,8 @@ public final class Batches {
         }
     }
 
-    // The finalizer of SplitMix64 (Steele, Lea and Flood 2014): every bit of the result depends on every bit given.
-    private static long mix(long value) {
-        long bits = (value ^ value >>> 30) * 0xBF58476D1CE4E5B9L;
-        bits = (bits ^ bits >>> 27) * 0x94D049BB133111EBL;
-        return bits ^ bits >>> 31;
+    /** Sequences that come before this one in the run. */
+    private long number(long step, int sequence) {
+        return Math.multiplyExact(step, globalBatchSize) + sequence;
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.data;
 
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
 
 /** One token per UTF-8 byte. */
 public final class ByteTokenizer implements Tokenizer {
@@ -17,6 +18,11 @@ public final class ByteTokenizer implements Tokenizer {
     @Override
     public int vocabularySize() {
         return VOCABULARY_SIZE;
+    }
+
+    @Override
+    public OptionalInt endOfText() {
+        return OptionalInt.empty();
     }
 
     @Override

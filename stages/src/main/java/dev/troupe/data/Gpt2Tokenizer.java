@@ -6,6 +6,7 @@ import com.knuddels.jtokkit.api.EncodingType;
 import com.knuddels.jtokkit.api.IntArrayList;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
 
 /** The byte-pair encoding that GPT-2 was published with (jtokkit's {@code r50k_base}). */
 public final class Gpt2Tokenizer implements Tokenizer {
@@ -24,6 +25,11 @@ public final class Gpt2Tokenizer implements Tokenizer {
     @Override
     public int vocabularySize() {
         return VOCABULARY_SIZE;
+    }
+
+    @Override
+    public OptionalInt endOfText() {
+        return OptionalInt.of(END_OF_TEXT);
     }
 
     @Override

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Ids of two bytes each, in memory that grows and that no array limits. */
-final class IdBuffer {
+final class IdBuffer implements IdSink {
     private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final long FIRST_BYTES = 1 << 16;
@@ -14,17 +14,22 @@ final class IdBuffer {
     private MemorySegment memory = Arena.ofAuto().allocate(FIRST_BYTES);
     private long count;
 
-    /** Adds ids, each from 0 to 65535. */
-    void append(int[] ids) {
-        long needed = (count + ids.length) * Short.BYTES;
+    @Override
+    public void append(int[] ids) {
+        append(ids, ids.length);
+    }
+
+    @Override
+    public void append(int[] ids, int idCount) {
+        long needed = (count + idCount) * Short.BYTES;
         if (needed > memory.byteSize()) {
             // An arena of its own lets the old memory go as soon as nothing refers to it.
             MemorySegment larger = Arena.ofAuto().allocate(Math.max(needed, 2 * memory.byteSize()));
             MemorySegment.copy(memory, 0, larger, 0, count * Short.BYTES);
             memory = larger;
         }
-        for (int id : ids) {
-            memory.setAtIndex(TWO_BYTES, count++, (short) id);
+        for (int i = 0; i < idCount; i++) {
+            memory.setAtIndex(TWO_BYTES, count++, (short) ids[i]);
         }
     }
 

@@ -3,16 +3,23 @@ package dev.troupe.data;
 import java.util.Optional;
 
 /**
- * A corpus cut in two.
+ * What a model learns from, and what it is measured on.
  *
  * @param training
  *            what the model learns from
  * @param validation
- *            what is held out at the end, if anything is
+ *            what it is measured on and never learns, if anything is
  */
 public record Split(Tokens training, Optional<Tokens> validation) {
+    /** A corpus to learn from whole, and another for validation; each must have one sequence and the token after it. */
+    public static Split of(Tokens training, Tokens validation, int sequenceLength) {
+        training.requireSequence(sequenceLength);
+        validation.requireSequence(sequenceLength);
+        return new Split(training, Optional.of(validation));
+    }
+
     /**
-     * Holds out the last part of a corpus.
+     * Takes the last part of a corpus for validation.
      *
      * @param fraction
      *            of the tokens, rounded to a whole number of them; 0 for none
@@ -29,18 +36,18 @@ public record Split(Tokens training, Optional<Tokens> validation) {
         if (fraction == 0) {
             return new Split(all, Optional.empty());
         }
-        long heldOut = Math.round(all.length() * fraction);
-        long kept = all.length() - heldOut;
+        long validated = Math.round(all.length() * fraction);
+        long kept = all.length() - validated;
         long needed = sequenceLength + 1L;
-        if (heldOut < needed || kept < needed) {
+        if (validated < needed || kept < needed) {
             throw new DataException(
                     all.name() + " has " + all.length() + " tokens, of which data.validation-fraction = "
-                            + fraction + " leaves " + kept + " for training and " + heldOut
+                            + fraction + " leaves " + kept + " for training and " + validated
                             + " for validation, but one sequence of "
                             + sequenceLength + " needs " + needed
                             + " in either; change the fraction (0 for none) or use more text");
         }
         return new Split(all.part(all.name() + ", training part", 0, kept),
-                Optional.of(all.part(all.name() + ", validation part", kept, heldOut)));
+                Optional.of(all.part(all.name() + ", validation part", kept, validated)));
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.data;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -8,15 +9,24 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Consumer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.LongStream;
 
 /**
- * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, so that memory stays
- * bounded. Pieces end before white space that follows a letter, digit or mark, where GPT-2's pattern ends a word too:
- * the tokens are those of the whole text.
+ * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
+ * there are cores, and memory stays bounded. Pieces end before white space that follows a letter, mark, number, punctuation or
+ * symbol, where GPT-2's pattern ends a word too: the tokens are those of the whole text.
  */
 final class TextTokens {
-    private static final Sizes SIZES = new Sizes(1 << 20, 1 << 20, 1 << 24);
+    /** What is encoded at a time: enough to keep a core busy for some milliseconds, little enough to share a small text out. */
+    private static final Sizes SIZES = new Sizes(1 << 17, 1 << 17, 1 << 24);
+    private static final int PIECES_PER_THREAD = 4;
+    private static final int LONGEST_CHARACTER_BYTES = 4;
 
     private TextTokens() {
     }
@@ -39,50 +49,108 @@ final class TextTokens {
      *
      * @param name
      *            for messages
-     * @param utf8
-     *            the tokens refer to it where each byte is one
      * @throws DataException
      *             where it is not UTF-8
+     * @throws IOException
+     *             of the sink
      */
-    static Tokens encode(String name, MemorySegment utf8, Tokenizer tokenizer) {
-        return encode(name, utf8, tokenizer, SIZES);
+    static void encode(String name, MemorySegment utf8, Tokenizer tokenizer, IdSink sink) throws IOException {
+        encode(name, utf8, tokenizer, sink, SIZES);
     }
 
-    static Tokens encode(String name, MemorySegment utf8, Tokenizer tokenizer, Sizes sizes) {
-        return switch (tokenizer) {
+    static void encode(String name, MemorySegment utf8, Tokenizer tokenizer, IdSink sink, Sizes sizes)
+            throws IOException {
+        switch (tokenizer) {
             case ByteTokenizer _ -> {
-                decode(name, utf8, sizes.readBytes(), _ -> {
-                });
-                yield new Tokens(name, utf8, Byte.BYTES);
+                requireUtf8(name, utf8);
+                bytes(utf8, sink);
             }
             case Gpt2Tokenizer gpt2 -> {
-                IdBuffer ids = new IdBuffer();
-                Pieces pieces = new Pieces(sizes, piece -> ids.append(gpt2.encode(piece)));
-                decode(name, utf8, sizes.readBytes(), pieces::append);
-                pieces.flush();
-                yield new Tokens(name, ids.segment(), Short.BYTES);
+                try (Encoders encoders = new Encoders(gpt2, sink)) {
+                    Pieces pieces = new Pieces(sizes, encoders::encode);
+                    long wrong = decode(utf8, 0, utf8.byteSize(), sizes.readBytes(), pieces::append);
+                    if (wrong >= 0) {
+                        throw notUtf8(name, utf8, wrong);
+                    }
+                    pieces.flush();
+                    encoders.drain(0);
+                }
             }
-        };
+        }
     }
 
-    private static void decode(String name, MemorySegment utf8, int readBytes, Consumer<CharBuffer> sink) {
+    private static void bytes(MemorySegment utf8, IdSink sink) throws IOException {
+        int[] ids = new int[SIZES.readBytes()];
+        for (long from = 0; from < utf8.byteSize(); from += ids.length) {
+            int count = (int) Math.min(ids.length, utf8.byteSize() - from);
+            for (int i = 0; i < count; i++) {
+                ids[i] = Byte.toUnsignedInt(utf8.get(ValueLayout.JAVA_BYTE, from + i));
+            }
+            sink.append(ids, count);
+        }
+    }
+
+    /**
+     * Checks that a text is UTF-8, with as many threads as there are cores.
+     *
+     * @throws DataException
+     *             naming the first byte that is not
+     */
+    static void requireUtf8(String name, MemorySegment utf8) {
+        requireUtf8(name, utf8, 1 << 24);
+    }
+
+    static void requireUtf8(String name, MemorySegment utf8, int blockBytes) {
+        LongStream.range(0, Math.ceilDiv(utf8.byteSize(), blockBytes)).parallel().map(block -> {
+            long from = characterBegin(utf8, block * blockBytes);
+            long to = characterBegin(utf8, Math.min(utf8.byteSize(), (block + 1) * blockBytes));
+            try {
+                return decode(utf8, from, to, SIZES.readBytes(), _ -> {
+                });
+            } catch (IOException impossible) {
+                throw new IllegalStateException("nothing is written", impossible);
+            }
+        }).filter(position -> position >= 0).findFirst().ifPresent(position -> {
+            throw notUtf8(name, utf8, position);
+        });
+    }
+
+    /** The position, or a little before it where it is inside a character. */
+    private static long characterBegin(MemorySegment utf8, long position) {
+        long begin = position;
+        while (begin < utf8.byteSize() && begin > Math.max(0, position - LONGEST_CHARACTER_BYTES + 1)
+                && (utf8.get(ValueLayout.JAVA_BYTE, begin) & 0xC0) == 0x80) {
+            begin--;
+        }
+        return begin;
+    }
+
+    /** Takes some of the text. */
+    private interface Sink<T> {
+        void take(T part) throws IOException;
+    }
+
+    /** Hands on the characters of a part of the text; returns where the first byte is that is not UTF-8, or -1. */
+    private static long decode(MemorySegment utf8, long from, long to, int readBytes, Sink<CharBuffer> sink)
+            throws IOException {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
                 .onUnmappableCharacter(CodingErrorAction.REPORT);
         CharBuffer characters = CharBuffer.allocate(readBytes);
-        long position = 0;
+        long position = from;
         boolean last;
         do {
-            long count = Math.min(readBytes, utf8.byteSize() - position);
-            last = position + count == utf8.byteSize();
+            long count = Math.min(readBytes, to - position);
+            last = position + count == to;
             ByteBuffer bytes = utf8.asSlice(position, count).asByteBuffer();
             CoderResult result = decoder.decode(bytes, characters, last);
             position += bytes.position();
             if (result.isError()) {
-                throw notUtf8(name, utf8, position);
+                return position;
             }
-            sink.accept(characters.flip());
+            sink.take(characters.flip());
             characters.clear();
         } while (!last);
+        return -1;
     }
 
     private static DataException notUtf8(String name, MemorySegment utf8, long position) {
@@ -97,18 +165,57 @@ final class TextTokens {
                         .formatted(name, utf8.get(ValueLayout.JAVA_BYTE, position), position, line));
     }
 
+    /** Encodes pieces side by side, and hands their ids on in the order of the text. */
+    private static final class Encoders implements AutoCloseable {
+        private final Gpt2Tokenizer tokenizer;
+        private final IdSink sink;
+        private final int threads = Runtime.getRuntime().availableProcessors();
+        private final ExecutorService executor = Executors.newFixedThreadPool(threads,
+                Thread.ofPlatform().name("tokenizer-", 0).daemon().factory());
+        private final Deque<Future<int[]>> underWay = new ArrayDeque<>();
+
+        Encoders(Gpt2Tokenizer tokenizer, IdSink sink) {
+            this.tokenizer = tokenizer;
+            this.sink = sink;
+        }
+
+        void encode(String piece) throws IOException {
+            underWay.add(executor.submit(() -> tokenizer.encode(piece)));
+            drain(PIECES_PER_THREAD * threads);
+        }
+
+        /** Waits until no more than so many pieces are under way. */
+        void drain(int most) throws IOException {
+            while (underWay.size() > most) {
+                try {
+                    sink.append(underWay.remove().get());
+                } catch (ExecutionException failure) {
+                    throw new IllegalStateException("a tokenizer takes every text", failure.getCause());
+                } catch (InterruptedException interrupted) {
+                    Thread.currentThread().interrupt();
+                    throw new DataException("the text was not tokenized to its end: the thread was interrupted");
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            executor.shutdownNow();
+        }
+    }
+
     /** Gathers text and hands it on in pieces. */
     private static final class Pieces {
         private final Sizes sizes;
-        private final Consumer<String> sink;
+        private final Sink<String> sink;
         private final StringBuilder pending = new StringBuilder();
 
-        Pieces(Sizes sizes, Consumer<String> sink) {
+        Pieces(Sizes sizes, Sink<String> sink) {
             this.sizes = sizes;
             this.sink = sink;
         }
 
-        void append(CharBuffer characters) {
+        void append(CharBuffer characters) throws IOException {
             pending.append(characters);
             if (pending.length() < sizes.pieceChars()) {
                 return;
@@ -121,14 +228,14 @@ final class TextTokens {
                         : pending.length();
             }
             if (end > 0) {
-                sink.accept(pending.substring(0, end));
+                sink.take(pending.substring(0, end));
                 pending.delete(0, end);
             }
         }
 
-        void flush() {
+        void flush() throws IOException {
             if (!pending.isEmpty()) {
-                sink.accept(pending.toString());
+                sink.take(pending.toString());
                 pending.setLength(0);
             }
         }
@@ -136,13 +243,22 @@ final class TextTokens {
         private int lastWordEnd() {
             for (int end = pending.length() - 1; end > 0; end--) {
                 char after = pending.charAt(end);
-                char before = pending.charAt(end - 1);
-                if ((after == '\n' || after == ' ')
-                        && (before > ' ' && before < 0x7F || Character.isLetterOrDigit(before))) {
+                if ((after == '\n' || after == ' ') && endsWord(pending.charAt(end - 1))) {
                     return end;
                 }
             }
             return 0;
+        }
+
+        /** Whether a character is no white space by anybody's rule; one of a surrogate pair never is. */
+        private static boolean endsWord(char character) {
+            return switch (Character.getType(character)) {
+                case Character.CONTROL, Character.FORMAT, Character.PRIVATE_USE, Character.UNASSIGNED,
+                        Character.SPACE_SEPARATOR, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                    false;
+                case Character.SURROGATE -> Character.isLowSurrogate(character);
+                default -> true;
+            };
         }
     }
 }

@@ -1,7 +1,12 @@
 package dev.troupe.data;
 
+import java.util.OptionalInt;
+
 /** Turns text into token ids and back. Any thread may call it. */
 public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer {
+    /** The token that ends a document, where there is one. */
+    OptionalInt endOfText();
+
     /** The name that {@link #named} takes. */
     String name();
 

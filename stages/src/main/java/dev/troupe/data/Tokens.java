@@ -3,21 +3,39 @@ package dev.troupe.data;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
 
 /**
- * A sequence of token ids, or a part of one. Ids take one byte or two each, where they lie: in a mapped file or in
- * memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
+ * A sequence of token ids, or a part of one. Ids take one byte or two each, where they lie: in mapped files, one after the
+ * other, or in memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
  */
 public final class Tokens {
     private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final long CHECKED_AT_A_TIME = 1 << 22;
 
     private final String name;
-    private final MemorySegment ids;
+    private final Piece[] pieces;
+    /** The index of each piece's first id in the whole. */
+    private final long[] starts;
     private final int idBytes;
     private final long first;
     private final long length;
+
+    /**
+     * Ids that lie in one place.
+     *
+     * @param name
+     *            for messages
+     * @param ids
+     *            one byte or two each, unsigned and little-endian
+     */
+    record Piece(String name, MemorySegment ids) {
+    }
 
     /**
      * Ids in memory.
@@ -28,13 +46,29 @@ public final class Tokens {
      *            bytes of one id, 1 or 2, unsigned and little-endian
      */
     Tokens(String name, MemorySegment ids, int idBytes) {
-        this(name, ids, idBytes, 0, ids.byteSize() / idBytes);
+        this(name, List.of(new Piece(name, ids)), idBytes);
     }
 
-    private Tokens(String name, MemorySegment ids, int idBytes, long first, long length) {
+    /** The ids of several pieces, in their order. */
+    Tokens(String name, List<Piece> pieces, int idBytes) {
         this.name = name;
-        this.ids = ids;
+        this.pieces = pieces.toArray(Piece[]::new);
+        this.starts = new long[pieces.size()];
         this.idBytes = idBytes;
+        this.first = 0;
+        long end = 0;
+        for (int piece = 0; piece < starts.length; piece++) {
+            starts[piece] = end;
+            end += this.pieces[piece].ids().byteSize() / idBytes;
+        }
+        this.length = end;
+    }
+
+    private Tokens(String name, Tokens whole, long first, long length) {
+        this.name = name;
+        this.pieces = whole.pieces;
+        this.starts = whole.starts;
+        this.idBytes = whole.idBytes;
         this.first = first;
         this.length = length;
     }
@@ -51,18 +85,40 @@ public final class Tokens {
 
     /** One id. */
     public int at(long position) {
-        return id(first + Objects.checkIndex(position, length));
+        long index = first + Objects.checkIndex(position, length);
+        int piece = pieceOf(index);
+        return id(pieces[piece].ids(), index - starts[piece]);
     }
 
     /** Copies {@code count} ids from a position on into an array. */
     public void copy(long position, int[] target, int targetOffset, int count) {
         Objects.checkFromIndexSize(position, count, length);
+        if (count == 0) {
+            return;
+        }
+        int piece = pieceOf(first + position);
+        MemorySegment ids = pieces[piece].ids();
+        long at = first + position - starts[piece];
+        long end = ids.byteSize() / idBytes;
         for (int i = 0; i < count; i++) {
-            target[targetOffset + i] = id(first + position + i);
+            if (at == end) {
+                ids = pieces[++piece].ids();
+                at = 0;
+                end = ids.byteSize() / idBytes;
+            }
+            target[targetOffset + i] = id(ids, at++);
         }
     }
 
-    private int id(long index) {
+    private int pieceOf(long index) {
+        if (starts.length == 1) {
+            return 0;
+        }
+        int found = Arrays.binarySearch(starts, index);
+        return found >= 0 ? found : -found - 2; // the last that begins before it
+    }
+
+    private int id(MemorySegment ids, long index) {
         return idBytes == 1
                 ? Byte.toUnsignedInt(ids.get(ValueLayout.JAVA_BYTE, index))
                 : Short.toUnsignedInt(ids.getAtIndex(TWO_BYTES, index));
@@ -71,11 +127,11 @@ public final class Tokens {
     /** {@code count} ids from a position on, without a copy. */
     Tokens part(String partName, long position, long count) {
         Objects.checkFromIndexSize(position, count, length);
-        return new Tokens(partName, ids, idBytes, first + position, count);
+        return new Tokens(partName, this, first + position, count);
     }
 
     /**
-     * Checks every id against a vocabulary.
+     * Checks every id against a vocabulary, with as many threads as there are cores.
      *
      * @throws DataException
      *             naming the first id that it does not have
@@ -85,14 +141,37 @@ public final class Tokens {
         if (vocabularySize > largest) {
             return;
         }
-        for (long position = 0; position < length; position++) {
-            int id = id(first + position);
-            if (id >= vocabularySize) {
-                throw new DataException(name + ": token " + position + " is " + id + ", but the model's vocabulary has "
-                        + vocabularySize + " tokens, 0 to " + (vocabularySize - 1)
-                        + "; set model.vocabulary-size to " + (id + 1) + " or more, or use another file or tokenizer");
+        long blocks = Math.ceilDiv(length, CHECKED_AT_A_TIME);
+        OptionalLong beyond = LongStream.range(0, blocks).parallel()
+                .map(block -> firstBeyond(vocabularySize, block * CHECKED_AT_A_TIME,
+                        Math.min(length, (block + 1) * CHECKED_AT_A_TIME)))
+                .filter(position -> position >= 0).findFirst();
+        if (beyond.isPresent()) {
+            throw beyond(vocabularySize, beyond.getAsLong());
+        }
+    }
+
+    private long firstBeyond(int vocabularySize, long from, long to) {
+        for (long position = from; position < to;) {
+            int piece = pieceOf(first + position);
+            MemorySegment ids = pieces[piece].ids();
+            long at = first + position - starts[piece];
+            long end = Math.min(ids.byteSize() / idBytes, at + to - position);
+            for (; at < end; at++, position++) {
+                if (id(ids, at) >= vocabularySize) {
+                    return position;
+                }
             }
         }
+        return -1;
+    }
+
+    private DataException beyond(int vocabularySize, long position) {
+        int piece = pieceOf(first + position);
+        int id = at(position);
+        return new DataException(pieces[piece].name() + ": token " + (first + position - starts[piece]) + " is " + id
+                + ", but the model's vocabulary has " + vocabularySize + " tokens, 0 to " + (vocabularySize - 1)
+                + "; set model.vocabulary-size to " + (id + 1) + " or more, or use another file or tokenizer");
     }
 
     /**

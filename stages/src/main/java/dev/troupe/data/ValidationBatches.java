@@ -1,7 +1,7 @@
 package dev.troupe.data;
 
 /**
- * The microbatches that the held-out loss is measured on: always the same ones, window after window from the beginning
+ * The microbatches that the validation loss is measured on: always the same ones, window after window from the beginning
  * of the validation part. Any thread may call it; nothing is allocated.
  */
 public final class ValidationBatches {

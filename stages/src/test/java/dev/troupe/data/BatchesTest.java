@@ -8,9 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +22,7 @@ class BatchesTest {
     @Test
     void shouldFollowTheGoldenTokens() throws URISyntaxException {
         Path file = Path.of(BatchesTest.class.getResource("/goldens/gpt2-tied-adamw/tokens.bin").toURI());
-        try (Corpus corpus = Corpus.openTokens(file)) {
+        try (Corpus corpus = Corpus.open(file, Tokenizer.named("bytes"))) {
             Batches batches = new Batches(corpus.tokens(), Order.SEQUENTIAL, 0, 16, 8);
             int[] inputs = new int[2 * 16];
             int[] targets = new int[2 * 16];
@@ -104,6 +107,62 @@ class BatchesTest {
     }
 
     @Test
+    void shouldTakeEveryWindowOnceInEachEpoch() {
+        // 101 tokens hold 20 windows of 5; batches of 6 end inside an epoch, and 10 of them are three epochs.
+        Batches batches = new Batches(counting(101), Order.EPOCHS, 3, 5, 6);
+        assertEquals(20, batches.windowCount());
+        assertEquals(3, batches.epochs(10));
+        List<Long> all = offsets(batches, 10);
+        List<Long> windows = LongStream.range(0, 20).mapToObj(window -> window * 5).toList();
+        List<List<Long>> epochs = List.of(all.subList(0, 20), all.subList(20, 40), all.subList(40, 60));
+        epochs.forEach(epoch -> {
+            assertEquals(windows, epoch.stream().sorted().toList());
+            assertNotEquals(windows, epoch);
+        });
+        assertEquals(3, Set.copyOf(epochs).size(), "an epoch has the order of another");
+        assertNotEquals(all, offsets(new Batches(counting(101), Order.EPOCHS, 4, 5, 6), 10));
+        // The order of the windows is the same in batches of any size, and so on any grid.
+        assertEquals(all, offsets(new Batches(counting(101), Order.EPOCHS, 3, 5, 10), 6));
+        assertEquals(0, new Batches(counting(6), Order.EPOCHS, 3, 5, 1).offset(7, 0));
+    }
+
+    /** Where a window comes in its epoch says nothing of where it is in the text, nor of the epoch after. */
+    @Test
+    void shouldShuffleWindowsWell() {
+        for (long size : new long[]{1, 2, 3, 5, 64, 65, 1000}) {
+            Permutation permutation = new Permutation(size);
+            for (long key = 0; key < 50; key++) {
+                long fixed = key;
+                assertEquals(size, LongStream.range(0, size).map(index -> permutation.at(fixed, index)).distinct()
+                        .filter(value -> value >= 0 && value < size).count());
+            }
+        }
+        Permutation four = new Permutation(4);
+        int[] counts = new int[256];
+        for (long key = 0; key < 24_000; key++) {
+            int order = 0;
+            for (int index = 0; index < 4; index++) {
+                order = order * 4 + (int) four.at(Mixing.mix(key), index);
+            }
+            counts[order]++;
+        }
+        // All 24 orders, 1000 times each.
+        int[] found = Arrays.stream(counts).filter(count -> count > 0).toArray();
+        assertEquals(24, found.length);
+        assertTrue(Arrays.stream(found).allMatch(count -> count > 700 && count < 1300), Arrays.toString(found));
+    }
+
+    private static List<Long> offsets(Batches batches, int steps) {
+        List<Long> offsets = new ArrayList<>();
+        for (int step = 0; step < steps; step++) {
+            for (int sequence = 0; sequence < batches.globalBatchSize(); sequence++) {
+                offsets.add(batches.offset(step, sequence));
+            }
+        }
+        return offsets;
+    }
+
+    @Test
     void shouldRefuseATextShorterThanASequenceAndOne() {
         assertEquals("counting has 5 tokens, but one sequence of 5 needs 6; use more text or a smaller"
                 + " model.sequence-length",
@@ -115,7 +174,7 @@ class BatchesTest {
     }
 
     @Test
-    void shouldHoldOutTheEnd() {
+    void shouldTakeTheEndForValidation() {
         Split split = Split.of(counting(100), 0.29, 5);
         assertEquals(71, split.training().length());
         assertEquals(29, split.validation().orElseThrow().length());
@@ -123,6 +182,15 @@ class BatchesTest {
         assertThrows(IndexOutOfBoundsException.class, () -> split.training().at(71));
         assertTrue(Split.of(counting(100), 0, 5).validation().isEmpty());
         assertEquals(100, Split.of(counting(100), 0, 5).training().length());
+    }
+
+    @Test
+    void shouldValidateOnAnotherCorpus() {
+        Split split = Split.of(counting(100), counting(6), 5);
+        assertEquals(100, split.training().length());
+        assertEquals(6, split.validation().orElseThrow().length());
+        assertThrows(DataException.class, () -> Split.of(counting(100), counting(5), 5));
+        assertThrows(DataException.class, () -> Split.of(counting(5), counting(100), 5));
     }
 
     @Test
@@ -141,7 +209,7 @@ class BatchesTest {
     }
 
     @Test
-    void shouldMeasureTheHeldOutLossOnTheSameWindows() {
+    void shouldMeasureTheValidationLossOnTheSameWindows() {
         // 22 tokens hold 4 windows of 5: two microbatches of two.
         ValidationBatches all = new ValidationBatches(counting(22), 5, 2, 100);
         assertEquals(2, all.microbatchCount());

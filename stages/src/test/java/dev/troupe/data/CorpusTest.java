@@ -5,9 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,6 +84,103 @@ class CorpusTest {
     }
 
     @Test
+    void shouldJoinTextAsOneFileOfBytes() throws IOException {
+        Files.writeString(directory.resolve("b.txt"), "é b");
+        Files.writeString(directory.resolve("a.txt"), "a\n");
+        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(directory)), BYTES, TokenCache.none())) {
+            assertArrayEquals(new int[]{'a', '\n', 0xC3, 0xA9, ' ', 'b'}, all(corpus.tokens()));
+            // Beginning and end in any place, also over the seam.
+            for (int from = 0; from < 6; from++) {
+                for (int count = 0; count <= 6 - from; count++) {
+                    int[] some = new int[count];
+                    corpus.tokens().copy(from, some, 0, count);
+                    assertArrayEquals(Arrays.copyOfRange(all(corpus.tokens()), from, from + count), some);
+                }
+                assertEquals(all(corpus.tokens())[from], corpus.tokens().at(from));
+            }
+        }
+    }
+
+    @Test
+    void shouldPutTheEndOfTextBetweenDocuments() throws IOException {
+        Files.writeString(directory.resolve("1.txt"), "Hello");
+        Files.writeString(directory.resolve("2.txt"), ", world!");
+        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(directory)), Tokenizer.named("gpt2"),
+                TokenCache.none())) {
+            assertArrayEquals(new int[]{15496, 50256, 11, 995, 0}, all(corpus.tokens()));
+        }
+    }
+
+    @Test
+    void shouldJoinTokenFilesAsTheyAre() throws IOException {
+        Path first = Files.write(directory.resolve("x.bin"), new byte[]{1, 0, 2, 0});
+        Path second = Files.write(directory.resolve("a.bin"), new byte[]{3, 0});
+        CorpusFiles files = CorpusFiles.find(List.of(first, second));
+        try (Corpus corpus = Corpus.open(files, BYTES, TokenCache.none())) {
+            assertArrayEquals(new int[]{1, 2, 3}, all(corpus.tokens()));
+            assertEquals(second + ": token 0 is 3, but the model's vocabulary has 3 tokens, 0 to 2; set"
+                    + " model.vocabulary-size to 4 or more, or use another file or tokenizer",
+                    assertThrows(DataException.class, () -> corpus.tokens().requireVocabulary(3)).getMessage());
+        }
+    }
+
+    @Test
+    void shouldReadTheTokensAfterTheHeaderOfLlmC() throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(1024 + 6).order(ByteOrder.LITTLE_ENDIAN).putInt(20240520).putInt(1)
+                .putInt(3).position(1024).putShort((short) 7).putShort((short) 50256).putShort((short) 9);
+        Path file = Files.write(directory.resolve("llm.bin"), bytes.array());
+        try (Corpus corpus = Corpus.open(file, BYTES)) {
+            assertArrayEquals(new int[]{7, 50256, 9}, all(corpus.tokens()));
+        }
+        Files.write(file, bytes.putInt(8, 4).array());
+        assertEquals(file + " has the header of llm.c, which says 4 tokens, but 3 come after it; write it again",
+                refusal(file));
+        // Without the version it is tokens that happen to begin so.
+        Files.write(file, bytes.putInt(4, 2).array());
+        try (Corpus corpus = Corpus.open(file, BYTES)) {
+            assertEquals(515, corpus.tokens().length());
+        }
+    }
+
+    @Test
+    void shouldWriteTokensThatAreTheSameCorpus() throws IOException {
+        Path text = Files.writeString(directory.resolve("text.txt"), "To be, or not to be: that's the question.\n");
+        for (String name : List.of("bytes", "gpt2")) {
+            Tokenizer tokenizer = Tokenizer.named(name);
+            Path target = directory.resolve(name + ".bin");
+            CorpusFiles files = CorpusFiles.find(List.of(text));
+            long count = Corpus.writeTokens(files, tokenizer, target, _ -> {
+            });
+            try (Corpus written = Corpus.open(target, tokenizer); Corpus made = Corpus.open(text, tokenizer)) {
+                assertEquals(count, written.tokens().length());
+                assertArrayEquals(all(made.tokens()), all(written.tokens()));
+            }
+            assertEquals(target + " is there already; delete it, or choose another name",
+                    assertThrows(DataException.class, () -> Corpus.writeTokens(files, tokenizer, target, _ -> {
+                    }))
+                            .getMessage());
+        }
+        Path tokens = directory.resolve("gpt2.bin");
+        assertEquals(tokens + " holds tokens already; name text files",
+                assertThrows(DataException.class, () -> Corpus.writeTokens(CorpusFiles.find(List.of(tokens)), BYTES,
+                        directory.resolve("more.bin"), _ -> {
+                        })).getMessage());
+        Path none = directory.resolve("none/there.bin");
+        assertEquals("cannot write " + none + ": there is no such file",
+                assertThrows(DataException.class, () -> Corpus.writeTokens(CorpusFiles.find(List.of(text)), BYTES,
+                        none, _ -> {
+                        })).getMessage());
+        Path latin = Files.write(directory.resolve("latin"), new byte[]{'a', (byte) 0xE9});
+        assertThrows(DataException.class,
+                () -> Corpus.writeTokens(CorpusFiles.find(List.of(latin)), BYTES, directory.resolve("latin.bin"), _ -> {
+                }));
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(List.of("bytes.bin", "gpt2.bin", "latin", "text.txt"),
+                    left.map(file -> file.getFileName().toString()).sorted().toList());
+        }
+    }
+
+    @Test
     void shouldNameTheFirstByteThatIsNotUtf8() throws IOException {
         Path file = directory.resolve("latin.txt");
         Files.write(file, "one\ntwo\ncaf\u00e9 \u00e9".getBytes(StandardCharsets.ISO_8859_1));
@@ -95,7 +197,7 @@ class CorpusTest {
     @Test
     void shouldNameTheFirstTokenBeyondTheVocabulary() throws IOException {
         Path file = Files.write(directory.resolve("tokens.bin"), new byte[]{1, 0, 64, 0, 70, 0});
-        try (Corpus corpus = Corpus.openTokens(file)) {
+        try (Corpus corpus = Corpus.open(file, Tokenizer.named("bytes"))) {
             corpus.tokens().requireVocabulary(71);
             assertEquals(file + ": token 1 is 64, but the model's vocabulary has 64 tokens, 0 to 63; set"
                     + " model.vocabulary-size to 65 or more, or use another file or tokenizer",

@@ -2,7 +2,10 @@ package dev.troupe.data;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
@@ -14,7 +17,8 @@ class TextTokensTest {
     private static final Gpt2Tokenizer GPT2 = new Gpt2Tokenizer();
     private static final String[] PARTS = {"the", "It's", " ", "  ", "\n", "\n\n", "\r\n", "\t", "12", "é", "漢字", "🎭",
             ".",
-            "--", "\u00a0", "\u2003", "\u3000", "don't", "_", "x", "      ", " \n \n"};
+            "--", "\u00a0", "\u2003", "\u3000", "don't", "_", "x", "      ", " \n \n", "。", "«", "e\u0301", "\u0085",
+            "\u200b", "'", "'s", "\u00ad"};
 
     @Test
     void shouldGiveTheTokensOfTheWholeTextPieceByPiece() {
@@ -47,9 +51,34 @@ class TextTokensTest {
         assertArrayEquals(GPT2.encode(text), ids);
     }
 
+    /** Blocks that are checked side by side must find the byte that a reader from the beginning finds first. */
+    @Test
+    void shouldFindTheFirstByteThatIsNotUtf8InBlocksOfAnySize() {
+        byte[] good = "aé漢🎭b\n".repeat(9).getBytes(StandardCharsets.UTF_8);
+        for (int blockBytes = 4; blockBytes < 40; blockBytes++) {
+            TextTokens.requireUtf8("text", MemorySegment.ofArray(good), blockBytes);
+            for (int at = 0; at < good.length; at++) {
+                byte[] wrong = good.clone();
+                wrong[at] = (byte) 0xFF;
+                assertEquals(refusal(wrong, 1 << 20), refusal(wrong, blockBytes), "byte " + at);
+            }
+        }
+    }
+
+    private static String refusal(byte[] utf8, int blockBytes) {
+        return assertThrows(DataException.class,
+                () -> TextTokens.requireUtf8("text", MemorySegment.ofArray(utf8), blockBytes)).getMessage();
+    }
+
     private static int[] encode(String text, TextTokens.Sizes sizes) {
         MemorySegment utf8 = MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
-        Tokens tokens = TextTokens.encode("text", utf8, GPT2, sizes);
+        IdBuffer buffer = new IdBuffer();
+        try {
+            TextTokens.encode("text", utf8, GPT2, buffer, sizes);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        Tokens tokens = new Tokens("text", buffer.segment(), Short.BYTES);
         int[] ids = new int[(int) tokens.length()];
         tokens.copy(0, ids, 0, ids.length);
         return ids;

@@ -1,0 +1,55 @@
+package dev.troupe.data;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * A name for what some texts hold: SHA-256 over the SHA-256 of each of their blocks, which are computed side by side. One
+ * thread at a time.
+ */
+final class ContentHash {
+    private static final long BLOCK_BYTES = 1 << 24;
+
+    private final MessageDigest whole = sha256();
+
+    /**
+     * Begins a hash.
+     *
+     * @param purpose
+     *            what the name is for; texts have another for another purpose
+     */
+    ContentHash(String purpose) {
+        whole.update((purpose + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Adds a text, so that two do not hash as one that is both. */
+    void add(MemorySegment text) {
+        whole.update((text.byteSize() + "\n").getBytes(StandardCharsets.UTF_8));
+        List<byte[]> blocks = LongStream.range(0, Math.ceilDiv(text.byteSize(), BLOCK_BYTES)).parallel()
+                .mapToObj(block -> {
+                    MessageDigest own = sha256();
+                    long from = block * BLOCK_BYTES;
+                    own.update(text.asSlice(from, Math.min(BLOCK_BYTES, text.byteSize() - from)).asByteBuffer());
+                    return own.digest();
+                }).toList();
+        blocks.forEach(whole::update);
+    }
+
+    /** The name, in hexadecimal digits; nothing may be added any more. */
+    String text() {
+        return HexFormat.of().formatHex(whole.digest());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException absent) {
+            throw new IllegalStateException("every JDK has SHA-256", absent);
+        }
+    }
+}

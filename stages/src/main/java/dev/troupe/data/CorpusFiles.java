@@ -1,0 +1,140 @@
+package dev.troupe.data;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystems;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.PatternSyntaxException;
+import java.util.stream.Stream;
+
+/**
+ * The files of a corpus, each once: those of the first name that was given, then those of the next. A name is a file, a
+ * folder (every file below it that is not empty and whose path there has no name that begins with a dot), or a glob
+ * ({@code *}, {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot
+ * only where it has one. What a folder or a glob stands for is in
+ * the order of its path as text, so {@code part-10} comes before {@code part-2}.
+ *
+ * @param name
+ *            what messages call the corpus
+ * @param files
+ *            at least one
+ * @param areTokens
+ *            whether they hold tokens rather than text
+ */
+public record CorpusFiles(String name, List<Path> files, boolean areTokens) {
+    private static final String TOKEN_FILE_SUFFIX = ".bin";
+    private static final String GLOB_SIGNS = "*?[{";
+    private static final String ANY_DEPTH = "**";
+
+    public CorpusFiles {
+        files = List.copyOf(files);
+    }
+
+    /** Whether a file is taken for tokens rather than for text, by its name. */
+    public static boolean isTokenFile(Path file) {
+        return file.getFileName() != null && file.getFileName().toString().endsWith(TOKEN_FILE_SUFFIX);
+    }
+
+    /**
+     * Finds the files.
+     *
+     * @param names
+     *            of files, folders and globs, at least one
+     * @throws DataException
+     *             where one of them leads to no file, a folder cannot be read, or there are both tokens and text
+     */
+    public static CorpusFiles find(List<Path> names) {
+        Set<Path> found = new LinkedHashSet<>();
+        names.forEach(name -> found.addAll(filesOf(name)));
+        List<Path> files = List.copyOf(found);
+        Optional<Path> tokens = files.stream().filter(CorpusFiles::isTokenFile).findFirst();
+        Optional<Path> text = files.stream().filter(file -> !isTokenFile(file)).findFirst();
+        if (tokens.isPresent() && text.isPresent()) {
+            throw new DataException("a corpus must be text or " + TOKEN_FILE_SUFFIX + " files of tokens, but "
+                    + text.get()
+                    + " and " + tokens.get()
+                    + " are one of each; name files of one kind, or make tokens of the text with troupe tokenize");
+        }
+        return new CorpusFiles(nameOf(files), files, tokens.isPresent());
+    }
+
+    private static String nameOf(List<Path> files) {
+        return files.size() == 1
+                ? files.getFirst().toString()
+                : files.size() + " files, " + files.getFirst() + " to " + files.getLast().getFileName();
+    }
+
+    private static List<Path> filesOf(Path name) {
+        try {
+            if (Files.isDirectory(name)) {
+                return below(name, Integer.MAX_VALUE, CorpusFiles::isShown,
+                        name + " is a folder without a file that has anything in it; put text or tokens there, or"
+                                + " name another");
+            }
+            boolean isGlob = name.toString().chars().anyMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0);
+            return Files.exists(name) || !isGlob ? List.of(name) : matching(name);
+        } catch (IOException | UncheckedIOException failure) {
+            throw new DataException("cannot look for files in " + name + ": " + Corpus.reason(failure), failure);
+        }
+    }
+
+    private static List<Path> matching(Path glob) throws IOException {
+        Path base = glob.getRoot() == null ? Path.of("") : glob.getRoot();
+        int names = 0;
+        while (glob.getName(names).toString().chars().noneMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0)) {
+            base = base.resolve(glob.getName(names++));
+        }
+        String nothing = "no file that has anything in it is called " + glob
+                + "; name text or .bin files that are there";
+        if (!Files.isDirectory(base)) {
+            throw new DataException(nothing);
+        }
+        Path pattern = glob.subpath(names, glob.getNameCount());
+        int depth = pattern.toString().contains(ANY_DEPTH) ? Integer.MAX_VALUE : pattern.getNameCount();
+        try {
+            PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + pattern);
+            boolean asksForHidden = !isShown(pattern);
+            return below(base, depth, file -> matcher.matches(file) && (asksForHidden || isShown(file)), nothing);
+        } catch (PatternSyntaxException malformed) {
+            throw new DataException(glob + " is no file, and no glob either: " + malformed.getDescription()
+                    + "; name a file, a folder or a glob such as data/*.txt", malformed);
+        }
+    }
+
+    private static List<Path> below(Path folder, int depth, PathMatcher wanted, String nothing) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (Stream<Path> all = Files.walk(folder, depth, FileVisitOption.FOLLOW_LINKS)) {
+            all.filter(Files::isRegularFile).filter(file -> wanted.matches(folder.relativize(file)))
+                    .forEach(files::add);
+        }
+        List<Path> filled = new ArrayList<>();
+        for (Path file : files) {
+            if (Files.size(file) > 0) {
+                filled.add(file);
+            }
+        }
+        if (filled.isEmpty()) {
+            throw new DataException(nothing);
+        }
+        filled.sort(Comparator.comparing(file -> folder.relativize(file).toString()));
+        return filled;
+    }
+
+    private static boolean isShown(Path path) {
+        for (Path name : path) {
+            if (name.toString().startsWith(".")) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

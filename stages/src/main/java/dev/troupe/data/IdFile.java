@@ -1,0 +1,114 @@
+package dev.troupe.data;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+/**
+ * A file of little-endian uint16 ids that appears whole or not at all: it is written under a temporary name beside its own,
+ * which no other process has; closed without {@link #replace} or {@link #create} it leaves no trace.
+ */
+final class IdFile implements IdSink, AutoCloseable {
+    /** What the name of one ends with that is being written, or was not written to its end. */
+    static final String TEMPORARY = ".tmp";
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final Path target;
+    private final Path temporary;
+    private final FileChannel channel;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final CRC32C checksum = new CRC32C();
+    private final int headerBytes;
+    private long count;
+
+    /**
+     * Begins a file.
+     *
+     * @param headerBytes
+     *            room to leave before the first id
+     */
+    IdFile(Path target, int headerBytes) throws IOException {
+        Path absolute = target.toAbsolutePath();
+        this.target = absolute;
+        this.temporary = absolute.resolveSibling("." + absolute.getFileName() + "." + UUID.randomUUID() + TEMPORARY);
+        this.headerBytes = headerBytes;
+        this.channel = FileChannel.open(temporary, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        temporary.toFile().deleteOnExit(); // where a signal ends the process
+        channel.position(headerBytes);
+    }
+
+    @Override
+    public void append(int[] ids, int idCount) throws IOException {
+        for (int i = 0; i < idCount; i++) {
+            if (buffer.remaining() < Short.BYTES) {
+                drain();
+            }
+            buffer.putShort((short) ids[i]);
+        }
+        count += idCount;
+    }
+
+    private void drain() throws IOException {
+        buffer.flip();
+        checksum.update(buffer.duplicate());
+        while (buffer.hasRemaining()) {
+            channel.write(buffer);
+        }
+        buffer.clear();
+    }
+
+    /** How many ids there are. */
+    long count() {
+        return count;
+    }
+
+    /** The CRC-32C of all ids; none may be added any more. */
+    long checksum() throws IOException {
+        drain();
+        return checksum.getValue();
+    }
+
+    /** Makes the file appear under its name, with a header before its ids, over an older one. */
+    void replace(ByteBuffer header) throws IOException {
+        drain();
+        if (header.remaining() != headerBytes) {
+            throw new IllegalArgumentException("the header must have " + headerBytes + " bytes, but has "
+                    + header.remaining());
+        }
+        for (int at = 0; header.hasRemaining();) {
+            at += channel.write(header, at);
+        }
+        seal();
+        Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /**
+     * Makes the file appear under its name.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException
+     *             where there is one of that name
+     */
+    void create() throws IOException {
+        drain();
+        seal();
+        Files.move(temporary, target);
+    }
+
+    private void seal() throws IOException {
+        channel.force(true);
+        channel.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+        Files.deleteIfExists(temporary);
+    }
+}

@@ -1,0 +1,208 @@
+package dev.troupe.data;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+
+/**
+ * Tokens that were made of text once, kept under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header
+ * of 64 bytes (magic, number of ids, CRC-32C of the ids) and the ids, little-endian uint16. A file appears whole, by a rename,
+ * so any number of processes may share a folder; it may be deleted at any time, and is deleted when those used since take all
+ * of the room. What goes wrong here costs time and never a run.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class TokenCache {
+    private static final String FOLDER = "tokens";
+    private static final String SUFFIX = ".tokens";
+    private static final long MAGIC = 0x31304B4F54_505254L; // "TRPTOK01" from its first byte on
+    private static final int HEADER_BYTES = 64;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    /** Tokens of some 30 GB of text. */
+    private static final long MOST_BYTES = 16L << 30;
+    private static final Duration ABANDONED = Duration.ofDays(1);
+    private static final long CHECKED_AT_A_TIME = 1 << 28;
+
+    private final Optional<Path> folder;
+    private final long mostBytes;
+    private final Consumer<String> notes;
+
+    private TokenCache(Optional<Path> folder, long mostBytes, Consumer<String> notes) {
+        this.folder = folder;
+        this.mostBytes = mostBytes;
+        this.notes = notes;
+    }
+
+    /** Keeps nothing. */
+    public static TokenCache none() {
+        return new TokenCache(Optional.empty(), 0, _ -> {
+        });
+    }
+
+    /**
+     * A cache in a folder, which is made when there is something to keep.
+     *
+     * @param notes
+     *            hears in a sentence what a user should know: a damaged file, a folder that cannot be written
+     */
+    public static TokenCache in(Path folder, Consumer<String> notes) {
+        return in(folder, MOST_BYTES, notes);
+    }
+
+    static TokenCache in(Path folder, long mostBytes, Consumer<String> notes) {
+        return new TokenCache(Optional.of(folder.resolve(FOLDER)), mostBytes, notes);
+    }
+
+    /**
+     * Where a user's cache is: {@code $XDG_CACHE_HOME/troupe}, or {@code ~/.cache/troupe} where that is not set or relative, as
+     * the XDG Base Directory Specification has it.
+     *
+     * @param xdgCacheHome
+     *            the variable; null where it is not set
+     */
+    public static Path ofUser(String xdgCacheHome, String home) {
+        boolean isSet = xdgCacheHome != null && xdgCacheHome.startsWith("/");
+        return (isSet ? Path.of(xdgCacheHome) : Path.of(home, ".cache")).resolve("troupe");
+    }
+
+    boolean isKept() {
+        return folder.isPresent();
+    }
+
+    /** The ids that are kept under a hash, mapped; empty where there are none that are whole. */
+    Optional<MemorySegment> find(String hash, Arena arena) {
+        Optional<Path> file = folder.map(there -> there.resolve(hash + SUFFIX));
+        if (file.isEmpty() || !Files.isRegularFile(file.get())) {
+            return Optional.empty();
+        }
+        try (FileChannel channel = FileChannel.open(file.get(), StandardOpenOption.READ)) {
+            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            if (!isWhole(bytes)) {
+                notes.accept("the kept tokens in " + file.get()
+                        + " are damaged, so the text is tokenized again");
+                Files.deleteIfExists(file.get());
+                return Optional.empty();
+            }
+            touch(file.get());
+            return Optional.of(bytes.asSlice(HEADER_BYTES));
+        } catch (NoSuchFileException deletedMeanwhile) {
+            return Optional.empty();
+        } catch (IOException failure) {
+            notes.accept("the kept tokens in " + file.get() + " cannot be read (" + Corpus.reason(failure)
+                    + "), so the text is tokenized again");
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isWhole(MemorySegment bytes) {
+        return bytes.byteSize() > HEADER_BYTES && bytes.get(LONG, 0) == MAGIC
+                && bytes.get(LONG, Long.BYTES) == (bytes.byteSize() - HEADER_BYTES) / Short.BYTES
+                && bytes.byteSize() % Short.BYTES == 0
+                && bytes.get(LONG, 2 * Long.BYTES) == checksum(bytes.asSlice(HEADER_BYTES));
+    }
+
+    private static long checksum(MemorySegment ids) {
+        CRC32C checksum = new CRC32C();
+        for (long from = 0; from < ids.byteSize(); from += CHECKED_AT_A_TIME) {
+            checksum.update(ids.asSlice(from, Math.min(CHECKED_AT_A_TIME, ids.byteSize() - from)).asByteBuffer());
+        }
+        return checksum.getValue();
+    }
+
+    private static void touch(Path file) {
+        try {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+        } catch (IOException readOnly) {
+            // The file only counts as older than it is.
+        }
+    }
+
+    /** What makes ids and hands them on. */
+    interface Maker {
+        void make(IdSink sink) throws IOException;
+    }
+
+    /**
+     * Keeps ids under a hash, over older ones.
+     *
+     * @return the kept ids, mapped; empty where they cannot be kept, which is then said
+     */
+    Optional<MemorySegment> keep(String hash, Maker maker, Arena arena) {
+        if (folder.isEmpty()) {
+            return Optional.empty();
+        }
+        Path file = folder.get().resolve(hash + SUFFIX);
+        try {
+            Files.createDirectories(folder.get());
+            try (IdFile ids = new IdFile(file, HEADER_BYTES)) {
+                maker.make(ids);
+                ids.replace(header(ids.count(), ids.checksum()));
+            }
+            makeRoom(file);
+        } catch (IOException failure) {
+            notes.accept("tokens cannot be kept in " + folder.get() + " (" + Corpus.reason(failure)
+                    + "), so text is tokenized at every start; data.cache names another folder");
+            return Optional.empty();
+        }
+        return find(hash, arena);
+    }
+
+    private static ByteBuffer header(long count, long checksum) {
+        return ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(MAGIC).putLong(count)
+                .putLong(checksum).rewind();
+    }
+
+    private record Kept(Path file, long bytes, Instant used) {
+    }
+
+    /** Deletes what was used longest ago, until the rest takes no more than it may; the newest stays however large it is. */
+    private void makeRoom(Path newest) throws IOException {
+        List<Kept> kept = new ArrayList<>();
+        try (Stream<Path> all = Files.list(folder.orElseThrow())) {
+            for (Path file : all.toList()) {
+                look(file).ifPresent(kept::add);
+            }
+        }
+        Instant abandoned = Instant.now().minus(ABANDONED);
+        for (Kept entry : kept) {
+            if (entry.file().toString().endsWith(IdFile.TEMPORARY) && entry.used().isBefore(abandoned)) {
+                Files.deleteIfExists(entry.file());
+            }
+        }
+        kept.removeIf(entry -> !entry.file().toString().endsWith(SUFFIX));
+        kept.sort(Comparator.comparing(Kept::used));
+        long bytes = kept.stream().mapToLong(Kept::bytes).sum();
+        for (Kept entry : kept) {
+            if (bytes > mostBytes && !entry.file().equals(newest)) {
+                Files.deleteIfExists(entry.file());
+                bytes -= entry.bytes();
+            }
+        }
+    }
+
+    private static Optional<Kept> look(Path file) throws IOException {
+        try {
+            return Optional.of(new Kept(file, Files.size(file), Files.getLastModifiedTime(file).toInstant()));
+        } catch (NoSuchFileException deletedMeanwhile) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.troupe.data;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("plan")
+class CorpusFilesTest {
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void writeFiles() throws IOException {
+        for (String name : List.of("text/b.txt", "text/a.md", "text/part-10.txt", "text/part-2.txt", "text/more/c.txt",
+                "text/.hidden/d.txt", "text/.hidden.txt", "tokens/1.bin", "tokens/0.bin")) {
+            Path file = folder.resolve(name);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, "text");
+        }
+        Files.createFile(folder.resolve("text/empty.txt"));
+        Files.createSymbolicLink(folder.resolve("linked"), folder.resolve("text/more"));
+    }
+
+    @Test
+    void shouldFindWhatAFolderHoldsInTheOrderOfItsNames() {
+        assertEquals(List.of("text/a.md", "text/b.txt", "text/more/c.txt", "text/part-10.txt", "text/part-2.txt"),
+                found("text"));
+        assertEquals(List.of("tokens/0.bin", "tokens/1.bin"), found("tokens"));
+        assertTrue(CorpusFiles.find(List.of(folder.resolve("tokens"))).areTokens());
+        assertEquals(List.of("linked/c.txt"), found("linked"));
+    }
+
+    @Test
+    void shouldFindWhatAGlobMatches() {
+        assertEquals(List.of("text/b.txt", "text/part-10.txt", "text/part-2.txt"), found("text/*.txt"));
+        assertEquals(List.of("text/b.txt", "text/more/c.txt", "text/part-10.txt", "text/part-2.txt"),
+                found("text/{*,*/*}.txt"));
+        assertEquals(List.of("linked/c.txt", "text/more/c.txt"), found("**/c.txt"));
+        assertEquals(List.of("text/part-2.txt"), found("text/part-[0-9].txt"));
+        assertEquals(List.of("text/.hidden.txt"), found("text/.*.txt"));
+        assertEquals(List.of("tokens/0.bin", "tokens/1.bin"), found("t?kens/?.bin"));
+    }
+
+    @Test
+    void shouldTakeEachFileOnceInTheOrderOfTheList() {
+        assertEquals(List.of("text/part-2.txt", "text/a.md", "text/b.txt", "text/more/c.txt", "text/part-10.txt"),
+                found("text/part-2.txt", "text", "text/a.md"));
+    }
+
+    @Test
+    void shouldTakeAFileWhoseNameLooksLikeAGlob() throws IOException {
+        Files.writeString(folder.resolve("text/[ab].txt"), "text");
+        assertEquals(List.of("text/[ab].txt"), found("text/[ab].txt"));
+    }
+
+    @Test
+    void shouldSayWhereNothingIs() throws IOException {
+        for (String glob : List.of("text/*.bin", "none/*.txt", "text/empty*")) {
+            assertEquals("no file that has anything in it is called " + folder.resolve(glob)
+                    + "; name text or .bin files that are there", refusal(glob));
+        }
+        Path empty = Files.createDirectory(folder.resolve("nothing"));
+        assertEquals(empty + " is a folder without a file that has anything in it; put text or tokens there, or name"
+                + " another", refusal("nothing"));
+        assertTrue(refusal("text/{a").startsWith(folder.resolve("text/{a") + " is no file, and no glob either: "),
+                refusal("text/{a"));
+    }
+
+    @Test
+    void shouldLeaveAFileThatIsNotThereToWhoReadsIt() {
+        assertEquals(List.of("gone.txt"), found("gone.txt"));
+        assertFalse(CorpusFiles.find(List.of(folder.resolve("gone.txt"))).areTokens());
+    }
+
+    @Test
+    void shouldRefuseTextBesideTokens() {
+        assertEquals("a corpus must be text or .bin files of tokens, but " + folder.resolve("text/a.md") + " and "
+                + folder.resolve("tokens/0.bin")
+                + " are one of each; name files of one kind, or make tokens of the text"
+                + " with troupe tokenize", refusal("text", "tokens"));
+    }
+
+    private List<String> found(String... names) {
+        return CorpusFiles.find(paths(names)).files().stream().map(file -> folder.relativize(file).toString()).toList();
+    }
+
+    private String refusal(String... names) {
+        return assertThrows(DataException.class, () -> CorpusFiles.find(paths(names))).getMessage();
+    }
+
+    private List<Path> paths(String... names) {
+        return List.of(names).stream().map(folder::resolve).toList();
+    }
+}
