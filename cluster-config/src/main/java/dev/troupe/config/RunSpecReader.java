@@ -194,6 +194,7 @@ public final class RunSpecReader {
                 LossScaleSpec.of(values.text("training.loss-scale", LOSS_SCALE, "none, dynamic or a number above 0")),
                 values.decimal("training.gradient-clip", Range.NOT_NEGATIVE),
                 values.integer("training.checkpoint-every", 0, MAX),
+                values.duration("training.checkpoint-interval", Duration.ZERO, Duration.ofDays(365)),
                 values.integer("training.keep-checkpoints", 0, MAX), values.integer("training.validate-every", 0, MAX),
                 values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
                 values.integer("training.zero", 0, MOST_ZERO),

@@ -83,6 +83,7 @@ final class RunSpecWriter {
         word("loss-scale", training.lossScale().text());
         plain("gradient-clip", training.gradientClip());
         plain("checkpoint-every", training.checkpointEvery());
+        plain("checkpoint-interval", duration(training.checkpointInterval()));
         plain("keep-checkpoints", training.keepCheckpoints());
         plain("validate-every", training.validateEvery());
         plain("validation-microbatches", training.validationMicrobatches());

@@ -1,5 +1,6 @@
 package dev.troupe.config;
 
+import java.time.Duration;
 import java.util.Objects;
 
 /**
@@ -13,6 +14,7 @@ import java.util.Objects;
  * @param lossScale what the loss is multiplied by before the backward
  * @param gradientClip greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery steps between checkpoints; 0: none but the last
+ * @param checkpointInterval time between checkpoints; zero: by steps alone
  * @param keepCheckpoints the newest checkpoints of a run that stay; 0: all
  * @param validateEvery steps between measurements of the validation loss; 0: none
  * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
@@ -24,15 +26,16 @@ import java.util.Objects;
  * @param learningRate how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, int keepCheckpoints,
-        int validateEvery, int validationMicrobatches, int zero, Recompute recompute, double dropout,
-        OptimizerSpec optimizer,
+        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
+        int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero, Recompute recompute,
+        double dropout, OptimizerSpec optimizer,
         LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
     public TrainingSpec {
         Objects.requireNonNull(precision, "precision");
         Objects.requireNonNull(lossScale, "lossScale");
+        Objects.requireNonNull(checkpointInterval, "checkpointInterval");
         Objects.requireNonNull(recompute, "recompute");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");

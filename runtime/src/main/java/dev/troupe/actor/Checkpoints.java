@@ -6,6 +6,7 @@ import dev.troupe.machine.BackgroundCheckpoint;
 import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointCommand;
 import dev.troupe.machine.CheckpointEvent;
+import dev.troupe.machine.CheckpointTimer;
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
@@ -39,6 +40,7 @@ final class Checkpoints {
     private final Optional<BackgroundCheckpoint> beside;
     private final Queue<CoordinatorEvent> heldEvents = new ArrayDeque<>();
     private Optional<CoordinatorCommand> heldCommand = Optional.empty();
+    private final CheckpointTimer timer;
     private boolean allStand = true;
     private int looksWaited;
 
@@ -59,6 +61,7 @@ final class Checkpoints {
         this.nodes = nodes;
         this.epoch = epoch;
         this.coordinator = coordinator;
+        this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
         this.beside = order.keepsSnapshots() ? Optional.of(new BackgroundCheckpoint(order)) : Optional.empty();
     }
 
@@ -118,11 +121,13 @@ final class Checkpoints {
     }
 
     private void reportStands(long stepsDone) {
+        timer.restart(setup.clock().getAsLong());
         setup.listener().onCheckpoint(stepsDone, CheckpointStore.directoryOf(setup.directory(), stepsDone));
         EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint stands");
     }
 
     void reportFailed(long stepsDone, String why) {
+        timer.restart(setup.clock().getAsLong());
         setup.listener().onCheckpointFailed(stepsDone, why);
         EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint could not be written: " + why);
     }
@@ -176,6 +181,15 @@ final class Checkpoints {
     /** What the run is to hear now. */
     Optional<CoordinatorEvent> takeEvent() {
         return isUnderWay() ? Optional.empty() : Optional.ofNullable(heldEvents.poll());
+    }
+
+    /** What the run is to hear where the last checkpoint is too old; nothing where checkpoints are written beside training. */
+    Optional<CoordinatorEvent> dueByTime() {
+        if (!timer.takeDue(setup.clock().getAsLong())) {
+            return Optional.empty();
+        }
+        take(new CheckpointEvent.TimeIsUp());
+        return beside.isPresent() ? Optional.empty() : Optional.of(new CoordinatorEvent.CheckpointTimeIsUp());
     }
 
     /**

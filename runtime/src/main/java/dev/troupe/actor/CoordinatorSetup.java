@@ -38,6 +38,8 @@ import java.util.function.Supplier;
  *            how long nothing may move
  * @param hangTimeout
  *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
+ * @param checkpointInterval
+ *            how old the last checkpoint may become; zero for as old as it likes
  * @param clock
  *            nanoseconds of a monotonic clock
  * @param expectation
@@ -50,13 +52,14 @@ import java.util.function.Supplier;
 public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
         Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
-        LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
+        Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     /** As above, for a run of which nobody can say how long a stage should compute. */
     public CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present, Path directory,
             Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout, LongSupplier clock,
             RunListener listener, CompletableFuture<RunOutcome> outcome) {
-        this(order, plan, cast, present, directory, found, checkpoints, timeout, hangTimeout, clock, (_, _) -> 0,
+        this(order, plan, cast, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
+                (_, _) -> 0,
                 listener, outcome);
     }
 

@@ -414,7 +414,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (next == this) {
             next = carryOut(() -> {
                 checkpoints.look(setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
-                return List.of();
+                return checkpoints.dueByTime().map(machine::on).orElse(List.of());
             });
         }
         if (next != this) {

@@ -177,7 +177,8 @@ public final class ClusterRun {
                     () -> LostNodes.present(context.getSystem()),
                     directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
-                    TrainingRun.hangTimeout(run), faults.clock(System::nanoTime), run.expectation(), listener,
+                    TrainingRun.hangTimeout(run), run.checkpointInterval(), faults.clock(System::nanoTime),
+                    run.expectation(), listener,
                     outcome));
         });
     }

@@ -7,6 +7,7 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunRequest;
 import dev.troupe.schedule.timeline.Timeline;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -122,7 +123,8 @@ public final class Comparison {
         return new RunSpec(base.name(), base.model(), base.data(),
                 new TrainingSpec(WARM_UP_STEPS + steps, training.globalBatchSize(), training.microbatchSize(),
                         training.seed(), training.precision(), training.lossScale(), training.gradientClip(), 0,
-                        training.keepCheckpoints(), 0, training.validationMicrobatches(), training.zero(),
+                        Duration.ZERO, training.keepCheckpoints(), 0, training.validationMicrobatches(),
+                        training.zero(),
                         training.recompute(), training.dropout(),
                         training.optimizer(),
                         training.learningRate()),

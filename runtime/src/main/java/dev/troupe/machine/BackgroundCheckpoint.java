@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * The logic of checkpoints that are written beside training, from what ranks keep at a commit. One at a time; while it is under
- * way the run goes on, up to the commit at which the next is due.
+ * way the run goes on, up to the commit at which the next is due by its steps; one that is due by the time waits for the one under
+ * way.
  *
  * <pre>
  *   IDLE --a commit at which one is due--> WRITING --all parts--> COMMITTING --it stands--> IDLE
@@ -36,6 +37,7 @@ public final class BackgroundCheckpoint {
     private List<String> hosts = List.of();
     // Of the one that was begun last, unless that failed.
     private long newest;
+    private boolean isTimeUp;
     private boolean isEnding;
 
     /**
@@ -90,6 +92,7 @@ public final class BackgroundCheckpoint {
                 // Whoever waits for it goes on waiting.
             }
             case CheckpointEvent.Overdue() -> giveUp(commands);
+            case CheckpointEvent.TimeIsUp() -> isTimeUp = true;
             case CheckpointEvent.Ending() -> isEnding = true;
         }
         return commands;
@@ -111,12 +114,19 @@ public final class BackgroundCheckpoint {
     }
 
     private boolean isDue(long stepsDone) {
-        return !isEnding && stepsDone < order.stepCount() && RunOrder.isDue(order.checkpointEvery(), stepsDone);
+        return mayBegin(stepsDone) && RunOrder.isDue(order.checkpointEvery(), stepsDone);
+    }
+
+    /** The last of a run is not written beside training. */
+    private boolean mayBegin(long stepsDone) {
+        return !isEnding && stepsDone < order.stepCount();
     }
 
     private void begin(CheckpointEvent.Committed committed, List<CheckpointCommand> commands) {
         long stepsDone = committed.commit().stepsDone();
-        if (!isUnderWay() && isDue(stepsDone) && newest != stepsDone) {
+        boolean isWanted = isDue(stepsDone) || isTimeUp && mayBegin(stepsDone);
+        if (!isUnderWay() && isWanted && newest != stepsDone) {
+            isTimeUp = false;
             state = State.WRITING;
             newest = stepsDone;
             attempt = new CheckpointAttempt(stepsDone, committed.epoch());

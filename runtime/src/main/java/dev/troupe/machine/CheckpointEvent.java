@@ -48,6 +48,10 @@ public sealed interface CheckpointEvent {
     record Overdue() implements CheckpointEvent {
     }
 
+    /** The last checkpoint is so old that the next commit is to have one. */
+    record TimeIsUp() implements CheckpointEvent {
+    }
+
     /** The run is to end after the step under way, with a checkpoint that its ranks write. */
     record Ending() implements CheckpointEvent {
     }

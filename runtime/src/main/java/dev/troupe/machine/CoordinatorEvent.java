@@ -94,6 +94,10 @@ public sealed interface CoordinatorEvent {
     record CheckpointFailed(String why) implements CoordinatorEvent {
     }
 
+    /** The last checkpoint is so old that the next commit is to have one. */
+    record CheckpointTimeIsUp() implements CoordinatorEvent {
+    }
+
     /** The user wants the run to end after this step. */
     record StopRequested() implements CoordinatorEvent {
     }

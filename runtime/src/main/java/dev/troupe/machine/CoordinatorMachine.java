@@ -56,7 +56,7 @@ public final class CoordinatorMachine {
     // What each rank sent in this step; a rank that repeats it sends the same.
     private final Map<Integer, Traffic> traffic = new TreeMap<>();
     private boolean stopRequested;
-    private long lastCheckpoint;
+    private final CheckpointRule checkpoints;
     private int epoch;
     private int recoveries;
 
@@ -67,7 +67,7 @@ public final class CoordinatorMachine {
         this.restarts = new Restarts(order.rankCount());
         this.lossScale = order.lossScale();
         this.stepsDone = order.firstStep();
-        this.lastCheckpoint = order.savedStep();
+        this.checkpoints = new CheckpointRule(order);
         standings.begin(order.rankCount());
     }
 
@@ -126,13 +126,14 @@ public final class CoordinatorMachine {
             }
             case CoordinatorEvent.CheckpointCommitted() -> {
                 require(phase == Phase.COMMIT, event);
-                lastCheckpoint = stepsDone;
+                checkpoints.stands(stepsDone);
                 nextStep(commands);
             }
             case CoordinatorEvent.CheckpointFailed(String why) -> {
                 require(phase == Phase.COMMIT || phase == Phase.CHECKPOINT && answered.isEmpty(), event);
                 checkpointFailed(why, commands);
             }
+            case CoordinatorEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
         }
         // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once what to do.
@@ -413,8 +414,7 @@ public final class CoordinatorMachine {
     }
 
     private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
-        boolean stands = lastCheckpoint == stepsDone; // where the run went back since
-        if (RunOrder.isDue(order.checkpointEvery(), stepsDone) && !stands) {
+        if (checkpoints.takeDue(stepsDone)) {
             writeCheckpoint(commands);
         } else {
             nextStep(commands);
@@ -430,7 +430,7 @@ public final class CoordinatorMachine {
     private void nextStep(List<CoordinatorCommand> commands) {
         if (!isLast()) {
             startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor()), commands);
-        } else if (order.endsWithCheckpoint() && lastCheckpoint != stepsDone) {
+        } else if (order.endsWithCheckpoint() && !checkpoints.has(stepsDone)) {
             writeCheckpoint(commands);
         } else {
             phase = Phase.OVER;

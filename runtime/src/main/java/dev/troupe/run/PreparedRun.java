@@ -32,6 +32,7 @@ import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.WeightSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -299,6 +300,11 @@ public final class PreparedRun implements AutoCloseable {
                 recovers() ? spec().recovery().mostPerStep() : 0);
     }
 
+    /** How old the last checkpoint may become; zero for as old as it likes. */
+    public Duration checkpointInterval() {
+        return leavesWeights() ? spec().training().checkpointInterval() : Duration.ZERO;
+    }
+
     /** Whether a rank that fails is started again; an experiment measures the run without what that takes. */
     public boolean recovers() {
         return leavesWeights() && spec().recovery().enabled();
@@ -306,7 +312,8 @@ public final class PreparedRun implements AutoCloseable {
 
     /** How often a rank keeps its state: once more where checkpoints are written beside training. */
     private int snapshots() {
-        int copies = spec().training().checkpointEvery() > 0 ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
+        boolean isPinned = spec().training().checkpointEvery() > 0 || !spec().training().checkpointInterval().isZero();
+        int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
         return recovers() ? copies : 0;
     }
 

@@ -107,7 +107,7 @@ public final class TrainingRun {
 
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
-                faults.clock(System::nanoTime), run.expectation(), listener, outcome);
+                run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), listener, outcome);
         return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ACTORS),
                 outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
     }

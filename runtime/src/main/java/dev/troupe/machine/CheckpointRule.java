@@ -1,0 +1,34 @@
+package dev.troupe.machine;
+
+/** When the ranks of a run write a checkpoint between two steps. One thread at a time. */
+final class CheckpointRule {
+    private final RunOrder order;
+    private long newest;
+    private boolean isTimeUp;
+
+    CheckpointRule(RunOrder order) {
+        this.order = order;
+        this.newest = order.savedStep();
+    }
+
+    /** One was written so long ago that the next commit is to have one. */
+    void timeIsUp() {
+        isTimeUp = true;
+    }
+
+    /** Whether one is to be begun after so many steps; asked once for each commit. */
+    boolean takeDue(long stepsDone) {
+        boolean isDue = isTimeUp || RunOrder.isDue(order.checkpointEvery(), stepsDone);
+        isTimeUp = false;
+        return isDue && newest != stepsDone; // or it stands, where the run went back since
+    }
+
+    void stands(long stepsDone) {
+        newest = stepsDone;
+    }
+
+    /** Whether what a run is after so many steps is on the disk. */
+    boolean has(long stepsDone) {
+        return newest == stepsDone;
+    }
+}
