@@ -50,6 +50,9 @@ final class KnownKeys {
 
     /** Returns what to say of a key that does not exist: the nearest that do, or all of its section. */
     String adviceForKey(String path) {
+        if (last(path).equals("device")) {
+            return "no engine can be told its device yet: one that computes on GPUs takes the first that it finds";
+        }
         List<String> near = nearest(path, keys);
         if (near.isEmpty()) {
             String name = plain(last(path));

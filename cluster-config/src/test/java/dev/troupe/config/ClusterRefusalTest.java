@@ -55,8 +55,8 @@ class ClusterRefusalTest {
                     + "the ranks out by hand.",
             "dataport = 3 ! nodes[1].dataport: expected a key that exists, found an unknown one; did you mean data-port?",
             "rank = [3] ! nodes[1].rank: expected a key that exists, found an unknown one; did you mean ranks?",
-            "device = 0 ! nodes[1].device: expected a key that exists, found an unknown one; the sections and keys are "
-                    + "control-port, data-port, engine, host, management-port, name, ranks, standby, threads.",
+            "device = 0 ! nodes[1].device: expected a key that exists, found an unknown one; no engine can be told its "
+                    + "device yet: one that computes on GPUs takes the first that it finds.",
             "host = 127.0.0.1 ! nodes[1].host: expected localhost, as cluster.nodes[0].host has it, found \"127.0.0.1\"; write "
                     + "one host one way.",
             "host = localhost, control-port = 11 ! nodes[1].control-port: expected a port of its own on localhost, found "

@@ -153,7 +153,7 @@ class BackgroundCheckpointTest {
                         addFault(moves, Move.REFUSED);
                     }
                     case CheckpointEvent.Deleted _ -> moves.add(Move.DELETED);
-                    case CheckpointEvent.Committed _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _,CheckpointEvent.Ending _ ->
+                    case CheckpointEvent.Committed _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _,CheckpointEvent.TimeIsUp _,CheckpointEvent.Ending _ ->
                         throw new AssertionError(event + " is no answer");
                 }
             }

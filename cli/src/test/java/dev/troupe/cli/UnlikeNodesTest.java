@@ -1,0 +1,92 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes in JVMs of their own, of which one is unlike the other: it computes on another engine, is slower, or is lost. */
+@Tag("real")
+@Timeout(300)
+class UnlikeNodesTest {
+    private static final String HERE = "127.0.0.1";
+
+    @TempDir
+    private Path directory;
+    private final List<Integer> ports = FreePorts.find(4);
+
+    @AfterEach
+    void leaveNothing() throws IOException {
+        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+    }
+
+    private Path write(String moreOfA, String moreOfB) throws IOException {
+        return Files.writeString(directory.resolve("cluster.conf"), """
+                troupe {
+                  name = %s
+                  cluster {
+                    join-timeout = 120s
+                    nodes = [
+                      { name = a, host = %s, control-port = %d, data-port = %d%s }
+                      { name = b, host = %s, control-port = %d, data-port = %d%s }
+                    ]
+                  }
+                }
+                """.formatted(LocalCluster.name(ports), HERE, ports.get(0), ports.get(1), moreOfA, HERE, ports.get(2),
+                ports.get(3), moreOfB));
+    }
+
+    private Execution run(String command, Path config, String out, List<String> settings) {
+        List<String> arguments = new ArrayList<>(
+                List.of(command, config.toString(), "--out", directory.resolve(out).toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        return Execution.of(arguments);
+    }
+
+    private List<String> small(String... more) {
+        List<String> settings = new ArrayList<>(List.of("parallel.pipeline=2", "model.layers=4", "model.hidden=16",
+                "model.heads=2", "model.sequence-length=16", "training.global-batch-size=8",
+                "training.microbatch-size=1", "training.validate-every=0"));
+        settings.addAll(List.of(more));
+        return settings;
+    }
+
+    /** Sums go in another order on another engine. */
+    @Test
+    void shouldTrainOnTwoEnginesToTheLossesOfOne() throws IOException {
+        Path config = write(", engine = cpu, threads = 1", ", engine = reference");
+        List<String> settings = small("training.steps=6");
+        run("launch", config, "both", settings).requireDone();
+        settings.add("engine.kind=reference");
+        run("train", config, "one", settings).requireDone();
+        double[] expected = RunFiles.metrics(directory.resolve("one"), "loss");
+        assertEquals(6, expected.length);
+        assertArrayEquals(expected, RunFiles.metrics(directory.resolve("both"), "loss"), 1e-4);
+    }
+
+    /** The emulated nodes keep time, so that a stage's is known. */
+    @Test
+    void shouldNameTheStageTheRankAndTheNodeThatIsSlow() throws IOException {
+        Path config = write("", "");
+        Execution launched = run("launch", config, "slow", small("training.steps=12", "engine.kind=emulated",
+                "faults=[\"slow stage=1 factor=3 times=0\"]"));
+        launched.requireDone();
+        List<String> events = Files.readAllLines(directory.resolve("slow/events.jsonl")).stream()
+                .filter(line -> line.contains("\"event\":\"straggler\"")).toList();
+        assertEquals(1, events.size(), launched::output);
+        assertTrue(events.getFirst().contains("stage 1 (rank 1, node b) is a straggler"), events::toString);
+        assertTrue(events.getFirst().contains("\"step\":10,\"node\":\"b\",\"ranks\":[1],\"stages\":[1]"),
+                events::toString);
+        assertTrue(launched.output().contains("stage 1 (rank 1, node b) is a straggler"), launched::output);
+    }
+}
