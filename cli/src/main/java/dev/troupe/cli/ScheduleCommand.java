@@ -12,12 +12,9 @@ import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.drawing.ChromeTrace;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TerminalDrawing;
-import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.drawing.TimelineCsv;
 import dev.troupe.schedule.simulator.Costs;
-import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulation;
-import dev.troupe.schedule.simulator.Simulator;
-import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Timeline;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,9 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,16 +33,14 @@ import picocli.CommandLine.Parameters;
         "Builds the plan of a schedule, certifies it, simulates it and draws it; runs nothing."})
 final class ScheduleCommand implements Callable<Integer> {
     enum Format {
-        grid, csv, svg, trace
+        grid, csv, times, svg, trace
     }
 
     private static final int CREDITS = 2;
-    private static final int TERMINAL_COLUMNS = 120;
+    /** Of a drawing that goes to no terminal. */
+    private static final int FILE_COLUMNS = 120;
     /** What a heap of a few gigabytes checks and draws in half a minute. */
     private static final int MOST_FORWARDS = 1_000_000;
-    /** Simulated times are whole, so a unit is a thousand of them. */
-    private static final double UNIT = 1000;
-    private static final TimeScale UNITS = new TimeScale("units", UNIT);
 
     @Parameters(paramLabel = "NAME", description = {
             "A schedule, or the path of a CSV with a plan of your own (PyTorch's compute-only files read as they are)."})
@@ -61,16 +56,12 @@ final class ScheduleCommand implements Callable<Integer> {
     @Option(names = "--microbatches", paramLabel = "M", description = "Microbatches of a step; a file tells its own.")
     private Integer microbatches;
 
-    @Option(names = "--format", defaultValue = "grid", description = "${COMPLETION-CANDIDATES}; default: grid.")
+    @Option(names = "--format", defaultValue = "grid", description = {
+            "${COMPLETION-CANDIDATES}: a drawing with figures; the plan; when each action starts and ends, as CSV; a picture; a trace for Perfetto. Default: grid."})
     private Format format;
 
-    @Option(names = "--costs", hideParamSyntax = true, split = ",", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
-            "What a forward, a backward for the input and one for the weights take, in any unit; default: 1,1,1."})
-    private List<Double> costs;
-
-    @Option(names = "--hop", defaultValue = "0", paramLabel = "TIME", description = {
-            "What a message between two ranks takes, in the same unit; default: 0."})
-    private double hop;
+    @Mixin
+    private CostOptions costs;
 
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write; default: the terminal.")
     private Path out;
@@ -81,14 +72,20 @@ final class ScheduleCommand implements Callable<Integer> {
     public Integer call() {
         requireWritable();
         Plan plan = plan(Schedules.named(name));
+        Costs simulated = costs.of(plan.stageCount());
         Certificate certificate = PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, CREDITS);
-        Simulation simulation = Simulator.run(certificate.plan(), simulatedCosts(plan), certificate.creditsPerEdge());
+        Simulation simulation = certificate.under(simulated);
         Timeline timeline = simulation.timeline(plan.name());
+        Terminal terminal = out == null ? Terminal.ofOutput() : Terminal.NONE;
         switch (format) {
-            case grid -> write(TerminalDrawing.draw(timeline, UNITS, TERMINAL_COLUMNS, isTerminal()) + "\n\n"
-                    + figures(certificate) + "\n");
+            case grid -> {
+                int columns = terminal.columns().orElse(FILE_COLUMNS);
+                write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
+                        + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n");
+            }
             case csv -> write(plan.toCsv());
-            case svg -> write(SvgDrawing.draw(List.of(timeline), UNITS));
+            case times -> write(TimelineCsv.write(timeline, CostOptions.UNITS));
+            case svg -> write(SvgDrawing.draw(List.of(timeline), CostOptions.UNITS));
             case trace -> write(ChromeTrace.write(List.of(timeline)));
         }
         return ExitCode.DONE;
@@ -131,31 +128,6 @@ final class ScheduleCommand implements Callable<Integer> {
             throw new RequestException("--out must name a file in a directory that is there, but found " + out + ": "
                     + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
         }
-    }
-
-    private Costs simulatedCosts(Plan plan) {
-        if (costs.size() != 3 || costs.stream().anyMatch(cost -> !(cost >= 0 && cost <= 1e6))
-                || !(hop >= 0 && hop <= 1e6)) {
-            throw new RequestException(
-                    "--costs must be three times F,I,W and --hop one, each from 0 to a million, but found "
-                            + costs + " and " + hop);
-        }
-        StageCost stage = new StageCost(Math.round(costs.get(0) * UNIT), Math.round(costs.get(1) * UNIT),
-                Math.round(costs.get(2) * UNIT), 0);
-        return Costs.uniform(plan.stageCount(), stage,
-                new Hop(Math.round(hop * UNIT), Double.POSITIVE_INFINITY));
-    }
-
-    private static String figures(Certificate certificate) {
-        OptionalInt inFlight = certificate.messagesInFlight().values().stream().mapToInt(Integer::intValue).max();
-        return String.format(Locale.ROOT, """
-                activations held at most (microbatch x stage), by rank: %s
-                messages unconsumed at most on an edge: %d; certified with %d credits an edge""",
-                certificate.peakActivations(), inFlight.orElse(0), certificate.creditsPerEdge());
-    }
-
-    private boolean isTerminal() {
-        return out == null && System.console() != null && System.console().isTerminal();
     }
 
     private void write(String text) {

@@ -27,15 +27,21 @@ class ScheduleCommandTest {
     @Test
     void shouldDrawTheGridToTheScaleOfTime() {
         Door door = Door.call("schedule", "1f1b", "--pipeline", "3", "--microbatches", "4");
-        assertEquals("""
-                1f1b: 18 units; bubble 50% of ideal time, 33.3% of total
-                rank 0 F0--F1--F2--                B0------F3--B1------    B2------    B3------
-                rank 1     F0--F1--        B0------F2--B1------F3--B2------    B3------
-                rank 2         F0--B0------F1--B1------F2--B2------F3--B3------
+        assertEquals(
+                """
+                        1f1b: 18 units; bubble 50% of ideal time, 33.3% of total
+                        rank 0 F0--F1--F2--                B0------F3--B1------    B2------    B3------
+                        rank 1     F0--F1--        B0------F2--B1------F3--B2------    B3------
+                        rank 2         F0--B0------F1--B1------F2--B2------F3--B3------
 
-                activations held at most (microbatch x stage), by rank: [3, 2, 1]
-                messages unconsumed at most on an edge: 2; certified with 2 credits an edge
-                """, door.output());
+                        makespan: 18 units
+                        critical path: 12 actions, 18 units: 0F0 1F0 2F0 2B0 2F1 2B1 2F2 2B2 2F3 2B3 1B3 0B3
+                        idle, by rank: [6, 6, 6]; between its first action and its last: [6, 3, 0]
+                        activations held at most (microbatch x stage), by rank: [3, 2, 1]
+                        messages of a step: 8 activations on 2 edges, 8 gradients on 2 edges; unconsumed at most on an edge: 2; certified with
+                          2 credits an edge
+                        """,
+                door.output());
         assertEquals(ExitCode.DONE, door.exitCode());
     }
 
@@ -44,6 +50,50 @@ class ScheduleCommandTest {
         String output = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "1", "--costs", "1,2,0.5",
                 "--hop", "0.25").output();
         assertTrue(output.startsWith("gpipe: 7.5 units; "), output); // 1 + 1/4 + 1 + 2 1/2 + 1/4 + 2 1/2
+    }
+
+    /** Stage 1 is the slow one: 4 forwards of 3 and 4 backwards of 6 behind a forward of 1, before a backward of 2. */
+    @Test
+    void shouldSimulateTheCostsOfEachStage() throws IOException {
+        String listed = schedule("1f1b", "--costs", "1,1,1:3,3,3").output();
+        assertTrue(listed.startsWith("1f1b: 39 units; "), listed);
+        Path file = Files.writeString(folder.resolve("costs.csv"), "1,1,1\n3,3,3\n");
+        assertEquals(listed, schedule("1f1b", "--costs", file.toString()).output());
+        assertTrue(schedule("1f1b", "--costs", "1,1,1:2,2,2:3,3,3").refusal()
+                .contains("the plan has 2 stages and there are 3"));
+        assertTrue(schedule("1f1b", "--costs", folder.resolve("none.csv").toString()).refusal()
+                .contains("names a file that cannot be read"));
+    }
+
+    /** An activation of 100 bytes keeps its edge for 2 units at 50 bytes a unit, and takes half a unit after that. */
+    @Test
+    void shouldSimulateTheBandwidthOfAHop() {
+        String output = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "1", "--hop", "0.5,50",
+                "--message-bytes", "100").output();
+        assertTrue(output.contains("\nmakespan: 11 units\n"), output); // 1 + 2.5 + 1 + 2 + 2.5 + 2
+        assertTrue(output.contains("4 actions, 6 units and 5 units of messages: 0F0 1F0 1B0 0B0"), output);
+        for (String[] wrong : List.of(new String[]{"--hop", "1,50"}, new String[]{"--message-bytes", "5"},
+                new String[]{"--hop", "1,0", "--message-bytes", "5"}, new String[]{"--hop", "soon"})) {
+            Door door = schedule("gpipe", wrong);
+            assertEquals(ExitCode.WRONG_REQUEST, door.exitCode(), String.join(" ", wrong));
+            assertTrue(door.refusal().contains("--hop"), door.refusal());
+        }
+    }
+
+    @Test
+    void shouldWriteWhenEachActionStartsAndEnds() {
+        assertEquals("""
+                rank,action,stage,kind,microbatch,start,end
+                0,0F0,0,F,0,0,0.5
+                0,0B0,0,B,0,4.5,6.5
+                1,1F0,1,F,0,0.5,2.5
+                1,1B0,1,B,0,2.5,4.5
+                """, Door.call("schedule", "1f1b", "--pipeline", "2", "--microbatches", "1", "--costs", "0.5,1,1:2,1,1",
+                "--format", "times").output());
+    }
+
+    private static Door schedule(String name, String... more) {
+        return call(name, new String[]{"--pipeline", "2", "--microbatches", "4"}, more);
     }
 
     @Test
@@ -138,7 +188,8 @@ class ScheduleCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1,2", "1,2,3,4", "NaN,1,1", "-1,1,1", "Infinity,1,1", "1,,1", "one,1,1"})
+    @ValueSource(strings = {"1,2", "1,1,1:", "1,1,1:1,1", "1,2,3,4", "NaN,1,1", "-1,1,1", "Infinity,1,1", "1,,1",
+            "one,1,1"})
     void shouldRefuseCostsThatAreNone(String costs) {
         Door door = Door.call("schedule", "gpipe", "--pipeline", "2", "--microbatches", "2", "--costs=" + costs);
         assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());

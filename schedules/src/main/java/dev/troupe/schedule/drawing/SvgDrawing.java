@@ -18,8 +18,8 @@ public final class SvgDrawing {
     /** Width of the shortest action if the whole is not too wide: room for two digits. */
     private static final double PIXELS_PER_SHORTEST = 14;
     private static final double NARROWEST = 640;
-    /** About two screens; wider ones are scrolled for ever. */
-    private static final double WIDEST = 3600;
+    /** Of a drawing by itself: about two screens; wider ones are scrolled for ever. */
+    private static final double WIDEST = 3684;
     private static final double NAME_WIDTH = 52;
     private static final double MARGIN = 16;
     private static final double ROW_HEIGHT = 24;
@@ -38,17 +38,17 @@ public final class SvgDrawing {
     private final boolean tips;
     private final StringBuilder svg = new StringBuilder();
 
-    private SvgDrawing(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale) {
+    private SvgDrawing(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale, double widest) {
         this.timelines = timelines;
         this.scale = scale;
         this.end = Math.max(1, comparable.stream().mapToLong(Timeline::endNanos).max().orElse(1));
-        this.plotWidth = plotWidth(comparable, end);
+        this.plotWidth = plotWidth(comparable, end, widest - NAME_WIDTH - 2 * MARGIN);
         this.tips = timelines.stream().mapToInt(timeline -> timeline.spans().size()).sum() <= MOST_TIPS;
     }
 
     /** Draws timelines under each other. */
     public static String draw(List<Timeline> timelines, TimeScale scale) {
-        return draw(timelines, timelines, scale);
+        return new SvgDrawing(List.copyOf(timelines), timelines, scale, WIDEST).draw();
     }
 
     /**
@@ -56,17 +56,18 @@ public final class SvgDrawing {
      *
      * @param comparable all timelines of the page, among them these: one axis fits them all, so that drawings can be
      *            compared
+     * @param widest pixels of the page; bars become narrower to fit, and lose their numbers
      */
-    public static String draw(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale) {
-        return new SvgDrawing(List.copyOf(timelines), comparable, scale).draw();
+    public static String draw(List<Timeline> timelines, List<Timeline> comparable, TimeScale scale, double widest) {
+        return new SvgDrawing(List.copyOf(timelines), comparable, scale, widest).draw();
     }
 
     /** By the typical short action, since a measured step has some that are far shorter. */
-    private static double plotWidth(List<Timeline> timelines, long end) {
+    private static double plotWidth(List<Timeline> timelines, long end, double widest) {
         long[] sorted = timelines.stream().flatMap(timeline -> timeline.spans().stream())
                 .filter(span -> !span.action().kind().isMessage()).mapToLong(Span::nanos).sorted().toArray();
         long shortest = sorted.length == 0 ? end : Math.max(1, sorted[sorted.length / 10]); // rounded down
-        return Math.clamp(PIXELS_PER_SHORTEST * end / shortest, NARROWEST, WIDEST);
+        return Math.clamp(PIXELS_PER_SHORTEST * end / shortest, Math.min(NARROWEST, widest), widest);
     }
 
     private String draw() {

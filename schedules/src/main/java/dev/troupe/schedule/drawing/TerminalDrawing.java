@@ -7,7 +7,8 @@ import dev.troupe.schedule.timeline.Timeline;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on
- * it; without, a word and a line as long as it takes, and a bubble is empty.
+ * it; without, a word and a line as long as it takes, and a bubble is empty. What is longer than the terminal is wide is
+ * folded into a few parts under each other, so that actions keep their stages and microbatches.
  *
  * <pre>
  * 1f1b: 12 units; bubble 100% of ideal time, 50% of total
@@ -17,31 +18,55 @@ import dev.troupe.schedule.timeline.Timeline;
  * </pre>
  */
 public final class TerminalDrawing {
-    /** Columns of the shortest action where there is room: enough for kind and microbatch of most. */
-    private static final int WIDEST_UNIT = 4;
+    /** Columns of the shortest action at least, where there is room. */
+    private static final int LEAST_UNIT = 4;
+    /** Parts under each other in which a drawing may be folded; beyond, actions lose their numbers instead. */
+    private static final int MOST_PARTS = 6;
     private static final String RESET = "\u001b[0m";
 
     private final Timeline timeline;
     private final TimeScale scale;
     private final boolean colour;
-    private final double columnsPerNano;
     private final int nameWidth;
+    private final double columnsPerNano;
+    private final int columnsPerPart;
 
     private TerminalDrawing(Timeline timeline, TimeScale scale, int columns, boolean colour) {
         this.timeline = timeline;
         this.scale = scale;
         this.colour = colour;
         this.nameWidth = name(timeline.rankCount() - 1).length() + 1;
-        this.columnsPerNano = columnsPerNano(timeline, Math.max(1, columns - nameWidth));
-    }
-
-    /** Whole columns for the shortest action if that fits, so that actions of a length look so. */
-    private static double columnsPerNano(Timeline timeline, int columns) {
+        int room = Math.max(1, columns - nameWidth);
         long end = Math.max(1, timeline.endNanos());
         long shortest = timeline.spans().stream().filter(span -> !span.action().kind().isMessage())
                 .mapToLong(Span::nanos).filter(nanos -> nanos > 0).min().orElse(end);
-        long unit = Math.min(WIDEST_UNIT, columns * shortest / end); // rounded down: it must fit
-        return unit >= 1 ? (double) unit / shortest : (double) columns / end;
+        int unit = unit(timeline);
+        if ((double) unit * end / shortest <= (double) MOST_PARTS * room && unit <= room) {
+            this.columnsPerNano = (double) unit / shortest;
+            int units = (int) Math.ceilDiv(end, shortest);
+            int parts = Math.ceilDiv(units, room / unit); // rounded down: a part ends where an action may
+            this.columnsPerPart = Math.ceilDiv(units, parts) * unit;
+        } else {
+            // Whole columns for the shortest action if that fits, so that actions of a length look so.
+            long narrow = room * shortest / end; // rounded down: it must fit
+            this.columnsPerNano = narrow >= 1 ? (double) narrow / shortest : (double) room / end;
+            this.columnsPerPart = room;
+        }
+    }
+
+    /** Columns of the shortest action in which the longest text fits and leaves one free. */
+    private static int unit(Timeline timeline) {
+        return Math.max(LEAST_UNIT, 1 + timeline.spans().stream().filter(span -> !span.action().kind().isMessage())
+                .mapToInt(span -> whole(timeline, span).length()).max().orElse(0));
+    }
+
+    /** Whether a drawing has its numbers and needs no folding. */
+    public static boolean fits(Timeline timeline, int columns) {
+        TerminalDrawing drawing = new TerminalDrawing(timeline, TimeScale.UNITS, columns, false);
+        return drawing.column(timeline.endNanos()) <= drawing.columnsPerPart
+                && timeline.spans().stream().filter(span -> !span.action().kind().isMessage() && span.nanos() > 0)
+                        .allMatch(span -> drawing.column(span.endNanos()) - drawing.column(span.startNanos()) > whole(
+                                timeline, span).length());
     }
 
     /**
@@ -57,33 +82,43 @@ public final class TerminalDrawing {
 
     private String draw() {
         StringBuilder text = new StringBuilder(Caption.of(timeline, scale));
-        for (int rank = 0; rank < timeline.rankCount(); rank++) {
-            StringBuilder line = new StringBuilder(name(rank));
-            line.append(" ".repeat(nameWidth - line.length()));
-            int column = 0;
-            for (Span span : timeline.spansOf(rank)) {
-                if (span.action().kind().isMessage()) {
-                    continue;
-                }
-                int start = Math.max(column, column(span.startNanos()));
-                int end = Math.max(start, column(span.endNanos()));
-                line.append(" ".repeat(start - column)).append(bar(span, end - start));
+        int end = column(timeline.endNanos());
+        int from = 0;
+        do {
+            if (from > 0) {
+                text.append("\n\nfrom ").append(scale.text(Math.round(from / columnsPerNano))).append(" on:");
+            }
+            for (int rank = 0; rank < timeline.rankCount(); rank++) {
+                text.append('\n').append(line(rank, from));
+            }
+            from += columnsPerPart;
+        } while (from < end);
+        return text.toString();
+    }
+
+    /** A rank's line of the part that begins at a column; an action that goes on from the part before has no word. */
+    private String line(int rank, int from) {
+        StringBuilder line = new StringBuilder(name(rank));
+        line.append(" ".repeat(nameWidth - line.length()));
+        int column = from;
+        for (Span span : timeline.spansOf(rank)) {
+            int begin = column(span.startNanos());
+            int start = Math.max(column, begin);
+            int end = Math.min(from + columnsPerPart, column(span.endNanos()));
+            if (!span.action().kind().isMessage() && end > start) {
+                line.append(" ".repeat(start - column)).append(bar(span, end - start, begin < from));
                 column = end;
             }
-            text.append('\n').append(line.toString().stripTrailing());
         }
-        return text.toString();
+        return line.toString().stripTrailing();
     }
 
     private int column(long nanos) {
         return (int) Math.round(nanos * columnsPerNano);
     }
 
-    private String bar(Span span, int width) {
-        if (width == 0) {
-            return "";
-        }
-        String label = label(span, width);
+    private String bar(Span span, int width, boolean goesOn) {
+        String label = goesOn ? "" : label(span, width);
         if (!colour) {
             return label + "-".repeat(width - label.length());
         }
@@ -94,15 +129,19 @@ public final class TerminalDrawing {
     /** The longest text that leaves a column free, or at least the kind. */
     private String label(Span span, int width) {
         String kind = span.action().kind().code();
-        String whole = timeline.stageCount() > timeline.rankCount()
-                ? span.action().toString()
-                : kind + span.action().microbatch();
-        for (String label : List.of(whole, kind + span.action().microbatch())) {
+        for (String label : List.of(whole(timeline, span), kind + span.action().microbatch())) {
             if (label.length() < width) {
                 return label;
             }
         }
         return kind;
+    }
+
+    /** With several stages on a rank the stage too. */
+    private static String whole(Timeline timeline, Span span) {
+        return timeline.stageCount() > timeline.rankCount()
+                ? span.action().toString()
+                : span.action().kind().code() + span.action().microbatch();
     }
 
     private static String code(int ground, int colour) {

@@ -1,6 +1,7 @@
 package dev.troupe.schedule.drawing;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
@@ -31,12 +32,18 @@ public record TimeScale(String unit, double nanosPerUnit) {
     }
 
     /** A duration with its unit, four digits at most behind which nothing is said. */
-    String text(long nanos) {
+    public String text(long nanos) {
         return number(nanos / nanosPerUnit) + " " + unit;
     }
 
+    /** A duration without its unit, with every digit. */
+    public String plain(long nanos) {
+        BigDecimal exact = new BigDecimal(nanos).divide(BigDecimal.valueOf(nanosPerUnit), MathContext.DECIMAL64);
+        return exact.signum() == 0 ? "0" : exact.stripTrailingZeros().toPlainString();
+    }
+
     /** A number with one digit behind the point where that says something. */
-    static String number(double value) {
+    public static String number(double value) {
         return BigDecimal.valueOf(value).setScale(value < 100 ? 2 : 1, RoundingMode.HALF_UP).stripTrailingZeros()
                 .toPlainString();
     }

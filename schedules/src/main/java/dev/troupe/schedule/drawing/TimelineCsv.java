@@ -8,13 +8,14 @@ public final class TimelineCsv {
     private TimelineCsv() {
     }
 
-    /** The table with its header; every line ends in a line feed. */
-    public static String write(Timeline timeline) {
-        StringBuilder csv = new StringBuilder("rank,action,stage,kind,microbatch,start_nanos,end_nanos\n");
+    /** The table with its header, times in the unit of a scale; every line ends in a line feed. */
+    public static String write(Timeline timeline, TimeScale scale) {
+        StringBuilder csv = new StringBuilder("rank,action,stage,kind,microbatch,start,end\n");
         for (Span span : timeline.spans()) {
             csv.append(span.rank()).append(',').append(span.action()).append(',').append(span.action().stage())
                     .append(',').append(span.action().kind().code()).append(',').append(span.action().microbatch())
-                    .append(',').append(span.startNanos()).append(',').append(span.endNanos()).append('\n');
+                    .append(',').append(scale.plain(span.startNanos())).append(',').append(scale.plain(span.endNanos()))
+                    .append('\n');
         }
         return csv.toString();
     }

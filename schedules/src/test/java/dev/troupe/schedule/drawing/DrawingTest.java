@@ -42,6 +42,22 @@ class DrawingTest {
     }
 
     @Test
+    void shouldFoldWhatIsLongerThanTheTerminalAndKeepItsNumbers() {
+        Timeline timeline = units("interleaved-1f1b", 2, 2, 2);
+        String folded = TerminalDrawing.draw(timeline, TimeScale.UNITS, 40, false);
+        assertEquals("""
+                interleaved-1f1b: 15 units; bubble 25% of ideal time, 20% of total
+                rank 0 0F0-0F1-2F0-2F1-        2B0-----
+                rank 1     1F0-1F1-3F0-3B0-----3F1-3B1-
+
+                from 8 units on:
+                rank 0     2B1-----0B0-----0B1-----
+                rank 1 ----1B0-----1B1-----""".lines().map(String::stripTrailing).toList(), folded.lines().toList());
+        assertFalse(TerminalDrawing.fits(timeline, 40));
+        assertTrue(TerminalDrawing.fits(timeline, 80));
+    }
+
+    @Test
     void shouldNotDrawBeyondTheTerminal() {
         for (int columns : List.of(40, 80, 120)) {
             String drawing = TerminalDrawing.draw(units("zbv", 8, 2, 32), TimeScale.UNITS, columns, false);
@@ -62,12 +78,12 @@ class DrawingTest {
     @Test
     void shouldWriteATable() {
         assertEquals("""
-                rank,action,stage,kind,microbatch,start_nanos,end_nanos
+                rank,action,stage,kind,microbatch,start,end
                 0,0F0,0,F,0,0,1
                 0,0B0,0,B,0,4,6
                 1,1F0,1,F,0,1,2
                 1,1B0,1,B,0,2,4
-                """, TimelineCsv.write(units("1f1b", 2, 1, 1)));
+                """, TimelineCsv.write(units("1f1b", 2, 1, 1), TimeScale.UNITS));
     }
 
     @Test
