@@ -8,7 +8,11 @@ import dev.troupe.model.ModelConfig;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunData;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanText;
+import dev.troupe.schedule.drawing.TerminalDrawing;
+import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.timeline.Timeline;
 import dev.troupe.weights.ModelTensors;
 import java.io.PrintStream;
 import java.util.List;
@@ -16,8 +20,8 @@ import java.util.Locale;
 
 /** What is said of a run before it starts: model, stages, schedule, engine. */
 final class Announcement {
-    /** Columns of a plan that still fit beside its rank in a terminal. */
-    private static final int WIDEST_ROW = 40;
+    /** Of a drawing that goes to no terminal. */
+    private static final int FILE_COLUMNS = 120;
 
     private Announcement() {
     }
@@ -45,11 +49,10 @@ final class Announcement {
         List<Integer> peaks = run.plan().training().peakActivations();
         output.println(plan.name() + " on " + count(plan.rankCount(), "rank") + "; activations held at most, by rank: "
                 + peaks);
-        if (plan.rows().stream().allMatch(row -> row.size() <= WIDEST_ROW)) {
-            output.println(PlanText.grid(plan));
-        }
+        Terminal terminal = Terminal.ofOutput();
+        output.println(drawing(spec, plan, terminal));
         output.println();
-        output.println(MemoryTable.of(run.memory()));
+        output.println(MemoryTable.of(run.memory(), terminal));
         output.println();
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
@@ -74,6 +77,21 @@ final class Announcement {
                                 + " every " + count(training.validateEvery(), "step"))
                                 .orElse("which training.validate-every=0 leaves out");
         return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
+    }
+
+    /** In the time of forwards where it fits one line a rank, as long as an I, a W and an F alike; otherwise where it is drawn. */
+    private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
+        int columns = terminal.columns().orElse(FILE_COLUMNS);
+        if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a shorter one does not fit
+            Timeline timeline = Simulator.run(plan, Costs.units(plan.stageCount())).timeline(plan.name());
+            if (TerminalDrawing.fits(timeline, columns)) {
+                return TerminalDrawing.draw(timeline, TimeScale.UNITS, columns, terminal.colours());
+            }
+        }
+        String schedule = spec.parallel().schedule();
+        return "drawn by: ./troupe schedule " + schedule + " --pipeline " + plan.rankCount()
+                + (plan.virtualStages() == 1 ? "" : " --virtual-stages " + plan.virtualStages()) + " --microbatches "
+                + plan.microbatchCount();
     }
 
     private static String count(int number, String noun) {

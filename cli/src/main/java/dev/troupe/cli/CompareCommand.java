@@ -78,11 +78,17 @@ final class CompareCommand implements Callable<Integer> {
         }
         output.printf("%n%d ranks, %d microbatches of %d a step, engine %s%n%n", spec.parallel().pipeline(),
                 spec.microbatchCount(), spec.training().microbatchSize(), outcomes.getFirst().engine());
-        output.println(ComparisonTable.of(outcomes));
+        Terminal terminal = Terminal.ofOutput();
+        output.println(ComparisonTable.of(outcomes, terminal));
         output.println();
-        output.println(
-                "Drawn in " + directory.resolve("report.html") + "; the figures are in comparison.json beside it, and"
-                        + " trace.json opens in Perfetto.");
+        Verdict verdict = Verdict.of(spec, outcomes);
+        output.println(terminal.bold(Columns.wrapped(verdict.sentence(), terminal.lineColumns(), "")));
+        if (!verdict.remark().isEmpty()) {
+            output.println(Columns.wrapped(verdict.remark(), terminal.lineColumns(), ""));
+        }
+        output.println(Columns.wrapped("Drawn in " + directory.resolve("report.html")
+                + "; the figures are in comparison.json beside it, and trace.json opens in Perfetto.",
+                terminal.lineColumns(), ""));
         return ExitCode.DONE;
     }
 

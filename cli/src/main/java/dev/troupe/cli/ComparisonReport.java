@@ -6,7 +6,6 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.timeline.Timeline;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -16,8 +15,9 @@ import java.util.stream.Stream;
 final class ComparisonReport {
     private static final String BARS = """
             .bars { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1rem; align-items: center; }
-            .bar { display: flex; align-items: center; gap: .5rem; font-size: 13px; }
-            .bar i { display: block; height: 12px; border-radius: 2px; }
+            .bar { display: flex; align-items: center; gap: .5rem; font-size: 13px; white-space: nowrap; }
+            .bar i { display: block; height: 12px; border-radius: 2px; flex: none; }
+            @media (max-width: 900px) { .bars { grid-template-columns: 1fr; } .bar { flex-wrap: wrap; } }
             .predicted i { background: var(--soft); } .measured i { background: var(--bar); }
             """;
 
@@ -37,7 +37,7 @@ final class ComparisonReport {
                 <p class="key"><i style="background:var(--soft)"></i>predicted<i style="background:var(--bar)"></i>measured, median (and from least to most)</p>
                 <div class="bars">%s</div>
                 <h2>Predicted &rarr; measured</h2>
-                <div class="scroll"><table><tr>%s</tr>%s</table></div>
+                %s
                 <p class="note">Bubble: idle time of all ranks, over the time they compute (ideal), and over the time the plan takes
                 (total). Activations: microbatch x stage, on the rank that holds most. In flight: bytes made for a
                 rank and not yet used by it, on the rank with most.
@@ -48,47 +48,20 @@ final class ComparisonReport {
                 nearest to the median. The reductions and the update that follow a plan are in the time of a step and not
                 in the drawings.</p>
                 %s
+                %s
                 </body></html>
                 """
                 .formatted(Html.escape(title), Html.STYLE + BARS, Html.escape(title), spec.parallel().pipeline(),
                         spec.microbatchCount(),
                         spec.training().microbatchSize(), Html.escape(outcomes.getFirst().engine()),
-                        verdict(spec, outcomes),
+                        emphasized(Verdict.of(spec, outcomes)),
                         bars(outcomes),
-                        ComparisonTable.HEADINGS.stream().map(heading -> "<th>" + heading + "</th>")
-                                .collect(Collectors.joining()),
-                        outcomes.stream().map(ComparisonReport::row).collect(Collectors.joining("\n")),
-                        costsFrom(outcomes.getFirst()), drawings(outcomes));
+                        Html.table(ComparisonTable.HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList()),
+                        costsFrom(outcomes.getFirst()), Html.SIDEWAYS, drawings(outcomes));
     }
 
-    /** Which was best; where stages are told their times, those with more of them do more work, and bubbles decide. */
-    private static String verdict(RunSpec spec, List<Outcome> outcomes) {
-        Outcome first = outcomes.getFirst();
-        if (isTold(spec, first) && outcomes.stream()
-                .anyMatch(outcome -> outcome.contestant().virtualStages() != first.contestant().virtualStages())) {
-            Outcome best = outcomes.stream()
-                    .min(Comparator.comparingDouble(outcome -> outcome.measured().bubbleOverIdeal())).orElseThrow();
-            return String.format(Locale.ROOT,
-                    """
-                            <b>%s</b> had the smallest bubble: %.1f %% of the ideal time. Each stage takes the time it is told, so
-                            that V stages on a rank do V times the work of one: compare bubbles here, or set
-                            engine.emulated.device-flops to compare times.""",
-                    Html.escape(best.contestant().label()),
-                    100 * best.measured().bubbleOverIdeal());
-        }
-        Outcome best = outcomes.stream()
-                .min(Comparator.comparingDouble(outcome -> outcome.measured().stepSeconds())).orElseThrow();
-        if (best == first) {
-            return "<b>" + Html.escape(best.contestant().label()) + "</b> was the fastest.";
-        }
-        return String.format(Locale.ROOT, "<b>%s</b> was the fastest: %.1f %% less time a step than %s.",
-                Html.escape(best.contestant().label()),
-                100 * (1 - best.measured().stepSeconds() / first.measured().stepSeconds()),
-                Html.escape(first.contestant().label()));
-    }
-
-    private static boolean isTold(RunSpec spec, Outcome outcome) {
-        return outcome.engine().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
+    private static String emphasized(Verdict verdict) {
+        return "<b>" + Html.escape(verdict.sentence()) + "</b> " + Html.escape(verdict.remark());
     }
 
     private static String costsFrom(Outcome outcome) {
@@ -110,22 +83,15 @@ final class ComparisonReport {
     private static String bar(String kind, double seconds, StepTime spread, double longest) {
         return String.format(Locale.ROOT,
                 "<div class=\"bar %s\"><i style=\"width:%.1f%%\"></i>%.1f ms (%.1f to %.1f)</div>", kind,
-                75 * seconds / longest, 1000 * seconds, 1000 * spread.leastSeconds(), 1000 * spread.mostSeconds());
-    }
-
-    private static String row(Outcome outcome) {
-        return "<tr>" + ComparisonTable.cells(outcome).stream()
-                .map(cell -> "<td>" + Html.escape(cell).replace("-&gt;", "&rarr;") + "</td>")
-                .collect(Collectors.joining())
-                + "</tr>";
+                80 * seconds / longest, 1000 * seconds, 1000 * spread.leastSeconds(), 1000 * spread.mostSeconds());
     }
 
     private static String drawings(List<Outcome> outcomes) {
         List<Timeline> all = outcomes.stream().flatMap(ComparisonReport::timelines).toList();
         TimeScale scale = TimeScale.fitting(all.stream().mapToLong(Timeline::endNanos).max().orElse(0));
         return outcomes.stream()
-                .map(outcome -> "<h3>" + Html.escape(outcome.contestant().label()) + "</h3><div class=\"scroll\">"
-                        + SvgDrawing.draw(timelines(outcome).toList(), all, scale) + "</div>")
+                .map(outcome -> "<h3>" + Html.escape(outcome.contestant().label()) + "</h3>"
+                        + Html.drawing(SvgDrawing.draw(timelines(outcome).toList(), all, scale, Html.PAGE)))
                 .collect(Collectors.joining("\n"));
     }
 

@@ -13,12 +13,21 @@ final class ComparisonTable {
             "from .. to", "error", "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight",
             "control p50/p90/p99", "losses");
 
+    /** What the headings leave open; the report says it at more length. */
+    private static final String LEGEND = "predicted -> measured; bubble: idle time of all ranks; peak activations:"
+            + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"
+            + " the landing of a tensor to the start of the computing that waits for it.";
+
     private ComparisonTable() {
     }
 
-    /** A line for each schedule, columns aligned; predicted and measured are parted by an arrow. */
-    static String of(List<Outcome> outcomes) {
-        return Columns.of(HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList());
+    /**
+     * A line for each schedule, columns aligned, in several tables where the terminal is too narrow for one; predicted and
+     * measured are parted by an arrow.
+     */
+    static String of(List<Outcome> outcomes, Terminal terminal) {
+        return Columns.fitted(HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList(), terminal.columns())
+                + "\n\n" + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 
     static List<String> cells(Outcome outcome) {

@@ -28,9 +28,12 @@ import picocli.CommandLine.Command;
         "Says what works on this machine, and what to do about what does not."})
 final class DoctorCommand implements Callable<Integer> {
     private static final int LEAST_JAVA = 25;
+    /** Where what was found begins. */
+    private static final String INDENT = " ".repeat(23);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
     private final PrintStream output = System.out;
+    private final Terminal terminal = Terminal.ofOutput();
     private boolean isHealthy = true;
 
     @Override
@@ -133,8 +136,11 @@ final class DoctorCommand implements Callable<Integer> {
 
     private void report(boolean isGood, boolean isNeeded, String what, String found, String advice) {
         isHealthy &= isGood || !isNeeded;
-        output.printf("%-3s %-18s %s%s%n", isGood ? "yes" : isNeeded ? "NO" : "-", what, found,
-                isGood || advice.isEmpty() ? "" : ": " + advice);
+        String mark = isGood ? terminal.green("yes") : isNeeded ? terminal.red("NO ") : "-  ";
+        String words = found + (isGood || advice.isEmpty() ? "" : ": " + advice);
+        int width = terminal.columns().orElse(Integer.MAX_VALUE);
+        output.println(mark + String.format(" %-18s ", what) + Columns.wrapped(words, width - INDENT.length(), "")
+                .replace("\n", "\n" + INDENT));
     }
 
     private static String mebibytes(long bytes) {

@@ -2,7 +2,10 @@ package dev.troupe.cli;
 
 import dev.troupe.run.MemoryPlan;
 import dev.troupe.run.RankMemory;
-import java.util.Locale;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /** What a run takes in memory: a line for each rank. */
 final class MemoryTable {
@@ -12,33 +15,30 @@ final class MemoryTable {
     /** What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the young heap. */
     private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
 
+    private static final List<String> HEADINGS = List.of("rank", "weights", "gradients", "optimizer", "activations",
+            "boundary", "snapshots", "copies", "together");
+
+    /** What the headings leave open. */
+    private static final String LEGEND = "boundary: messages that came in or wait to go out; snapshots: what a rank starts"
+            + " again from after a failure; copies: of those, in the memory of another node.";
+
     private MemoryTable() {
     }
 
-    static String of(MemoryPlan memory) {
-        StringBuilder text = new StringBuilder();
-        text.append("takes ").append(MemoryPlan.text(memory.total())).append(" for tensors at most and ")
-                .append(BESIDE_TENSORS);
-        if (memory.ranks().size() > MOST_LINES) {
-            text.append("; tensors ").append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).min()
-                    .orElseThrow())).append(" to ")
-                    .append(MemoryPlan.text(memory.ranks().stream().mapToLong(RankMemory::total).max().orElseThrow()))
-                    .append(" a rank");
-            return text.toString();
+    static String of(MemoryPlan memory, Terminal terminal) {
+        String sum = "takes " + MemoryPlan.text(memory.total()) + " for tensors at most and " + BESIDE_TENSORS;
+        List<RankMemory> ranks = memory.ranks();
+        if (ranks.size() > MOST_LINES) {
+            LongSummaryStatistics totals = ranks.stream().mapToLong(RankMemory::total).summaryStatistics();
+            return Columns.wrapped(sum + "; tensors " + MemoryPlan.text(totals.getMin()) + " to "
+                    + MemoryPlan.text(totals.getMax()) + " a rank", terminal.lineColumns(), "");
         }
-        text.append(":\n");
-        line(text, "", "weights", "gradients", "optimizer", "activations", "boundary", "snapshots", "copies",
-                "together");
-        for (RankMemory rank : memory.ranks()) {
-            line(text, "rank " + rank.rank(), MemoryPlan.text(rank.weights()), MemoryPlan.text(rank.gradients()),
-                    MemoryPlan.text(rank.optimizer()), MemoryPlan.text(rank.activations()),
-                    MemoryPlan.text(rank.boundary()), MemoryPlan.text(rank.snapshots()), MemoryPlan.text(rank.copies()),
-                    MemoryPlan.text(rank.total()));
-        }
-        return text.toString().stripTrailing();
-    }
-
-    private static void line(StringBuilder text, Object... cells) {
-        text.append(String.format(Locale.ROOT, "%-8s %11s %11s %11s %11s %11s %11s %11s %11s%n", cells));
+        List<List<String>> rows = ranks.stream().map(rank -> Stream.concat(Stream.of("" + rank.rank()),
+                LongStream.of(rank.weights(), rank.gradients(), rank.optimizer(), rank.activations(), rank.boundary(),
+                        rank.snapshots(), rank.copies(), rank.total()).mapToObj(MemoryPlan::text))
+                .toList()).toList();
+        return Columns.wrapped(sum + ":", terminal.lineColumns(), "") + "\n"
+                + Columns.fitted(HEADINGS, rows, terminal.columns()) + "\n"
+                + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 }

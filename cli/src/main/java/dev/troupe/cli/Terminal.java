@@ -26,6 +26,9 @@ record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
     private static final long PATIENCE_SECONDS = 2;
     private static final String RESET = "\u001b[0m";
 
+    /** A file. */
+    static final Terminal NONE = new Terminal(false, OptionalInt.empty(), false);
+
     /** Standard output as this process has it; COLUMNS, where it is set, is believed also of what is no terminal. */
     static Terminal ofOutput() {
         return of(System.console() != null && System.console().isTerminal(), System.getenv());
@@ -41,7 +44,12 @@ record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
         return new Terminal(isTerminal, columns, colours);
     }
 
-    /** The width to fill where text is wrapped. */
+    /** Where lines end that a program may read too: nowhere, unless this is known to be narrow. */
+    int lineColumns() {
+        return columns.orElse(Integer.MAX_VALUE);
+    }
+
+    /** The width to fill with text for a person. */
     int textColumns() {
         return columns.orElse(USUAL_COLUMNS);
     }
