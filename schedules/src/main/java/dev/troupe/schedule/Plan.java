@@ -128,11 +128,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs);
     }
 
-    /** The same plan with each pair taken apart: first its forward, then its backward, each on its own. */
-    public Plan withoutOverlaps() {
-        return withRows(rows);
-    }
-
     /**
      * One line a rank, the texts of its actions parted by commas, pairs as {@code (0F3;3B1)OVERLAP_F_B}; no header; every
      * line ends in a line feed.

@@ -93,12 +93,6 @@ final class GradientBuckets {
         startOver();
     }
 
-    /** Waits for what is under way, and begins the step afresh. */
-    void reset() {
-        aside.reset();
-        startOver();
-    }
-
     private void startOver() {
         begun.clear();
         isLastBackward = false;

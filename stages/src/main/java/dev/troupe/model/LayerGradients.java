@@ -61,9 +61,4 @@ final class LayerGradients {
             engine.fill(exchange.whole, 0);
         }
     }
-
-    /** Forgets what a backward that was given up may have left. */
-    void reset() {
-        engine.fill(buffer, 0);
-    }
 }

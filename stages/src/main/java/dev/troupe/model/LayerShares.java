@@ -64,17 +64,4 @@ final class LayerShares {
             buckets.layerDone(layer);
         }
     }
-
-    /** Microbatches are given up, wherever they are. */
-    void reset() {
-        if (weights != null) {
-            weights.reset();
-        }
-        if (gradients != null) {
-            gradients.reset();
-        }
-        if (buckets != null) {
-            buckets.reset();
-        }
-    }
 }

@@ -106,12 +106,6 @@ final class LayerWeights {
         aside.settle();
     }
 
-    /** Forgets whatever a microbatch that was given up had gathered. */
-    void reset() {
-        aside.reset();
-        slots.forEach(slot -> slot.layer = Slot.NONE);
-    }
-
     private Slot begin(int layer) {
         Slot slot = slotOf(Slot.NONE);
         if (slot == null) {

@@ -75,15 +75,6 @@ final class MicrobatchTapes {
         liveCount = liveCount - 1;
     }
 
-    void dropAll() {
-        for (int microbatch = 0; microbatch < live.length; microbatch++) {
-            if (live[microbatch] != null) {
-                live[microbatch].release();
-                end(microbatch);
-            }
-        }
-    }
-
     void recordLoss(int microbatch, double loss) {
         losses[microbatch] = loss;
         measured.set(microbatch);

@@ -51,11 +51,6 @@ final class OwnRowGradients {
         done.clear();
     }
 
-    /** Begins the step afresh. */
-    void reset() {
-        done.clear();
-    }
-
     private void exchange(List<Parameter> some) {
         List<Tensor> added = some.stream().flatMap(parameter -> gradientOf.apply(parameter).stream()).toList();
         done.addAll(some);

@@ -111,17 +111,6 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
         return stages.get(stage);
     }
 
-    /** The stage that holds a layer. */
-    public int stageOf(int layer) {
-        for (int stage = 0; stage < stages.size(); stage++) {
-            if (stages.get(stage).contains(layer)) {
-                return stage;
-            }
-        }
-        throw new IllegalArgumentException(
-                "the model has layers 0 to " + (model.layerCount() - 1) + ", but no " + layer);
-    }
-
     /** Numbers trained on one stage; a tied table counts on both stages that have an end of it, once where it is one. */
     public long parameterCount(int stage) {
         LayerRange range = stages.get(stage);

@@ -47,10 +47,4 @@ final class SideWork {
             throw failure;
         }
     }
-
-    /** Waits for all that was begun, and forgets how it ended. */
-    void reset() {
-        underWay.exceptionally(failure -> null).join();
-        underWay = CompletableFuture.completedFuture(null);
-    }
 }

@@ -25,8 +25,7 @@ import java.util.List;
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
  * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
- * who walks it is wrong. After a call of a microbatch that failed only {@link #dropActivations} and {@link #close} are of
- * use.
+ * who walks it is wrong. After a call of a microbatch that failed only {@link #close} is of use.
  */
 public final class Stage implements AutoCloseable {
     private final int index;
@@ -281,12 +280,6 @@ public final class Stage implements AutoCloseable {
     public void backwardWeight(int microbatch) {
         tapes.awaitingWeightGradient(microbatch).backwardWeight();
         tapes.end(microbatch);
-    }
-
-    /** Drops what is kept of all microbatches under way, as if they had never come: a step is given up. */
-    public void dropActivations() {
-        tapes.dropAll();
-        buffers.reset();
     }
 
     /** The last stage: what the losses of the microbatches that come are multiplied by before the backward; 1 at first. */

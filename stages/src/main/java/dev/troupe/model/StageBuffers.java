@@ -250,12 +250,6 @@ final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** Whatever was given up under way leaves nothing behind but in gradients. */
-    void reset() {
-        layerShares.reset();
-        ownRows.reset();
-    }
-
     /**
      * What a stage exchanges of a table's gradient with the stage that has its other end: all of it, or this rank's share
      * of the bucket that the table is alone in.

@@ -15,8 +15,7 @@ import java.util.Set;
 /**
  * Tensors that are used again and again, by type and shape, so that a steady state allocates nothing.
  *
- * <p>Thread rule: {@link #take} and {@link #close} on the thread that computes, {@link #give} and {@link #takenCount} on
- * any.
+ * <p>Thread rule: {@link #take} and {@link #close} on the thread that computes, {@link #give} on any.
  */
 final class TensorPool implements AutoCloseable {
     private final Engine engine;
@@ -70,11 +69,6 @@ final class TensorPool implements AutoCloseable {
             give(tensor);
         }
         return null;
-    }
-
-    /** How many tensors are taken and not given back. */
-    synchronized int takenCount() {
-        return taken.size();
     }
 
     /** Closes every tensor, those that are still taken too. */

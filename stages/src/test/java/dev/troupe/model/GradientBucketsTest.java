@@ -180,13 +180,6 @@ class GradientBucketsTest {
                 assertSame(witness.failure, assertThrows(GroupException.class, () -> stage.backward(0, null)));
                 assertEquals(1, witness.elements.size());
                 assertSame(witness.failure, assertThrows(GroupException.class, stage::addUpGradients));
-                witness.failure = null;
-                stage.dropActivations();
-                stage.zeroGradients();
-                forward(stage, 0);
-                stage.backward(0, null);
-                stage.addUpGradients();
-                assertEquals(7, witness.elements.size());
             }
         }
     }

@@ -133,22 +133,6 @@ class StageParityTest {
         }
     }
 
-    @Test
-    void shouldForgetAStepThatIsGivenUp() {
-        try (Golden golden = new Golden(Golden.TIED);
-                NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), 1), 4)) {
-            Stage stage = pipeline.stages.getFirst();
-            stage.forward(0, null, golden.tokens(3, 0, 4, 0), golden.tokens(3, 0, 4, 1));
-            stage.forward(1, null, golden.tokens(3, 1, 4, 0), golden.tokens(3, 1, 4, 1));
-            stage.backwardInput(0, null);
-            stage.dropActivations();
-            assertEquals(0, stage.liveActivations());
-            StepResult result = pipeline.step(0, Order.ALL_FORWARDS_FIRST);
-            assertEquals(golden.losses[0], result.loss(), TOLERANCE * golden.losses[0]);
-            assertEquals(golden.norms[0], result.norm(), TOLERANCE * golden.norms[0]);
-        }
-    }
-
     private static int[] peaks(Golden golden, Partition partition, Order order) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, 1)) {
             pipeline.step(0, order);

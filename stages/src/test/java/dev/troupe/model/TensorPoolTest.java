@@ -40,7 +40,6 @@ class TensorPoolTest {
         assertNotSame(tensor, pool.take(DataType.INT32, SHAPE));
         assertSame(tensor, pool.take(DataType.FLOAT32, Shape.of(2, 3)));
         assertNotSame(tensor, pool.take(SHAPE));
-        assertEquals(4, pool.takenCount());
     }
 
     @Test
@@ -58,7 +57,6 @@ class TensorPoolTest {
         pool.give(pool.take(Shape.of(7)));
         pool.close();
         assertEquals(0, engine.allocatedBytes());
-        assertEquals(0, pool.takenCount());
     }
 
     @Test
@@ -77,7 +75,6 @@ class TensorPoolTest {
             }
             giver.get(30, TimeUnit.SECONDS);
         }
-        assertEquals(0, pool.takenCount());
         // One in the queue's place each, one in each hand.
         long most = (underWay + 2) * SHAPE.elementCount() * Float.BYTES;
         assertTrue(engine.allocatedBytes() <= most, () -> engine.allocatedBytes() + " bytes");
