@@ -79,7 +79,7 @@ final class Announcement {
         return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
     }
 
-    /** In the time of forwards where it fits one line a rank, as long as an I, a W and an F alike; otherwise where it is drawn. */
+    /** The drawing, to the scale of F, I and W alike, where it fits the terminal unfolded; otherwise how to see it. */
     private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
         int columns = terminal.columns().orElse(FILE_COLUMNS);
         if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a shorter one does not fit

@@ -19,22 +19,22 @@ final class ProgressLine {
     private final boolean isTerminal;
     private final long stepCount;
     private final LongSupplier clock;
-    private final long firstStep;
-    private long startNanos;
+    /** From when on, and from which step on, the rest is estimated: the first step takes what it takes to warm up. */
+    private long countedNanos;
+    private long countedSteps = Long.MIN_VALUE;
     private long shownNanos;
     private int shownLength;
 
-    ProgressLine(PrintStream output, boolean isTerminal, long firstStep, long stepCount, LongSupplier clock) {
+    ProgressLine(PrintStream output, boolean isTerminal, long stepCount, LongSupplier clock) {
         this.output = output;
         this.isTerminal = isTerminal;
-        this.firstStep = firstStep;
         this.stepCount = stepCount;
         this.clock = clock;
     }
 
     void start() {
-        startNanos = clock.getAsLong();
-        shownNanos = startNanos - PLAIN_NANOS;
+        shownNanos = clock.getAsLong() - PLAIN_NANOS;
+        countedSteps = Long.MIN_VALUE;
     }
 
     /**
@@ -45,15 +45,17 @@ final class ProgressLine {
      */
     void show(long stepsDone, double loss, double tokensPerSecond, String more) {
         long now = clock.getAsLong();
+        if (countedSteps == Long.MIN_VALUE) {
+            countedNanos = now;
+            countedSteps = stepsDone;
+        }
         boolean isLast = stepsDone == stepCount;
         if (!isLast && now - shownNanos < (isTerminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
             return;
         }
         shownNanos = now;
-        double secondsPerStep = (now - startNanos) / 1e9 / (stepsDone - firstStep);
-        String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s   %s left", stepsDone,
-                stepCount, loss, tokensPerSecond, duration(Math.round(secondsPerStep * (stepCount - stepsDone))))
-                + more;
+        String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s", stepsDone, stepCount, loss,
+                tokensPerSecond) + left(stepsDone, now) + more;
         if (isTerminal) {
             output.print('\r' + line + " ".repeat(Math.max(0, shownLength - line.length())));
             shownLength = line.length();
@@ -61,6 +63,14 @@ final class ProgressLine {
             output.println(line);
         }
         output.flush();
+    }
+
+    private String left(long stepsDone, long now) {
+        if (stepsDone == countedSteps) {
+            return "";
+        }
+        double secondsPerStep = (now - countedNanos) / 1e9 / (stepsDone - countedSteps);
+        return "   " + duration(Math.round(secondsPerStep * (stepCount - stepsDone))) + " left";
     }
 
     /** Leaves the line that is written over, so that other lines can follow. */

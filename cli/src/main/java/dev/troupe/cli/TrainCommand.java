@@ -70,7 +70,9 @@ final class TrainCommand implements Callable<Integer> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, listener);
             try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
-                return report.end(training.await(), interrupt.happened());
+                int exitCode = report.end(training.await(), interrupt.happened());
+                transport.counters().droppedInWords().ifPresent(output::println);
+                return exitCode;
             }
         }
     }

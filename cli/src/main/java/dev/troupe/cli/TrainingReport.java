@@ -40,6 +40,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
 
     // Written by the coordinator's thread, read by the main thread once the run is over.
     private volatile double firstLoss = Double.NaN;
+    private volatile long firstStep;
     private volatile double lastLoss = Double.NaN;
     private volatile double validationLoss = Double.NaN;
     private volatile Path lastCheckpoint;
@@ -55,8 +56,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         this.vocabularySize = run.model().vocabularySize();
         this.batches = run.batches();
         this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
-        this.progress = new ProgressLine(output, isTerminal(), Math.max(run.stepsDone(), this.metrics.nextStep()),
-                run.spec().training().steps(), System::nanoTime);
+        this.progress = new ProgressLine(output, isTerminal(), run.spec().training().steps(), System::nanoTime);
     }
 
     /** Of a run that begins, or goes on from a checkpoint. */
@@ -67,6 +67,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         if (run.request().continuesInPlace()) {
             report.lastCheckpoint = directory.checkpoint(run.stepsDone());
         }
+        report.readFirstLoss(directory.metrics(), 0);
         return report;
     }
 
@@ -75,12 +76,22 @@ final class TrainingReport implements RunListener, AutoCloseable {
             Consumer<UnaryOperator<NodeStatus>> status) {
         TrainingReport report = new TrainingReport(run, directory, output, status,
                 trouble -> MetricsLog.takeOver(directory.metrics(), trouble));
-        report.firstLoss = MetricsLog.lossOf(directory.metrics(), run.stepsDone()).orElse(Double.NaN);
+        report.readFirstLoss(directory.metrics(), 0);
+        if (Double.isNaN(report.firstLoss)) { // it went on from a checkpoint of another directory
+            report.readFirstLoss(directory.metrics(), run.stepsDone());
+        }
         Checkpoint.newestSteps(directory.path())
                 .ifPresent(steps -> report.lastCheckpoint = directory.checkpoint(steps));
         report.earlierStepSeconds = MetricsLog.stepSeconds(directory.metrics());
         report.progress.start();
         return report;
+    }
+
+    private void readFirstLoss(Path file, long step) {
+        MetricsLog.lossOf(file, step).ifPresent(loss -> {
+            firstLoss = loss;
+            firstStep = step;
+        });
     }
 
     private static boolean isTerminal() {
@@ -101,6 +112,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
     public void onStep(StepResult result, double seconds) {
         if (Double.isNaN(firstLoss)) {
             firstLoss = result.loss();
+            firstStep = result.step();
         }
         lastLoss = result.loss();
         double epochs = batches.epochs(result.step() + 1);
@@ -200,8 +212,12 @@ final class TrainingReport implements RunListener, AutoCloseable {
     void printEnd(RunOutcome outcome, RunDirectory directory) {
         output.println();
         if (!Double.isNaN(firstLoss)) {
-            output.printf(Locale.ROOT, "The loss began at %.4f and ended at %.4f%s; guessing would have %.4f.%n",
-                    firstLoss, lastLoss,
+            output.printf(Locale.ROOT, "The loss %s and ended at %.4f%s; guessing would have %.4f.%n",
+                    firstStep == 0
+                            ? String.format(Locale.ROOT, "began at %.4f", firstLoss)
+                            : String.format(Locale.ROOT, "was %.4f in step %d, with which this run went on,", firstLoss,
+                                    firstStep),
+                    lastLoss,
                     Double.isNaN(validationLoss)
                             ? ""
                             : String.format(Locale.ROOT, ", the validation loss at %.4f", validationLoss),

@@ -49,6 +49,6 @@ public final class Troupe implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing: train, schedule, compare, layout, chaos, launch, node, status, tokenize, export, doctor, keys or completion");
+                "a command is missing: ./troupe train is the one to begin with; all of them:");
     }
 }

@@ -47,9 +47,13 @@ import org.apache.pekko.cluster.typed.ClusterSingleton;
 import org.apache.pekko.cluster.typed.SingletonActor;
 import org.apache.pekko.remote.RemoteTransportException;
 import org.apache.pekko.management.javadsl.PekkoManagement;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Starts one node of a run over several JVMs. Every node has the same configuration and prepares the same run. */
 public final class ClusterRun {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterRun.class);
+
     /** Whoever missed the others hears so from the coordinator; this is for a node that finds no coordinator. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -259,6 +263,7 @@ public final class ClusterRun {
 
         /** Once the transport is closed. */
         void release() {
+            transport.counters().droppedInWords().ifPresent(LOG::info);
             groups.close();
             copies.ifPresent(SnapshotCopies::close);
             snapshots.ifPresent(Snapshots::close);

@@ -8,8 +8,10 @@ import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.WorkCosts;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -24,6 +26,10 @@ import java.util.stream.Collectors;
  *            an engine was asked for by name
  */
 public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
+    private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
+    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by nd4j, built with"
+            + " TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
+
     /** The engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
         return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
@@ -57,7 +63,8 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
                 .findFirst()
                 .orElseThrow(() -> new RequestException("engine.kind: there is no engine \"" + spec.kind()
                         + "\"; installed are " + EngineSpec.AUTO + ", "
-                        + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))));
+                        + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))
+                        + (GPU_WORDS.contains(spec.kind().toLowerCase(Locale.ROOT)) ? GPU_ADVICE : "")));
         Optional<String> obstacle = provider.obstacle(settings);
         if (obstacle.isPresent()) {
             throw new RequestException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());

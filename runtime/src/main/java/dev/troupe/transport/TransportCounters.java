@@ -2,7 +2,10 @@ package dev.troupe.transport;
 
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * What a transport has done since it started. Bytes are payload, without headers.
@@ -31,6 +34,20 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
             copy.put(reason, dropped.getOrDefault(reason, 0L));
         }
         dropped = Collections.unmodifiableMap(copy);
+    }
+
+    /** What a user should know of dropped frames, in one sentence; empty where none were. */
+    public Optional<String> droppedInWords() {
+        long all = droppedFrames();
+        return all == 0
+                ? Optional.empty()
+                : Optional.of("The transport dropped " + all + (all == 1 ? " frame" : " frames")
+                        + " that it could not use: "
+                        + dropped.entrySet().stream().filter(reason -> reason.getValue() > 0)
+                                .map(reason -> reason.getValue() + " " + reason.getKey().name().toLowerCase(Locale.ROOT)
+                                        .replace('_', ' '))
+                                .collect(Collectors.joining(", "))
+                        + ".");
     }
 
     /** All dropped frames together. */
