@@ -56,6 +56,10 @@ final class Announcement {
         output.println();
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
+        if (run.beginsAgain()) {
+            output.println(
+                    "A run ended in " + run.request().output() + " before its first checkpoint: it begins again.");
+        }
         if (run.resumes()) {
             output.println("Going on after step " + (run.stepsDone() - 1) + ".");
         }

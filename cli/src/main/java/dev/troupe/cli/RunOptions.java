@@ -15,7 +15,7 @@ final class RunOptions {
     private List<String> settings = List.of();
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where the run writes: an empty directory, or one that is not there yet; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken; of a node runs/NAME, as all of a run need the same."})
+            "Where the run writes: an empty directory, one that is not there yet, or one of a run that ended before its first checkpoint, which begins again; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken; of a node runs/NAME, as all of a run need the same."})
     private Path out;
 
     @Option(names = "--resume", paramLabel = "DIR", description = {

@@ -277,7 +277,8 @@ class RefusalTest {
     void shouldRefuseAnOutputDirectoryInUse() throws IOException {
         Path used = Files.createDirectory(directory.resolve("used"));
         Path file = Files.writeString(used.resolve("thesis.txt"), "mine");
-        Execution.train(used, List.of()).requireRefused("output directory " + used + " is in use", "--out", "--resume");
+        Execution.train(used, List.of()).requireRefused("output directory " + used + " is in use",
+                "files that are of no run", "--out");
         assertEquals("mine", Files.readString(file));
         Execution.train(file, List.of()).requireRefused(file + "");
         Execution.train(Path.of("/proc/troupe"), List.of()).requireRefused("/proc", "--out");

@@ -49,6 +49,7 @@ public final class PreparedRun implements AutoCloseable {
     private final RunRequest request;
     private final EngineChoice engine;
     private final StartingPoint start;
+    private final boolean beginsAgain;
     private final Set<Long> checkpointsFound;
     private final RunData data;
     private final TrainingPlan plan;
@@ -67,9 +68,9 @@ public final class PreparedRun implements AutoCloseable {
         this.request = request;
         RunSpec spec = request.spec();
         try {
-            if (request.leads() && !request.continuesInPlace()) {
-                RunDirectory.requireFree(request.output());
-            }
+            request.resume().filter(from -> !Checkpoint.isAt(from)).ifPresent(RunDirectory::requireResumable);
+            this.beginsAgain = request.leads() && !request.continuesInPlace()
+                    && RunDirectory.requireBeginnable(request.output());
             EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()),
                     productType(spec.training()), request.ranksOfMachine().size(),
                     EngineChoice.installed());
@@ -254,6 +255,11 @@ public final class PreparedRun implements AutoCloseable {
     /** What is wrong with each of the newer checkpoints that were not taken, the newest first. */
     public List<String> passedOver() {
         return start.passedOver();
+    }
+
+    /** Whether a run ended in its directory before its first checkpoint, in whose place it begins. */
+    public boolean beginsAgain() {
+        return beginsAgain;
     }
 
     /**

@@ -25,7 +25,7 @@ public final class RunDirectory implements AutoCloseable {
     public static final String CONFIG = "config.conf";
     /** Where the logs of the nodes go. */
     public static final String LOGS = "logs";
-    private static final String LOCK = "run.lock";
+    static final String LOCK = "run.lock";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
@@ -38,7 +38,7 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Says whether a new run may have this directory; writes nothing.
+     * Says whether this directory is empty or not there yet; writes nothing.
      *
      * @throws RequestException
      *             where it holds something or cannot be made
@@ -46,8 +46,40 @@ public final class RunDirectory implements AutoCloseable {
     public static void requireFree(Path path) {
         if (!isFree(path)) {
             throw new RequestException("the output directory " + path + " is in use: it must be empty or not there yet;"
-                    + " choose another with --out, or go on with what is there with --resume " + path);
+                    + " choose another with --out");
         }
+        requireMakeable(path);
+    }
+
+    /**
+     * Says whether a run may begin in this directory: also where one ended before its first checkpoint; writes nothing.
+     *
+     * @return whether a run has ended there
+     * @throws RequestException
+     *             where it holds something else, or cannot be made
+     */
+    static boolean requireBeginnable(Path path) {
+        DirectoryState state = DirectoryState.of(path);
+        state.whyNotBegin(path).ifPresent(why -> {
+            throw new RequestException(why);
+        });
+        requireMakeable(path);
+        return state instanceof DirectoryState.WithoutCheckpoint;
+    }
+
+    /**
+     * Says whether a run may go on in this directory; writes nothing.
+     *
+     * @throws RequestException
+     *             where it holds a run that has no checkpoint
+     */
+    static void requireResumable(Path path) {
+        DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
+            throw new RequestException(why);
+        });
+    }
+
+    private static void requireMakeable(Path path) {
         Path ancestor = path.toAbsolutePath();
         while (!Files.exists(ancestor)) {
             ancestor = ancestor.getParent();
@@ -135,6 +167,15 @@ public final class RunDirectory implements AutoCloseable {
     /** The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to kill it. */
     public void keepToTheEnd() {
         LockHolder.erase(channel);
+    }
+
+    /** Whether a run has it now. */
+    static boolean isLocked(Path path) {
+        try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
+            return tryLock(channel) == null;
+        } catch (IOException _) {
+            return false; // nobody has ever had it, or it is no directory
+        }
     }
 
     private static FileLock tryLock(FileChannel channel) throws IOException {

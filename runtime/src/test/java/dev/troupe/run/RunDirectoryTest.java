@@ -35,10 +35,10 @@ class RunDirectoryTest {
     void shouldRefuseADirectoryThatHoldsSomething() throws IOException {
         Path used = Files.createDirectory(home.resolve("used"));
         Files.writeString(used.resolve("notes.txt"), "mine");
-        String sentence = "the output directory " + used
-                + " is in use: it must be empty or not there yet; choose another"
-                + " with --out, or go on with what is there with --resume " + used;
-        assertEquals(sentence, refusal(() -> RunDirectory.requireFree(used)));
+        assertEquals("the output directory " + used + " is in use: it must be empty or not there yet; choose another"
+                + " with --out", refusal(() -> RunDirectory.requireFree(used)));
+        assertEquals("the output directory " + used + " is in use: it holds files that are of no run; it must be empty"
+                + " or not there yet: choose another with --out", refusal(() -> RunDirectory.requireBeginnable(used)));
         Path file = used.resolve("notes.txt");
         assertTrue(refusal(() -> RunDirectory.requireFree(file)).contains(file + " is in use"));
     }
