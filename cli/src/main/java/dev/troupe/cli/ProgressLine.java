@@ -1,13 +1,16 @@
 package dev.troupe.cli;
 
+import java.io.FilterOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
  * How far a run is: one line that is written over in a terminal, plain lines now and then elsewhere.
  *
- * <p>Thread rule: one thread at a time.
+ * <p>Thread rule: any thread.
  */
 final class ProgressLine {
     /** What a terminal shows changes no faster than one reads. */
@@ -32,7 +35,7 @@ final class ProgressLine {
         this.clock = clock;
     }
 
-    void start() {
+    synchronized void start() {
         shownNanos = clock.getAsLong() - PLAIN_NANOS;
         countedSteps = Long.MIN_VALUE;
     }
@@ -43,7 +46,7 @@ final class ProgressLine {
      * @param more
      *            what to say after the usual; may be empty
      */
-    void show(long stepsDone, double loss, double tokensPerSecond, String more) {
+    synchronized void show(long stepsDone, double loss, double tokensPerSecond, String more) {
         long now = clock.getAsLong();
         if (countedSteps == Long.MIN_VALUE) {
             countedNanos = now;
@@ -74,11 +77,30 @@ final class ProgressLine {
     }
 
     /** Leaves the line that is written over, so that other lines can follow. */
-    void end() {
+    synchronized void end() {
         if (shownLength > 0) {
             output.println();
             shownLength = 0;
         }
+    }
+
+    /**
+     * A stream for what is written to the same terminal by others, such as the log: it begins on a line of its own.
+     *
+     * @param stream
+     *            where it goes
+     */
+    PrintStream beside(PrintStream stream) {
+        return new PrintStream(new FilterOutputStream(stream) {
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                synchronized (ProgressLine.this) {
+                    end();
+                    out.write(bytes, offset, length);
+                    out.flush();
+                }
+            }
+        }, true, StandardCharsets.UTF_8);
     }
 
     private static String duration(long seconds) {

@@ -1,7 +1,9 @@
 package dev.troupe.cli;
 
+import dev.troupe.cluster.MachineDriver;
 import dev.troupe.cluster.NodeStatus;
 import dev.troupe.cluster.StatusQuery;
+import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.RequestException;
 import java.util.ArrayList;
@@ -21,7 +23,8 @@ final class StatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        List<NodeSpec> nodes = file.read().cluster().orElseThrow().nodes();
+        RunSpec spec = file.read();
+        List<NodeSpec> nodes = spec.cluster().orElseThrow().nodes();
         if (nodes.stream().allMatch(node -> node.managementPort() == 0)) {
             throw new RequestException(
                     "no node of " + file.config() + " has a management-port to ask: give the nodes one each");
@@ -38,6 +41,12 @@ final class StatusCommand implements Callable<Integer> {
                         node.standby() ? "standby" : status.map(NodeStatus::ranks).orElse(node.ranks()));
             }
         }
+        if (answers.isEmpty() && nodes.stream().map(NodeSpec::host).distinct()
+                .anyMatch(host -> MachineDriver.isAtWork(spec, host))) {
+            System.out.println(
+                    "the cluster starts: its media driver is at work on this machine, and no node answers yet");
+            return ExitCode.DONE;
+        }
         if (answers.isEmpty()) {
             System.err.println("troupe: no node answers: the cluster does not run, or its management ports cannot be"
                     + " reached from here");
@@ -46,9 +55,24 @@ final class StatusCommand implements Callable<Integer> {
         System.out.println(answers.stream().flatMap(answer -> answer.progress().stream()).findFirst()
                 .map(now -> String.format(Locale.ROOT, "step %d, loss %.4f, %,.0f tokens/s", now.stepsDone(),
                         now.loss(), now.tokensPerSecond()))
-                .orElse("no step is done yet"));
+                .orElseGet(() -> start(nodes, answers)));
         answers.stream().flatMap(answer -> answer.progress().stream()).flatMap(now -> now.notices().stream())
                 .forEach(System.out::println);
         return ExitCode.DONE;
+    }
+
+    /** Of a run without a step: whether anybody is missing, as far as those know that answer. */
+    private static String start(List<NodeSpec> nodes, List<NodeStatus> answers) {
+        List<String> awaited = answers.stream().flatMap(answer -> answer.awaited().stream()).distinct().toList();
+        if (!awaited.isEmpty()) {
+            return "the run starts: it is " + TrainingReport.waitingFor(awaited);
+        }
+        List<String> silent = nodes.stream()
+                .filter(node -> node.managementPort() != 0 && !node.standby()
+                        && answers.stream().noneMatch(answer -> answer.node().equals(node.name())))
+                .map(NodeSpec::name).toList();
+        return silent.isEmpty()
+                ? "the run starts: all its nodes answer, and no step is done yet"
+                : "the run starts: " + String.join(", ", silent) + " did not answer, and no step is done yet";
     }
 }

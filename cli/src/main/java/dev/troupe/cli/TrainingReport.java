@@ -12,8 +12,10 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -30,6 +32,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private final Consumer<UnaryOperator<NodeStatus>> status;
     private final MetricsLog metrics;
     private final ProgressLine progress;
+    private final PrintStream errors;
     private final long tokensPerStep;
     private final int vocabularySize;
     private final EventsFile events;
@@ -57,6 +60,10 @@ final class TrainingReport implements RunListener, AutoCloseable {
         this.batches = run.batches();
         this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
         this.progress = new ProgressLine(output, isTerminal(), run.spec().training().steps(), System::nanoTime);
+        this.errors = System.err;
+        if (isTerminal() && isErrorShownThere()) {
+            System.setErr(progress.beside(errors));
+        }
     }
 
     /** Of a run that begins, or goes on from a checkpoint. */
@@ -94,17 +101,32 @@ final class TrainingReport implements RunListener, AutoCloseable {
         });
     }
 
+    private static boolean isErrorShownThere() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/1"))
+                    .equals(Files.readSymbolicLink(Path.of("/proc/self/fd/2")));
+        } catch (IOException _) {
+            return true; // no Linux: a line too many is better than two in one
+        }
+    }
+
     private static boolean isTerminal() {
         return System.console() != null && System.console().isTerminal();
     }
 
     @Override
     public void onWaiting(List<String> missing) {
-        output.println("waiting for " + (missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing));
+        status.accept(before -> before.awaiting(missing));
+        output.println(waitingFor(missing));
+    }
+
+    static String waitingFor(List<String> missing) {
+        return "waiting for " + (missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing);
     }
 
     @Override
     public void onStarted() {
+        status.accept(before -> before.awaiting(List.of()));
         progress.start();
     }
 
@@ -228,8 +250,16 @@ final class TrainingReport implements RunListener, AutoCloseable {
         printNotices();
     }
 
+    /** Of a run that was stopped before the checkpoint of its last steps was written. */
+    void printCutShort(RunOutcome outcome, RunDirectory directory) {
+        output.println();
+        output.printf(Locale.ROOT, "After %d steps: %s (every step)%s%n", outcome.stepsDone(), directory.metrics(),
+                lastCheckpoint == null ? "" : ", " + lastCheckpoint + " (to go on from; what came after it is lost)");
+    }
+
     @Override
     public void close() {
+        System.setErr(errors);
         metrics.close();
     }
 }

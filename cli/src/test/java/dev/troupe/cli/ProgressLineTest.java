@@ -27,4 +27,19 @@ final class ProgressLineTest {
                 step 3/101   loss 5.2500   100 tokens/s   4 min 54 s left
                 """, said.toString(StandardCharsets.UTF_8));
     }
+
+    @Test
+    void shouldBeginWhatOthersWriteOnALineOfItsOwn() {
+        ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+        PrintStream output = new PrintStream(terminal, true, StandardCharsets.UTF_8);
+        ProgressLine line = new ProgressLine(output, true, 10, () -> 0);
+        PrintStream log = line.beside(output);
+        log.println("before");
+        line.start();
+        line.show(10, 2.5, 100, "");
+        log.println("12:00:00 WARN after");
+        log.println("again");
+        assertEquals("before\n\rstep 10/10   loss 2.5000   100 tokens/s\n12:00:00 WARN after\nagain\n",
+                terminal.toString(StandardCharsets.UTF_8));
+    }
 }

@@ -112,7 +112,7 @@ public final class ClusterRun {
                             run.request().share().orElseThrow().leads(), run.spec().faults()));
             damage.has(new ControlLink(system));
             StatusBoard.of(system.classicSystem())
-                    .set(new NodeStatus(self.name(), self.ranks(), 0, Optional.empty()));
+                    .set(NodeStatus.of(self.name(), self.ranks()));
             if (self.managementPort() > 0) {
                 PekkoManagement.get(system).start().whenComplete((_, failure) -> {
                     if (failure != null) {

@@ -100,6 +100,11 @@ public final class MachineDriver {
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
+    /** Whether the driver of a host is at work on this machine, as it is from early in the start of a cluster to its end. */
+    public static boolean isAtWork(RunSpec spec, String host) {
+        return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
+    }
+
     /** Deletes what the driver of a host has left where it was killed; for whoever had started it. */
     public static void clear(RunSpec spec, String host) {
         SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));

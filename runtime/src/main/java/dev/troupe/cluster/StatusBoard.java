@@ -1,7 +1,6 @@
 package dev.troupe.cluster;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.AbstractExtensionId;
@@ -12,7 +11,7 @@ import org.apache.pekko.actor.Extension;
 final class StatusBoard implements Extension {
     private static final Id ID = new Id();
 
-    private volatile NodeStatus status = new NodeStatus("", List.of(), 0, Optional.empty());
+    private volatile NodeStatus status = NodeStatus.of("", List.of());
 
     private StatusBoard() {
     }

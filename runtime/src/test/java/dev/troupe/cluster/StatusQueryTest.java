@@ -36,7 +36,8 @@ class StatusQueryTest {
                     ClusterSettings.of(cluster, node, true, List.of()));
             try {
                 NodeStatus status = new NodeStatus("a", List.of(0), 3,
-                        Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))));
+                        Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))),
+                        List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
                 PekkoManagement.get(system).start().toCompletableFuture().get(30, TimeUnit.SECONDS);
                 assertEquals(Optional.of(status), query.of(node));
