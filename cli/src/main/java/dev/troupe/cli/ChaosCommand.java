@@ -63,10 +63,22 @@ final class ChaosCommand implements Callable<Integer> {
             "Where to write: an empty directory, or one that is not there yet. Default: runs/chaos-NAME, or -2 and so on."})
     private Path out;
 
+    private static final String STOPPED = "Stopped: nothing is compared.";
+
     private final PrintStream output = System.out;
 
     @Override
     public Integer call() throws InterruptedException {
+        try (StopRequests _ = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
+            int exitCode = run();
+            if (exitCode == ExitCode.STOPPED) {
+                output.println(STOPPED);
+            }
+            return exitCode;
+        }
+    }
+
+    private int run() throws InterruptedException {
         RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
         List<FaultSpec> named = new ArrayList<>(spec.faults());
         faults.forEach(text -> named.add(FaultSpec.parse(text, "--fault", "command line")));
@@ -99,8 +111,8 @@ final class ChaosCommand implements Callable<Integer> {
         say("The run with faults:");
         asked.all().forEach(fault -> output.println("  " + fault));
         ChaosRun.Ended disturbed = run.train("disturbed", asked.all());
-        if (disturbed.exitCode() == ExitCode.INTERRUPTED) {
-            return ExitCode.INTERRUPTED;
+        if (disturbed.exitCode() == ExitCode.STOPPED) {
+            return ExitCode.STOPPED;
         }
         ChaosResult result = ChaosResult.of(undisturbed.record(), disturbed.record(), asked, disturbed.failure(),
                 ChaosRun.WEIGHTS, spec.cluster().isPresent() ? Basis.UNDISTURBED_RUN : Basis.OWN_STEPS);

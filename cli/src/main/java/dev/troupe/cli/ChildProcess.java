@@ -20,6 +20,12 @@ final class ChildProcess {
     /** Beyond it an exit code tells the signal that ended a process. */
     private static final int SIGNALS = 128;
 
+    /**
+     * A terminal tells Ctrl-C and its own end to all processes in it; these hear it from this one, at the right time. Ignored from
+     * before the JVM starts, so that none ends while it does.
+     */
+    private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
+
     private final String name;
     private final Process process;
     private final PrintStream log;
@@ -43,21 +49,18 @@ final class ChildProcess {
      */
     static ChildProcess start(String name, List<String> arguments, Path log, Consumer<String> onOutput,
             Consumer<String> onError) {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(SHELL);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> !flag.startsWith("-D" + StandardError.PROPERTY + "=")).forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                 Troupe.class.getName()));
         command.addAll(arguments);
-        command.addAll(List.of("--parent", "" + ProcessHandle.current().pid()));
+        command.add("--launched");
         try {
             PrintStream lines = new PrintStream(new FileOutputStream(log.toFile(), true), true, StandardCharsets.UTF_8);
             ChildProcess child = new ChildProcess(name,
-                    new ProcessBuilder(command)
-                            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                            .start(),
-                    lines);
+                    new ProcessBuilder(command).start(), lines);
             child.read(child.process.getInputStream(), onOutput);
             child.read(child.process.getErrorStream(), onError);
             return child;
@@ -91,8 +94,27 @@ final class ChildProcess {
         return process.isAlive();
     }
 
-    /** Asks it to end, as Ctrl-C does; what it says until then is heard, which {@link Process#destroy} would cut off. */
-    void interrupt() {
+    /** Asks it to stop, with a checkpoint where it trains. */
+    void stop() {
+        say(ParentWatch.STOP);
+    }
+
+    /** Asks it to stop at once. */
+    void stopNow() {
+        say(ParentWatch.STOP_NOW);
+    }
+
+    private void say(String word) {
+        try {
+            process.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().flush();
+        } catch (IOException _) {
+            // It has ended.
+        }
+    }
+
+    /** Sends it SIGTERM; what it says until it ends is heard, which {@link Process#destroy} would cut off. */
+    void terminate() {
         process.toHandle().destroy();
     }
 
@@ -124,7 +146,7 @@ final class ChildProcess {
 
     /** Ends it, by force where it does not go by itself within some seconds. */
     void end(long patience, TimeUnit unit) throws InterruptedException {
-        interrupt();
+        stopNow();
         if (!awaitEnd(patience, unit)) {
             kill();
             awaitEnd(patience, unit);

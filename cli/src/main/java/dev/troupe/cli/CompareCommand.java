@@ -48,10 +48,39 @@ final class CompareCommand implements Callable<Integer> {
             "Where to write: an empty directory, or one that is not there yet. Default: runs/compare-NAME, or -2 and so on."})
     private Path out;
 
+    private static final String STOPPED = "Stopped: nothing is compared, and nothing is written.";
+
     private final PrintStream output = System.out;
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() {
+        Thread comparing = Thread.currentThread();
+        try (StopRequests requests = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
+            requests.running(new StopRequests.Stoppable() {
+                @Override
+                public void stop() {
+                    comparing.interrupt();
+                }
+
+                @Override
+                public void stopNow() {
+                    comparing.interrupt();
+                }
+
+                @Override
+                public boolean answers() {
+                    return true;
+                }
+            });
+            return compare();
+        } catch (InterruptedException _) {
+            output.println();
+            output.println(STOPPED);
+            return ExitCode.STOPPED;
+        }
+    }
+
+    private int compare() throws InterruptedException {
         List<Contestant> contestants = Contestant.parse(schedules);
         if (contestants.isEmpty() || repeats < 1 || steps < 1) {
             throw new RequestException("compare needs one schedule or more, and --repeats and --steps of at least 1");

@@ -6,8 +6,8 @@ final class ExitCode {
     static final int RUN_FAILED = 1;
     /** Nothing was started, nothing written. */
     static final int WRONG_REQUEST = 2;
-    /** What a shell reports of a program that was interrupted: 128 + SIGINT. */
-    static final int INTERRUPTED = 130;
+    /** Stopped before its end, by a signal or whoever launched it; the same in every process of a run. */
+    static final int STOPPED = 3;
 
     private ExitCode() {
     }

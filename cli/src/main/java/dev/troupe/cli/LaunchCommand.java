@@ -17,6 +17,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -43,12 +44,20 @@ final class LaunchCommand implements Callable<Integer> {
             "How often in a row the process of a node starts again without which the run goes on, as a standby; one that was at work for a minute begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
+    /** Longer than nodes and media drivers may take that have to be killed. */
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
     private final PrintStream output = System.out;
-    private volatile Optional<LocalNodes> nodes = Optional.empty();
 
     @Override
     public Integer call() throws InterruptedException {
-        parent.begin();
+        try (StopRequests requests = StopRequests.listen(output, StopRequests.NOTHING_BEGUN, PATIENCE)) {
+            parent.begin(requests);
+            return run(requests);
+        }
+    }
+
+    private int run(StopRequests requests) throws InterruptedException {
         RunSpec spec = file.read();
         ClusterSpec cluster = spec.cluster().orElseThrow();
         requireKnownHosts(cluster);
@@ -61,32 +70,28 @@ final class LaunchCommand implements Callable<Integer> {
         Path directory = file.options().directory(spec).toAbsolutePath();
         // Whatever is wrong with the request is said once and by this process, before any other starts.
         new PreparedRun(file.request(spec, ClusterFile.leader(cluster), directory)).close();
+        requests.starting();
         Path logs = makeLogs(directory);
-        try (Interrupt interrupt = Interrupt.stops(this::stop, output)) {
-            return run(spec, local, directory, logs, interrupt);
+        int exitCode = run(spec, local, directory, logs, requests);
+        if (exitCode == ExitCode.STOPPED) {
+            output.println(NextCommand.launch(file).sentence(directory, Checkpoint.newestSteps(directory).isPresent()));
         }
-    }
-
-    private void stop() {
-        nodes.ifPresent(LocalNodes::stop);
+        return exitCode;
     }
 
     /** To the end; where a process is lost on the way, all start again from the newest checkpoint. */
-    private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, Interrupt interrupt)
+    private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)
             throws InterruptedException {
         Optional<Path> resume = file.options().resume();
         int withoutProgress = 0;
         while (true) {
             OptionalLong before = Checkpoint.newestSteps(directory);
             LocalNodes started = new LocalNodes(file, spec, directory, logs, resume, respawns, output);
-            nodes = Optional.of(started);
+            requests.running(started);
             started.run(local);
-            if (interrupt.happened()) {
-                return ExitCode.INTERRUPTED;
-            }
             OptionalLong now = Checkpoint.newestSteps(directory);
             withoutProgress = now.equals(before) ? withoutProgress + 1 : 1;
-            if (started.lost().isEmpty() || !spec.recovery().enabled() || now.isEmpty()
+            if (requests.isAsked() || started.lost().isEmpty() || !spec.recovery().enabled() || now.isEmpty()
                     || withoutProgress > restarts) {
                 return started.exitCode();
             }

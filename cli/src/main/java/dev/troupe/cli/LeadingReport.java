@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.NodeStatus;
 import dev.troupe.checkpoint.CheckpointException;
@@ -12,7 +13,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -39,6 +42,9 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
         directory = RunDirectory.open(run.request().output());
         report = TrainingReport.begin(run, directory, output, status);
         try {
+            if (run.beginsAgain()) {
+                Files.deleteIfExists(directory.path().resolve(RecoveryLog.FILE));
+            }
             Files.writeString(directory.config(), run.spec().toHocon());
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
@@ -63,8 +69,16 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
         return directory;
     }
 
-    /** Says how the run ended, and exports its model; returns the exit code. */
-    synchronized int end(RunOutcome outcome, boolean wasInterrupted) {
+    /**
+     * Says how the run ended, and exports its model; returns the exit code.
+     *
+     * @param requests
+     *            may cut it short
+     * @param next
+     *            how a run that was stopped goes on, where this process is to say so
+     */
+    synchronized int end(RunOutcome outcome, StopRequests requests, Optional<NextCommand> next) {
+        requests.concluding();
         directory.keepToTheEnd();
         report.endLine();
         if (outcome.failure().isPresent()) {
@@ -73,13 +87,20 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
                     .println("        It can go on from " + checkpoint + " with --resume."));
             return ExitCode.RUN_FAILED;
         }
+        boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
         if (!run.leavesWeights()) {
             output.println("The engine computed nothing, so there is no model and no checkpoint; the times are in "
                     + directory.metrics() + ".");
             report.printNotices();
-            return ExitCode.DONE;
+            return wasStopped ? ExitCode.STOPPED : ExitCode.DONE;
         }
-        boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
+        Path newest = directory.checkpoint(outcome.stepsDone());
+        boolean isKept = report.lastCheckpoint().filter(last -> last.endsWith(newest.getFileName())).isPresent();
+        if (wasStopped && (requests.isAskedTwice() || !isKept)) {
+            report.printCutShort(outcome, directory);
+            sayHowItGoesOn(next);
+            return ExitCode.STOPPED;
+        }
         TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
         try {
             model.export(directory.model());
@@ -91,11 +112,16 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
         }
         report.printEnd(outcome, directory);
         if (wasStopped) {
-            output.println("Stopped before its end; go on with: ./troupe train --resume " + directory.path());
-            return wasInterrupted ? ExitCode.INTERRUPTED : ExitCode.DONE;
+            sayHowItGoesOn(next);
+            return ExitCode.STOPPED;
         }
-        model.printSamples(output);
+        model.printSamples(output, requests::isAsked);
         return ExitCode.DONE;
+    }
+
+    private void sayHowItGoesOn(Optional<NextCommand> next) {
+        next.ifPresent(command -> output
+                .println(command.sentence(directory.path(), report.lastCheckpoint().isPresent())));
     }
 
     @Override

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 record LocalNode(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplained, boolean rejoined,
         long startNanos) {
     private static final Set<Integer> OWN_EXIT_CODES = Set.of(ExitCode.DONE, ExitCode.RUN_FAILED,
-            ExitCode.WRONG_REQUEST, ExitCode.INTERRUPTED);
+            ExitCode.WRONG_REQUEST, ExitCode.STOPPED);
 
     String name() {
         return spec.name();
@@ -32,6 +32,16 @@ record LocalNode(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplaine
         return endedWith(ExitCode.DONE);
     }
 
+    /** It ended with the run, which was stopped before its end. */
+    boolean isStopped() {
+        return endedWith(ExitCode.STOPPED);
+    }
+
+    /** It ended with the run, at its end or before. */
+    boolean isOver() {
+        return isDone() || isStopped();
+    }
+
     /** What it was started with was wrong. */
     boolean isRefused() {
         return endedWith(ExitCode.WRONG_REQUEST);
@@ -41,9 +51,9 @@ record LocalNode(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplaine
         return !process.isAlive() && process.exitCode() == exitCode;
     }
 
-    /** It ended before the run did. */
+    /** It ended, and not with the run. */
     boolean hasFailed() {
-        return !process.isAlive() && process.exitCode() != ExitCode.DONE;
+        return !process.isAlive() && !isOver();
     }
 
     /** It did not end itself: somebody killed it, or it broke down. */

@@ -24,9 +24,9 @@ import java.util.stream.Stream;
 /**
  * The nodes of a cluster that live on this machine, and their media drivers, as processes: from their start to their end.
  *
- * <p>Thread rule: {@link #run} on one thread, {@link #stop} on any, the rest after the end.
+ * <p>Thread rule: {@link #run} on one thread, {@link #stop} and {@link #stopNow} on any, the rest after the end.
  */
-final class LocalNodes {
+final class LocalNodes implements StopRequests.Stoppable {
     private static final String COMPLAINT = "troupe: ";
     private static final long DRIVER_START_SECONDS = 60;
     private static final long DRIVER_END_SECONDS = 15;
@@ -36,6 +36,8 @@ final class LocalNodes {
     private static final double LONGEST_STEP_SECONDS = 600;
     /** A process that was still starting when the run ended finds nobody to tell it so. */
     private static final long LAST_REJOINED_SECONDS = 5;
+    /** Longer than a node takes that exits by itself. */
+    private static final long STOP_NOW_SECONDS = StopRequests.PATIENCE.toSeconds() + 15;
     private static final long LOOK_MILLIS = 200;
 
     /** A node that ended before the run did, and how many steps had been written down by then. */
@@ -62,14 +64,15 @@ final class LocalNodes {
     private Optional<Failed> lastGone = Optional.empty();
     private final Respawns respawns;
     private long stepsSeen;
-    /** From when on a node was done, so the run is over; zero while none is. */
-    private long doneNanos;
+    /** From when on a node was done or had stopped, so the run is over; zero while none is. */
+    private long overNanos;
     private volatile String leader;
     private Optional<String> lost = Optional.empty();
     /** From when on nodes end because this process says so, which they need not explain. */
     private volatile boolean isEnding;
-    /** Whether they were asked to stop after their step, for which no exit code stands. */
     private volatile boolean isStopped;
+    /** From when on they were asked to stop at once; zero while they are not. */
+    private volatile long stoppedNowNanos;
 
     /**
      * @param resume
@@ -91,10 +94,23 @@ final class LocalNodes {
         this.output = output;
     }
 
-    /** Asks the nodes to end after the step that is under way, with a checkpoint. */
-    void stop() {
+    @Override
+    public void stop() {
         isStopped = true;
-        nodes.forEach(node -> node.process().interrupt());
+        nodes.forEach(node -> node.process().stop());
+    }
+
+    @Override
+    public void stopNow() {
+        stoppedNowNanos = System.nanoTime();
+        isStopped = true;
+        nodes.forEach(node -> node.process().stopNow());
+    }
+
+    /** The node that leads does, if it is here: it knows how far it is. */
+    @Override
+    public boolean answers() {
+        return nodes.stream().anyMatch(node -> node.name().equals(leader) && node.isAlive());
     }
 
     /** Until the nodes have ended; then nothing of them is left. */
@@ -104,18 +120,20 @@ final class LocalNodes {
             for (String host : hosts) {
                 startDriver(host);
             }
-            for (NodeSpec node : local) {
-                nodes.add(startNode(node, false));
+            for (NodeSpec node : isStopped ? List.<NodeSpec>of() : local) {
+                add(startNode(node, false));
             }
-            output.println(local.size() + " nodes start; their logs are in " + logs);
+            if (!nodes.isEmpty()) {
+                output.println(local.size() + " nodes start; their logs are in " + logs);
+            }
             awaitNodes();
         } finally {
             isEnding = true;
             nodes.forEach(node -> {
-                if (lost.isPresent()) {
+                if (lost.isPresent() || stoppedNowNanos != 0) {
                     node.process().kill();
                 } else {
-                    node.process().interrupt();
+                    node.process().stopNow();
                 }
             });
             for (LocalNode node : Stream.concat(nodes.stream(), gone.stream()).toList()) {
@@ -145,7 +163,7 @@ final class LocalNodes {
         });
         drivers.add(driver);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DRIVER_START_SECONDS);
-        while (!ready.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+        while (!ready.await(LOOK_MILLIS, TimeUnit.MILLISECONDS) && !isStopped) {
             if (driver.awaitEnd(0, TimeUnit.MILLISECONDS)) {
                 throw new RequestException(complaint.get() == null
                         ? "the media driver of " + host + " did not start; see " + log
@@ -170,12 +188,23 @@ final class LocalNodes {
                 complained, rejoins, System.nanoTime());
     }
 
+    /** What was asked before it was known here, it was not told. */
+    private void add(LocalNode node) {
+        nodes.add(node);
+        if (isStopped) {
+            node.process().stop();
+        }
+        if (stoppedNowNanos != 0) {
+            node.process().stopNow();
+        }
+    }
+
     /** What the node says that leads, from the first of the file to those that take over from it. */
     private void onLine(String node, String line) {
         if (line.equals(LeadingReport.TAKEN_OVER)) {
             leader = node;
             output.println(node + " leads the run from here");
-        } else if (node.equals(leader) && !line.equals(Interrupt.STOPPING)) {
+        } else if (node.equals(leader)) {
             output.println(line);
         }
     }
@@ -204,7 +233,9 @@ final class LocalNodes {
         while (isWaiting && isAnyAlive()) {
             nodes.stream().filter(LocalNode::isAlive).findFirst().orElseThrow().process()
                     .awaitEnd(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-            Optional<ChildProcess> driver = drivers.stream().filter(one -> !one.isAlive()).findFirst();
+            // One that ended in order had nobody left to serve.
+            Optional<ChildProcess> driver = drivers.stream()
+                    .filter(one -> !one.isAlive() && one.exitCode() != ExitCode.DONE).findFirst();
             if (driver.isPresent()) {
                 lost = isStopped ? Optional.empty() : driver.map(ChildProcess::name);
                 complain(driver.get());
@@ -214,7 +245,7 @@ final class LocalNodes {
                 lookForFailed();
                 goOnWithout();
             }
-            isWaiting = !isRefused() && !isLate();
+            isWaiting = !isRefused() && !isLate() && !isNowLate();
         }
         failed.stream().map(Failed::node).findFirst().filter(first -> !first.hasComplained().get())
                 .ifPresent(first -> complain(first.process())); // who ended first took the others with it
@@ -224,7 +255,7 @@ final class LocalNodes {
 
     /** A step that was all but committed when a process ended is committed after it, and says nothing of the next. */
     private Optional<String> lostAtLast() {
-        return nodes.stream().anyMatch(LocalNode::isDone) || isStopped
+        return nodes.stream().anyMatch(LocalNode::isOver) || isStopped
                 ? Optional.empty()
                 : lastGone.filter(one -> System.nanoTime() - one.sinceNanos() < patienceNanos())
                         .map(one -> one.node().name());
@@ -241,7 +272,7 @@ final class LocalNodes {
 
     /** Where a step is committed after a node has ended, or others are done after one was killed, the run has found a way. */
     private void goOnWithout() {
-        boolean isOver = nodes.stream().anyMatch(LocalNode::isDone);
+        boolean isOver = nodes.stream().anyMatch(LocalNode::isOver);
         for (Failed one : List.copyOf(failed)) {
             LocalNode node = one.node();
             boolean isDone = isOver && node.isLost() && !node.name().equals(leader); // who leads writes the model
@@ -260,7 +291,7 @@ final class LocalNodes {
             output.println(node.name() + " ended " + node.process().howItEnded() + "; the run goes on without it"
                     + (startsAgain ? ", and its process starts again" : ""));
             if (startsAgain) {
-                nodes.add(startNode(node.spec(), true));
+                add(startNode(node.spec(), true));
             }
         }
     }
@@ -283,11 +314,11 @@ final class LocalNodes {
     /** Whether nodes are at work still that should have ended: with one that gave up, or with the run. */
     private boolean isLate() {
         long now = System.nanoTime();
-        if (doneNanos == 0 && nodes.stream().anyMatch(LocalNode::isDone)) {
-            doneNanos = now;
+        if (overNanos == 0 && nodes.stream().anyMatch(LocalNode::isOver)) {
+            overNanos = now;
         }
-        boolean isRunOver = doneNanos != 0 && nodes.stream().filter(LocalNode::isAlive).allMatch(LocalNode::rejoined)
-                && now - doneNanos > TimeUnit.SECONDS.toNanos(LAST_REJOINED_SECONDS);
+        boolean isRunOver = overNanos != 0 && nodes.stream().filter(LocalNode::isAlive).allMatch(LocalNode::rejoined)
+                && now - overNanos > TimeUnit.SECONDS.toNanos(LAST_REJOINED_SECONDS);
         boolean isHeldUp = failed.stream().anyMatch(one -> !one.node().isLost()
                 && now - one.sinceNanos() > TimeUnit.SECONDS.toNanos(LAST_NODES_SECONDS)
                 && now - one.sinceNanos() > patienceNanos());
@@ -298,6 +329,12 @@ final class LocalNodes {
                             + " seconds after another had failed");
         }
         return isRunOver || isHeldUp;
+    }
+
+    /** Whether nodes are at work still long after they were asked to stop at once. */
+    private boolean isNowLate() {
+        return stoppedNowNanos != 0
+                && System.nanoTime() - stoppedNowNanos > TimeUnit.SECONDS.toNanos(STOP_NOW_SECONDS);
     }
 
     /** How long it may take until something is seen of a run that goes on: longer than some of its steps. */
@@ -327,9 +364,11 @@ final class LocalNodes {
         if (isRefused()) {
             return ExitCode.WRONG_REQUEST;
         }
-        return nodes.stream().anyMatch(LocalNode::isDone)
-                && nodes.stream().allMatch(node -> node.isDone() || node.rejoined())
-                        ? ExitCode.DONE
-                        : ExitCode.RUN_FAILED;
+        boolean hasFailed = nodes.stream().anyMatch(node -> !node.isOver() && !node.rejoined());
+        boolean wasStopped = nodes.stream().anyMatch(LocalNode::isStopped);
+        if (stoppedNowNanos != 0 || isStopped && nodes.isEmpty() || wasStopped && !hasFailed) {
+            return ExitCode.STOPPED;
+        }
+        return nodes.stream().anyMatch(LocalNode::isDone) && !hasFailed ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 }

@@ -7,6 +7,7 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.transport.aeron.SharedDriver;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -28,20 +29,53 @@ final class MediaDriverCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        parent.begin();
-        RunSpec spec = file.read();
-        NodeSpec any = spec.cluster().orElseThrow().nodesOn(host).getFirst();
-        CountDownLatch end = new CountDownLatch(1);
-        SharedDriver driver;
-        try (PreparedRun run = new PreparedRun(file.request(spec, any))) {
-            driver = MachineDriver.start(run, host);
+        try (StopRequests requests = StopRequests.listen(System.out, "Stopped before it began.",
+                StopRequests.PATIENCE)) {
+            parent.begin(requests);
+            RunSpec spec = file.read();
+            NodeSpec any = spec.cluster().orElseThrow().nodesOn(host).getFirst();
+            try (PreparedRun run = new PreparedRun(file.request(spec, any))) {
+                requests.starting();
+                try (SharedDriver driver = MachineDriver.start(run, host)) {
+                    Ending ending = new Ending();
+                    requests.running(ending);
+                    System.out.println(READY);
+                    ending.await(driver);
+                }
+            }
+            return ExitCode.DONE;
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            driver.close();
-            end.countDown();
-        }, "media-driver-end"));
-        System.out.println(READY);
-        end.await();
-        return ExitCode.DONE;
+    }
+
+    /** Asked once, the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and it carries the last step. */
+    private static final class Ending implements StopRequests.Stoppable {
+        private static final long LOOK_MILLIS = 50;
+
+        private final CountDownLatch now = new CountDownLatch(1);
+        private volatile boolean isAsked;
+
+        @Override
+        public void stop() {
+            isAsked = true;
+            System.out.println("the media driver ends with the last node that uses it");
+        }
+
+        @Override
+        public void stopNow() {
+            now.countDown();
+        }
+
+        @Override
+        public boolean answers() {
+            return true;
+        }
+
+        void await(SharedDriver driver) throws InterruptedException {
+            while (!now.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+                if (isAsked && !driver.hasClients()) {
+                    return;
+                }
+            }
+        }
     }
 }

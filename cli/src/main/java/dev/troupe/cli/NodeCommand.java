@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.HostNames;
 import dev.troupe.config.RunSpec;
@@ -9,6 +10,8 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,7 +42,13 @@ final class NodeCommand implements Callable<Integer> {
         // Before anything logs.
         System.setProperty("troupe.log.node", "node=" + name + " ");
         System.setProperty("troupe.log.events", "INFO");
-        parent.begin();
+        try (StopRequests requests = StopRequests.listen(output, StopRequests.NOTHING_BEGUN, StopRequests.PATIENCE)) {
+            parent.begin(requests);
+            return run(requests);
+        }
+    }
+
+    private int run(StopRequests requests) throws InterruptedException {
         RunSpec spec = file.read();
         ClusterSpec cluster = spec.cluster().orElseThrow();
         NodeSpec node = cluster.node(name);
@@ -49,29 +58,40 @@ final class NodeCommand implements Callable<Integer> {
             if (run.request().share().orElseThrow().leads()) {
                 Announcement.print(run, output);
             } else {
-                output.println("node " + name + " joins the cluster at " + ClusterFile.leader(cluster).host() + ":"
-                        + ClusterFile.leader(cluster).controlPort());
+                output.println("node " + name + " joins " + (rejoins ? "the run under way" : "the cluster") + " at "
+                        + ClusterFile.leader(cluster).host() + ":" + ClusterFile.leader(cluster).controlPort()
+                        + ", and ends where nobody answers within " + cluster.joinTimeout().toSeconds()
+                        + " seconds (cluster.join-timeout)");
             }
+            requests.starting();
             TrainingRun training = ClusterRun.join(run, node, Version.text(), report);
-            try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
-                return end(training.await(), report, interrupt.happened());
-            }
+            requests.running(new StoppableRun(training));
+            return end(run, training.await(), report, requests);
         }
     }
 
-    private int end(RunOutcome outcome, LeadingReport report, boolean wasInterrupted) {
+    private int end(PreparedRun run, RunOutcome outcome, LeadingReport report, StopRequests requests) {
+        // Whoever launched this node says how the run goes on.
+        Optional<NextCommand> next = parent.isLaunched() ? Optional.empty() : Optional.of(NextCommand.node(file, name));
         if (outcome.wasRefused()) {
             System.err.println("troupe: " + outcome.failure().orElseThrow());
             return ExitCode.WRONG_REQUEST;
         }
         if (report.leads()) {
-            return report.end(outcome, wasInterrupted);
+            return report.end(outcome, requests, next);
         }
         if (outcome.failure().isPresent()) {
             System.err.println("troupe: the run failed: " + outcome.failure().get());
             return ExitCode.RUN_FAILED;
         }
+        if (outcome.stepsDone() < run.spec().training().steps()) {
+            output.println("node " + name + " has stopped after " + outcome.stepsDone() + " steps");
+            Path directory = run.request().output();
+            next.ifPresent(command -> output
+                    .println(command.sentence(directory, Checkpoint.newestSteps(directory).isPresent())));
+            return ExitCode.STOPPED;
+        }
         output.println("node " + name + " is done after " + outcome.stepsDone() + " steps");
-        return wasInterrupted ? ExitCode.INTERRUPTED : ExitCode.DONE;
+        return ExitCode.DONE;
     }
 }

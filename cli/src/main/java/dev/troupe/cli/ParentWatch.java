@@ -1,29 +1,49 @@
 package dev.troupe.cli;
 
-import java.util.Optional;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Option;
 
-/** Ends this process when the one that started it is gone, so that nobody is left behind by a launcher that was killed. */
+/**
+ * Has a process that was launched do what its launcher says on its standard input, and stop with a checkpoint where the
+ * launcher is gone. No signal says it, so that one which reaches all of a terminal or a service is heard once by each process.
+ */
 final class ParentWatch {
-    @Option(names = "--parent", hidden = true, description = "The process that launched this one; its end is ours too.")
-    private Long parent;
+    static final String STOP = "stop";
+    static final String STOP_NOW = "stop now";
 
-    /** Watches from now on, where there is somebody to watch; a parent that has ended already counts too. */
-    void begin() {
-        if (parent == null) {
-            return;
-        }
-        Optional<ProcessHandle> launcher = ProcessHandle.of(parent);
-        if (launcher.isEmpty()) {
-            end();
-        } else {
-            launcher.get().onExit().thenRun(ParentWatch::end);
+    @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
+    private boolean isLaunched;
+
+    /** Whether another process of this command has started this one. */
+    boolean isLaunched() {
+        return isLaunched;
+    }
+
+    /** Listens from now on, where there is somebody to listen to. */
+    void begin(StopRequests requests) {
+        if (isLaunched) {
+            Thread.ofPlatform().daemon().name("parent-watch").start(() -> listen(requests));
         }
     }
 
-    private static void end() {
-        System.err.println("troupe: the process that launched this one has ended, so this one ends too");
-        // From a thread of its own: exit waits for the hooks, which wait for the run.
-        Thread.ofPlatform().name("parent-watch").start(() -> System.exit(ExitCode.RUN_FAILED));
+    private static void listen(StopRequests requests) {
+        try (BufferedReader said = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            String line;
+            while ((line = said.readLine()) != null) {
+                switch (line) {
+                    case STOP -> requests.stop();
+                    case STOP_NOW -> requests.stopNow();
+                    default -> {
+                    }
+                }
+            }
+        } catch (IOException _) {
+            // As its end.
+        }
+        System.err.println("troupe: the process that launched this one has ended, so this one stops too");
+        requests.stop();
     }
 }

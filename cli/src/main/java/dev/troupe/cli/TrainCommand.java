@@ -40,12 +40,16 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        RunSpec spec = RunSpecReader.read(configFile(), options.settings());
-        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
-                gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
-        try (PreparedRun run = new PreparedRun(request);
-                Transport transport = TransportOf.run(run)) {
-            return train(run, transport);
+        try (StopRequests requests = StopRequests.listen(output, StopRequests.NOTHING_BEGUN, StopRequests.PATIENCE)) {
+            RunSpec spec = RunSpecReader.read(configFile(), options.settings());
+            RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
+                    gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
+            try (PreparedRun run = new PreparedRun(request)) {
+                requests.starting();
+                try (Transport transport = TransportOf.run(run)) {
+                    return train(run, transport, requests);
+                }
+            }
         }
     }
 
@@ -63,17 +67,17 @@ final class TrainCommand implements Callable<Integer> {
         return Optional.of(file);
     }
 
-    private int train(PreparedRun run, Transport transport) throws InterruptedException {
+    private int train(PreparedRun run, Transport transport, StopRequests requests) throws InterruptedException {
         Announcement.print(run, output);
         try (LeadingReport report = new LeadingReport(run, output)) {
             RunListener listener = report.lead(_ -> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, listener);
-            try (Interrupt interrupt = Interrupt.stops(training::stop, output)) {
-                int exitCode = report.end(training.await(), interrupt.happened());
-                transport.counters().droppedInWords().ifPresent(output::println);
-                return exitCode;
-            }
+            requests.running(new StoppableRun(training));
+            int exitCode = report.end(training.await(), requests,
+                    Optional.of(NextCommand.train(Optional.ofNullable(config), options)));
+            transport.counters().droppedInWords().ifPresent(output::println);
+            return exitCode;
         }
     }
 }

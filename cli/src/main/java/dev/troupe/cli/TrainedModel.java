@@ -15,6 +15,7 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /** What a run has made, put together again from the checkpoint at its end. */
@@ -54,8 +55,13 @@ final class TrainedModel {
         HuggingFaceModel.write(directory, weights.model(), tensors);
     }
 
-    /** Has the model write on from the beginning of a text it was trained on. */
-    void printSamples(PrintStream output) {
+    /**
+     * Has the model write on from the beginning of a text it was trained on.
+     *
+     * @param isEnough
+     *            whether to show no more than there is
+     */
+    void printSamples(PrintStream output, BooleanSupplier isEnough) {
         ModelConfig model = run.model();
         int[] window = new int[run.batches().sequenceLength()];
         run.batches().fill(0, 0, window, new int[window.length], 0);
@@ -65,7 +71,7 @@ final class TrainedModel {
                 Engine engine = run.engine().open();
                 Generator generator = new Generator(engine, model, weights)) {
             long end = System.nanoTime() + SAMPLE_NANOS;
-            while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end) {
+            while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
                 int[] more = generator.generate(text, TOKENS_AT_A_TIME,
                         new Sampling(0.8, 40, run.spec().training().seed() + text.length));
                 int[] longer = Arrays.copyOf(text, text.length + more.length);
@@ -74,6 +80,9 @@ final class TrainedModel {
             }
         }
         int[] written = Arrays.copyOfRange(text, prompt.length, text.length);
+        if (written.length == 0) {
+            return;
+        }
         output.println();
         output.println("The model writes on from \"" + shown(prompt) + "\":");
         shown(written).lines().forEach(line -> output.println("  | " + line));

@@ -15,7 +15,8 @@ import picocli.CommandLine.ParameterException;
         TokenizeCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class, KeysCommand.class,
         CompletionCommand.class}, description = {
                 "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
-                        "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written)."})
+                        "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written);",
+                        "3 stopped before its end, by Ctrl-C, SIGTERM or SIGHUP, in every process of the run."})
 public final class Troupe implements Runnable {
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
@@ -25,6 +26,7 @@ public final class Troupe implements Runnable {
 
     /** Runs the command and exits. */
     public static void main(String[] arguments) throws InterruptedException {
+        StopRequests.handleSignals();
         Thread standardError = StandardError.restore();
         CommandLine command = commandLine();
         standardError.join();

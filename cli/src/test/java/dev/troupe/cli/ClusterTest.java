@@ -185,7 +185,7 @@ class ClusterTest {
             awaitLines(directory.resolve("launch.log"), "b ended by signal 9; the run goes on without it", time);
         }
         assertTrue(nodeProcess("a").isAlive());
-        children.getFirst().interrupt();
+        children.getFirst().terminate();
         assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
         String said = Files.readString(directory.resolve("launch.log"));
         assertEquals(1, said.split("and its process starts again", -1).length - 1, said);
@@ -222,7 +222,7 @@ class ClusterTest {
         awaitAStep(errors);
         Execution.of(arguments(List.of("launch", config.toString()), "second", TWO_RANKS))
                 .requireRefused("cluster " + name() + " runs on " + HERE + " already");
-        children.getFirst().interrupt();
+        children.getFirst().terminate();
         assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
         String said = Files.readString(directory.resolve("launch.log"));
         assertTrue(said.contains("Stopped before its end"), said);

@@ -64,14 +64,15 @@ class LeadingReportTest {
         Files.createFile(directory.resolve("run.lock")); // which a process that is killed leaves, without its lock
         assertFalse(said.toString(StandardCharsets.UTF_8).contains(LeadingReport.TAKEN_OVER));
         try (PreparedRun run = prepare(directory, false);
-                LeadingReport next = new LeadingReport(run, output)) {
+                LeadingReport next = new LeadingReport(run, output);
+                StopRequests requests = StopRequests.listen(output, "", StopRequests.PATIENCE)) {
             RunListener listener = next.takeOver(_ -> {
             });
             assertTrue(next.leads());
             listener.onStep(step(1), 1); // it was committed, but the coordinator was gone before all ranks knew
             listener.onStep(step(2), 1);
             listener.onStep(step(3), 1);
-            next.end(new RunOutcome(4, Optional.empty()), false);
+            next.end(new RunOutcome(4, Optional.empty()), requests, Optional.empty());
         }
         String all = said.toString(StandardCharsets.UTF_8);
         assertTrue(all.contains(LeadingReport.TAKEN_OVER), all);

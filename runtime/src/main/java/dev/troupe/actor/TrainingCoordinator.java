@@ -78,8 +78,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StatusTold(RankStatus status) implements Command {
     }
 
-    /** End after the step that is under way, with a checkpoint. */
-    public record Stop() implements Command {
+    /** End after the step that is under way, with a checkpoint, or at once; said again until the run has ended. */
+    public record Stop(boolean atOnce) implements Command {
     }
 
     /** Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a moment. */
@@ -142,8 +142,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(NodeFailed.class, this::onNodeFailed)
                 .onMessage(StatusTold.class, told -> note(() -> stallWatch
                         .ifPresent(watch -> watch.onStatus(told.status(), setup.clock().getAsLong()))))
-                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told)))
-                .onMessage(Stop.class, _ -> onStop())
+                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told))).onMessage(Stop.class, this::onStop)
                 .onMessage(NodeEnded.class, this::onNodeEnded)
                 .onMessage(LookAgain.class, at -> note(() -> getContext().watchWith(at.end().node(), at.end())))
                 .onMessage(Tick.class, _ -> onTick()).build();
@@ -230,10 +229,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 : next;
     }
 
-    private Behavior<Command> onStop() {
-        return stallWatch.isEmpty()
-                ? end(Optional.of("it was stopped while it waited for nodes: " + String.join(", ", muster.missing())))
-                : take(new CoordinatorEvent.StopRequested());
+    private Behavior<Command> onStop(Stop stop) {
+        if (stop.atOnce() || stallWatch.isEmpty() && !gathering.isUnderWay()) {
+            return end(Optional.empty());
+        }
+        return stallWatch.isEmpty() ? this : take(new CoordinatorEvent.StopRequested());
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {

@@ -57,6 +57,9 @@ public final class ClusterRun {
     /** Whoever missed the others hears so from the coordinator; this is for a node that finds no coordinator. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
+    private static final String STOPPING = "stopping";
+    private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
+
     /** What the node does that has the coordinator. */
     public interface Leader {
         /**
@@ -197,12 +200,16 @@ public final class ClusterRun {
             context.spawn(DeadNodes.follow(lifelines), "dead-nodes");
             var hosting = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             context.watch(hosting);
-            return Behaviors.receive(TrainingCoordinator.Command.class)
+            return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
                     .onMessage(TrainingCoordinator.Stop.class, stop -> {
-                        hosting.tell(new NodeActor.StopWaiting());
+                        // A coordinator may be lost with what it was told, and where there was none yet the node ends alone.
+                        if (timers.isTimerActive(STOPPING)) {
+                            hosting.tell(new NodeActor.StopWaiting());
+                        }
                         coordinator.tell(stop);
+                        timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);
                         return Behaviors.same();
-                    }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build();
+                    }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build());
         });
     }
 

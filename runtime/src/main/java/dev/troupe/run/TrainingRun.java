@@ -46,6 +46,9 @@ public final class TrainingRun {
     /** Longer than closing the transport and ending every rank's thread may take together. */
     private static final Duration SHUTDOWN = Duration.ofSeconds(60);
 
+    /** Longer than a coordinator takes to hear a word and to answer it. */
+    private static final Duration UNLED = Duration.ofSeconds(5);
+
     /** A rank of a group may come late by what others compute meanwhile, which is more than nothing moving at all. */
     private static final int GROUP_PATIENCE = 10;
 
@@ -56,6 +59,7 @@ public final class TrainingRun {
 
     private final CompletableFuture<RunOutcome> outcome;
     private final ActorSystem<TrainingCoordinator.Command> system;
+    private final long stepsBefore;
 
     /**
      * Takes over actors that were started.
@@ -69,6 +73,7 @@ public final class TrainingRun {
             long stepsBefore, Supplier<String> whyEnded) {
         this.system = system;
         this.outcome = outcome;
+        this.stepsBefore = stepsBefore;
         // Whatever ends the actors, nobody waits for an outcome for ever.
         system.getWhenTerminated()
                 .whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get()))));
@@ -167,9 +172,15 @@ public final class TrainingRun {
         });
     }
 
-    /** Asks the run to end after the step that is under way, with a checkpoint. */
+    /** Asks the run to end after the step that is under way, with a checkpoint; as long as that takes. */
     public void stop() {
-        system.tell(new TrainingCoordinator.Stop());
+        system.tell(new TrainingCoordinator.Stop(false));
+    }
+
+    /** Asks the run to end at once, without a checkpoint. Where nobody leads it, what it has in this JVM ends after some seconds. */
+    public void stopNow() {
+        system.tell(new TrainingCoordinator.Stop(true));
+        outcome.completeOnTimeout(new RunOutcome(stepsBefore, Optional.empty()), UNLED.toSeconds(), TimeUnit.SECONDS);
     }
 
     /**

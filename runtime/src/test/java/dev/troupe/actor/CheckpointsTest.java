@@ -145,7 +145,7 @@ class CheckpointsTest {
     @Test
     void shouldWriteTheLastOnceTheOneUnderWayStands() throws Exception {
         train(0, 4);
-        coordinator.tell(new TrainingCoordinator.Stop());
+        coordinator.tell(new TrainingCoordinator.Stop(false));
         train(4, 5);
         assertEquals("step 4", last(5));
         rank.receiveSeveralMessages(2 * 5); // a pass and an update each

@@ -112,7 +112,7 @@ class TrainingCoordinatorTest {
 
     @Test
     void shouldStopAfterTheStepUnderWayWithACheckpoint() throws Exception {
-        coordinator.tell(new TrainingCoordinator.Stop());
+        coordinator.tell(new TrainingCoordinator.Stop(false));
         trainPass(0);
         expectAll(new ScheduleActor.ApplyUpdate(new WeightUpdate(0, 0.1, 1, 1, false)));
         updated(0);
@@ -156,7 +156,7 @@ class TrainingCoordinatorTest {
 
     @Test
     void shouldEndTheRunWithTheSentenceOfACheckpointThatCannotBeWritten() throws Exception {
-        coordinator.tell(new TrainingCoordinator.Stop());
+        coordinator.tell(new TrainingCoordinator.Stop(false));
         trainPass(0);
         updated(0);
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote

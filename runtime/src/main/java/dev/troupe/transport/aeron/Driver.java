@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
@@ -17,6 +18,7 @@ import io.aeron.driver.Configuration;
 import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.LogBufferDescriptor;
+import io.aeron.status.HeartbeatTimestamp;
 
 /**
  * The media driver: one thread for all its work, a directory that goes with it. Embedded in this process, or another's
@@ -38,10 +40,15 @@ final class Driver implements AutoCloseable {
     private final Path directory;
     /** Empty where it is another's. */
     private final Optional<MediaDriver> mediaDriver;
+    /** Closes it where the process exits without doing so, as after a second Ctrl-C. */
+    private final Thread atExit = new Thread(this::stop, "troupe-media-driver-at-exit");
 
     private Driver(Path directory, Optional<MediaDriver> mediaDriver) {
         this.directory = directory;
         this.mediaDriver = mediaDriver;
+        if (mediaDriver.isPresent()) {
+            Runtime.getRuntime().addShutdownHook(atExit);
+        }
     }
 
     /**
@@ -131,13 +138,30 @@ final class Driver implements AutoCloseable {
         return directory;
     }
 
+    /** Whether anybody uses the driver, where it is this process's. A client that was killed counts until it is missed. */
+    boolean hasClients() {
+        AtomicBoolean found = new AtomicBoolean();
+        mediaDriver.ifPresent(driver -> driver.context().countersManager()
+                .forEach((_, type, _, _) -> found.compareAndSet(false, type == HeartbeatTimestamp.HEARTBEAT_TYPE_ID)));
+        return found.get();
+    }
+
     /** Stops the driver and deletes its directory, where it is this process's; waits a few seconds at most. */
     @Override
     public void close() {
-        mediaDriver.ifPresent(this::stop);
+        if (mediaDriver.isEmpty()) {
+            return;
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException _) {
+            return; // the process is exiting, and the hook does it
+        }
+        stop();
     }
 
-    private void stop(MediaDriver embedded) {
+    private void stop() {
+        MediaDriver embedded = mediaDriver.orElseThrow();
         // Aeron's own close waits for its thread without end, so it gets a thread of its own, and a limit.
         Thread closer = Thread.ofPlatform().name("troupe-media-driver-close").daemon().start(() -> {
             try {

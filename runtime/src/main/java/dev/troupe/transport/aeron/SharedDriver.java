@@ -59,6 +59,11 @@ public final class SharedDriver implements AutoCloseable {
         return DriverDirectory.processOf(directory);
     }
 
+    /** Whether a node uses it; one that was killed counts until the driver misses it, after some seconds. */
+    public boolean hasClients() {
+        return driver.hasClients();
+    }
+
     /** Stops it and deletes its directory; whoever still uses it hears so. Waits a few seconds at most. */
     @Override
     public void close() {

@@ -1,0 +1,347 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.Checkpoint;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once a checkpoint, twice at
+ * once; one exit code everywhere, the command that goes on, and nothing left.
+ */
+@Tag("runtime")
+class StopTest {
+    private static final long PATIENCE_SECONDS = 120;
+    /** Of stopping at once, which waits for no step. */
+    private static final long SOON_SECONDS = 60;
+    private static final long LOOK_AGAIN_NANOS = 50_000_000;
+    private static final List<String> ENDLESS = List.of("parallel.pipeline=2", "engine.kind=reference",
+            "training.steps=100000", "model.layers=2", "model.hidden=16", "training.validate-every=0");
+    /** A step takes minutes, a microbatch moments. */
+    private static final List<String> LONG_STEP = List.of("parallel.pipeline=2", "engine.kind=reference",
+            "training.steps=10", "model.layers=2", "model.hidden=64", "training.validate-every=0",
+            "training.microbatch-size=1", "training.global-batch-size=20000");
+    private static final Pattern NEXT = Pattern.compile("(?:go on|begin again) with: \\./troupe ([^\n]+)");
+
+    private enum Way {
+        CTRL_C, SIGTERM, SIGHUP
+    }
+
+    @TempDir
+    private Path directory;
+    private Path config;
+    private Path out;
+    private final List<PseudoTerminal> terminals = new ArrayList<>();
+    private final List<Integer> ports = new ArrayList<>();
+
+    @BeforeEach
+    void write() throws IOException {
+        config = directory.resolve("cluster.conf");
+        out = directory.resolve("out");
+        List<ServerSocket> held = new ArrayList<>();
+        for (int index = 0; index < 4; index++) {
+            held.add(new ServerSocket(0));
+            ports.add(held.getLast().getLocalPort());
+        }
+        for (ServerSocket socket : held) {
+            socket.close();
+        }
+        Files.writeString(config, """
+                troupe {
+                  name = %s
+                  cluster {
+                    join-timeout = %ds
+                    nodes = [
+                      { name = a, host = 127.0.0.1, control-port = %d, data-port = %d }
+                      { name = b, host = 127.0.0.1, control-port = %d, data-port = %d }
+                    ]
+                  }
+                }
+                """.formatted(name(), PATIENCE_SECONDS, ports.get(0), ports.get(1), ports.get(2), ports.get(3)));
+    }
+
+    private String name() {
+        return "stop-" + ports.getFirst();
+    }
+
+    @AfterEach
+    void closeTerminals() throws IOException {
+        terminals.forEach(PseudoTerminal::close);
+        processesOfThisTest().forEach(ProcessHandle::destroyForcibly);
+    }
+
+    /** By what they were started with, since one whose parent is gone is nobody's. */
+    private List<ProcessHandle> processesOfThisTest() {
+        return ProcessHandle.allProcesses().filter(process -> {
+            try {
+                return process.isAlive() && Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"))
+                        .contains(directory.toString());
+            } catch (IOException _) {
+                return false; // it has ended
+            }
+        }).toList();
+    }
+
+    private void requireNothingLeft() throws IOException {
+        assertEquals(List.of(), processesOfThisTest().stream().map(ProcessHandle::pid).toList());
+        for (int port : ports) {
+            new ServerSocket(port).close();
+        }
+        List<Long> ours = terminals.stream().map(terminal -> terminal.process().pid()).toList();
+        try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
+            assertEquals(List.of(), left.map(file -> file.getFileName().toString())
+                    .filter(file -> file.startsWith("troupe-" + name())
+                            || ours.stream().anyMatch(pid -> file.startsWith("troupe-" + pid + "-")))
+                    .toList());
+        }
+        assertFalse(Files.exists(out.resolve("run.lock")));
+    }
+
+    private PseudoTerminal start(List<String> settings, String... command) throws IOException {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> !flag.startsWith("-javaagent")).toList());
+        line.addAll(List.of("-cp", System.getProperty("java.class.path"), Troupe.class.getName()));
+        line.addAll(List.of(command));
+        line.addAll(List.of("--out", out.toString()));
+        settings.forEach(setting -> line.addAll(List.of("-s", setting)));
+        terminals.add(PseudoTerminal.start(line));
+        return terminals.getLast();
+    }
+
+    private static void stop(PseudoTerminal terminal, Way way) throws IOException {
+        switch (way) {
+            case CTRL_C -> terminal.typeCtrlC();
+            case SIGTERM -> terminal.process().destroy();
+            case SIGHUP -> new ProcessBuilder("kill", "-HUP", "" + terminal.process().pid()).start();
+        }
+    }
+
+    @Test
+    void shouldWriteACheckpointOnCtrlCOfALaunchedRunAndGoOn() throws IOException, InterruptedException {
+        requireACheckpoint(Way.CTRL_C, "launch");
+    }
+
+    @Test
+    void shouldWriteACheckpointOnCtrlCOfTrainAndGoOn() throws IOException, InterruptedException {
+        requireACheckpoint(Way.CTRL_C, "train");
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"SIGTERM, launch", "SIGHUP, launch", "SIGTERM, train", "SIGHUP, train"})
+    void shouldWriteACheckpointOnASignalAndGoOn(Way way, String command) throws IOException, InterruptedException {
+        requireACheckpoint(way, command);
+    }
+
+    private void requireACheckpoint(Way way, String command) throws IOException, InterruptedException {
+        PseudoTerminal terminal = start(ENDLESS, command, config.toString());
+        terminal.await("step ", PATIENCE_SECONDS);
+        stop(terminal, way);
+        assertEquals(ExitCode.STOPPED, terminal.awaitEnd(PATIENCE_SECONDS), terminal.shown());
+        assertTrue(terminal.shown().contains(StopRequests.AFTER_THE_STEP), terminal.shown());
+        requireNothingLeft();
+        requireNoNoise(terminal);
+        long done = Checkpoint.newestSteps(out).orElseThrow();
+        assertEquals(done, RunFiles.metrics(out, "step").length, "each step is in the checkpoint");
+        goOn(terminal, done + 1);
+        assertEquals(done + 1, Checkpoint.newestSteps(out).orElseThrow());
+    }
+
+    private static void requireNoNoise(PseudoTerminal terminal) {
+        for (String noise : List.of("troupe: ", "Exception", "\tat ", " WARN ", " ERROR ")) {
+            assertFalse(terminal.shown().contains(noise), terminal.shown());
+        }
+    }
+
+    /** Does as the run said at its end. */
+    private static void goOn(PseudoTerminal terminal, long steps) {
+        Matcher next = NEXT.matcher(terminal.shown());
+        assertTrue(next.find(), terminal.shown());
+        List<String> arguments = new ArrayList<>(List.of(next.group(1).split(" ")));
+        arguments.addAll(List.of("-s", "training.steps=" + steps));
+        Door door = Door.call(arguments.toArray(String[]::new));
+        assertEquals(ExitCode.DONE, door.exitCode(), door.output() + door.refusal());
+    }
+
+    @Test
+    void shouldStopTheRunWhereOneNodeOfTwoIsStopped() throws IOException, InterruptedException {
+        requireBothStop(Way.CTRL_C, 1, 1);
+    }
+
+    @Tag("long")
+    @ParameterizedTest(name = "{0} to node {1}, {2} times")
+    @CsvSource({"CTRL_C, 0, 1", "SIGTERM, 0, 1", "SIGTERM, 1, 1", "CTRL_C, 0, 2", "CTRL_C, 1, 2", "SIGTERM, 1, 2"})
+    void shouldStopTheRunOfNodesStartedByHand(Way way, int node, int times) throws IOException, InterruptedException {
+        requireBothStop(way, node, times);
+    }
+
+    private void requireBothStop(Way way, int node, int times) throws IOException, InterruptedException {
+        List<String> settings = times == 1 ? ENDLESS : LONG_STEP;
+        List<PseudoTerminal> nodes = List.of(start(settings, "node", config.toString(), "a"),
+                start(settings, "node", config.toString(), "b"));
+        if (times == 1) {
+            nodes.getFirst().await("step 1/", PATIENCE_SECONDS);
+        } else {
+            awaitStart("node");
+        }
+        stop(nodes.get(node), way);
+        if (times == 2) {
+            nodes.get(node).await(StopRequests.AFTER_THE_STEP, SOON_SECONDS);
+            stop(nodes.get(node), way);
+        }
+        for (PseudoTerminal each : nodes) {
+            assertEquals(ExitCode.STOPPED, each.awaitEnd(times == 1 ? PATIENCE_SECONDS : SOON_SECONDS), each.shown());
+            assertFalse(each.shown().contains("troupe: "), each.shown());
+        }
+        requireNothingLeft();
+        for (int index = 0; index < nodes.size(); index++) {
+            String name = index == 0 ? "a" : "b";
+            String said = nodes.get(index).shown();
+            assertTrue(said.contains((times == 1 ? "go on with: " : "begin again with: ") + "./troupe node " + config
+                    + " " + name + (times == 1 ? " --resume " : " --out ") + out), said);
+        }
+        assertEquals(times == 1, Checkpoint.newestSteps(out).isPresent());
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"CTRL_C, launch", "SIGTERM, launch", "CTRL_C, train", "SIGTERM, train"})
+    void shouldStopAtOnceWhereItIsAskedTwice(Way way, String command) throws IOException, InterruptedException {
+        PseudoTerminal terminal = start(LONG_STEP, command, config.toString());
+        awaitStart(command);
+        stop(terminal, way);
+        terminal.await(StopRequests.AFTER_THE_STEP, SOON_SECONDS);
+        stop(terminal, way);
+        assertEquals(ExitCode.STOPPED, terminal.awaitEnd(SOON_SECONDS), terminal.shown());
+        assertTrue(terminal.shown().contains("Stopped before its first checkpoint"), terminal.shown());
+        requireNothingLeft();
+        requireNoNoise(terminal);
+        assertTrue(Checkpoint.newestSteps(out).isEmpty());
+    }
+
+    /** As an operator does that does not know of the launcher, or a service that ends all its processes. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"b", "a", "all"})
+    void shouldStopALaunchedRunWhereOneOrAllOfItsProcessesAreAsked(String asked)
+            throws IOException, InterruptedException {
+        PseudoTerminal terminal = start(ENDLESS, "launch", config.toString());
+        terminal.await("step 1/", PATIENCE_SECONDS);
+        List<ProcessHandle> children = terminal.process().children()
+                .filter(child -> asked.equals("all") || arguments(child).containsAll(List.of("node", asked))).toList();
+        assertEquals(asked.equals("all") ? 3 : 1, children.size());
+        children.forEach(ProcessHandle::destroy);
+        if (asked.equals("all")) {
+            terminal.process().destroy();
+        }
+        assertEquals(ExitCode.STOPPED, terminal.awaitEnd(PATIENCE_SECONDS), terminal.shown());
+        requireNothingLeft();
+        requireNoNoise(terminal);
+        assertFalse(terminal.shown().contains("goes on without it"), terminal.shown());
+        assertTrue(terminal.shown().contains("go on with: ./troupe launch " + config + " --resume " + out),
+                terminal.shown());
+        assertEquals(RunFiles.metrics(out, "step").length, Checkpoint.newestSteps(out).orElseThrow());
+    }
+
+    private static List<String> arguments(ProcessHandle process) {
+        try {
+            return List.of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+        } catch (IOException _) {
+            return List.of(); // it has ended
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldStopANodeThatWaitsForTheOther() throws IOException, InterruptedException {
+        PseudoTerminal alone = start(ENDLESS, "node", config.toString(), "a");
+        alone.await("waiting for node b", PATIENCE_SECONDS);
+        alone.typeCtrlC();
+        assertEquals(ExitCode.STOPPED, alone.awaitEnd(SOON_SECONDS), alone.shown());
+        assertTrue(alone.shown().contains("begin again with: ./troupe node " + config + " a --out " + out),
+                alone.shown());
+        requireNothingLeft();
+    }
+
+    @Test
+    @Tag("long")
+    void shouldStopWithACheckpointWhereTheLauncherIsKilled() throws IOException, InterruptedException {
+        PseudoTerminal terminal = start(ENDLESS, "launch", config.toString());
+        terminal.await("step 1/", PATIENCE_SECONDS);
+        terminal.process().destroyForcibly();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!processesOfThisTest().isEmpty()) {
+            assertTrue(System.nanoTime() < deadline, "processes are left");
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+        requireNothingLeft();
+        assertTrue(Checkpoint.newestSteps(out).isPresent());
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"compare", "chaos"})
+    void shouldStopAnExperiment(String command) throws IOException, InterruptedException {
+        PseudoTerminal terminal = command.equals("chaos")
+                ? start(ENDLESS, command, "--fault", "exception stage=1 step=90000")
+                : start(List.of("training.steps=100000"), command, "--schedules", "gpipe,1f1b", "--steps", "100000");
+        if (command.equals("chaos")) {
+            terminal.await("step ", PATIENCE_SECONDS);
+        } else {
+            awaitLock();
+        }
+        terminal.typeCtrlC();
+        assertEquals(ExitCode.STOPPED, terminal.awaitEnd(SOON_SECONDS), terminal.shown());
+        assertTrue(terminal.shown().contains("Stopped: nothing is compared"), terminal.shown());
+        requireNothingLeft();
+        requireNoNoise(terminal);
+        assertEquals(command.equals("chaos"), Files.exists(out));
+    }
+
+    private void awaitLock() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!Files.exists(out.resolve("run.lock"))) {
+            assertTrue(System.nanoTime() < deadline, "it has not begun");
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+    }
+
+    /** The first step is under way, or all but: nothing else happens for minutes. */
+    private void awaitStart(String command) throws IOException, InterruptedException {
+        PseudoTerminal first = terminals.getFirst();
+        first.await("activations held at most", PATIENCE_SECONDS);
+        Path file = command.equals("launch") ? out.resolve("logs/a.log") : out.resolve("metrics.jsonl");
+        String said = command.equals("launch") ? "node b has joined" : "";
+        if (command.equals("node")) {
+            first.await("node b has joined", PATIENCE_SECONDS);
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!Files.exists(file) || !Files.readString(file).contains(said)) {
+            assertTrue(System.nanoTime() < deadline, first.shown());
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+    }
+}
