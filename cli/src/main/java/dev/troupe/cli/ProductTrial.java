@@ -7,6 +7,8 @@ import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Locale;
 
 /**
@@ -17,9 +19,10 @@ import java.util.Locale;
  * @param isRight
  *            whether the elements that were looked at are right
  * @param flops
- *            floating point operations per second of the best of a few products; a product by a parameter, as layers have it
+ *            floating point operations per second of processor time, of the best of some products by a parameter
  */
 record ProductTrial(EngineProvider provider, EngineSettings settings, boolean isRight, double flops) {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     // [M x K] by [K x N]: as large as the products of a model 256 to 512 wide.
     private static final int M = 256;
     private static final int K = 512;
@@ -27,8 +30,10 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
     /** Numbers that every product type holds exactly: multiples of an eighth, below 2. */
     private static final int EIGHTHS = 15;
     private static final int STEP = 97;
-    private static final long ENOUGH_NANOS = 100_000_000;
-    private static final int MOST_PRODUCTS = 50;
+    /** Of processor time: until then what Java computes of a product is compiled. */
+    private static final long ENOUGH_NANOS = 400_000_000;
+    private static final long MOST_NANOS = 3_000_000_000L;
+    private static final int LEAST_PRODUCTS = 2;
     /** A product of bfloat16 is rounded once; sums of floats are far nearer. */
     private static final double TOLERANCE = 0x1p-8;
 
@@ -40,11 +45,15 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
             Tensor right = engine.range(weights, 0, Shape.of(K, N));
             Tensor product = engine.allocate(settings.productType(), Shape.of(M, N));
             long best = Long.MAX_VALUE;
-            long begin = System.nanoTime();
-            for (int i = 0; i < MOST_PRODUCTS && (i < 1 || System.nanoTime() - begin < ENOUGH_NANOS); i++) {
-                long start = System.nanoTime();
+            long began = System.nanoTime();
+            long used = 0;
+            for (int i = 0; i < LEAST_PRODUCTS || used < ENOUGH_NANOS && System.nanoTime() - began < MOST_NANOS; i++) {
+                // Of this thread, which computes alone: what else the machine does is no part of it.
+                long start = THREADS.getCurrentThreadCpuTime();
                 engine.matmul(left, false, right, false, product, false);
-                best = Math.min(best, System.nanoTime() - start);
+                long taken = THREADS.getCurrentThreadCpuTime() - start;
+                used += taken;
+                best = Math.min(best, Math.max(1, taken));
             }
             return new ProductTrial(provider, settings, isRight(engine, product), 2.0 * M * K * N / best * 1e9);
         }

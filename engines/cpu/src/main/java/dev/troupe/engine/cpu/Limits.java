@@ -26,9 +26,9 @@ final class Limits {
     static Optional<String> of(Map<String, String> environment, List<String> flags) {
         List<String> limits = new ArrayList<>();
         VARIABLES.stream().filter(environment::containsKey).findFirst()
-                .ifPresent(name -> limits.add(name + "=" + environment.get(name) + " holds oneDNN"));
+                .ifPresent(name -> limits.add(name + "=" + environment.get(name) + " limits oneDNN"));
         if (!flags.isEmpty()) {
-            limits.add(String.join(" ", flags) + " holds the JVM");
+            limits.add(String.join(" ", flags) + " limits the JVM");
         }
         return limits.isEmpty()
                 ? Optional.empty()

@@ -63,9 +63,9 @@ class ProcessorTest {
     @Test
     void shouldSayWhatHoldsItBelowTheProcessor() {
         assertEquals(Optional.empty(), Limits.of(Map.of("PATH", "/bin"), List.of()));
-        assertEquals(Optional.of("ONEDNN_MAX_CPU_ISA=AVX2 holds oneDNN: without, this processor may do more"),
+        assertEquals(Optional.of("ONEDNN_MAX_CPU_ISA=AVX2 limits oneDNN: without, this processor may do more"),
                 Limits.of(Map.of("ONEDNN_MAX_CPU_ISA", "AVX2", "DNNL_MAX_CPU_ISA", "SSE41"), List.of()));
-        assertEquals(Optional.of("DNNL_MAX_CPU_ISA=AVX2 holds oneDNN, and -XX:UseAVX=2 holds the JVM: without, this"
+        assertEquals(Optional.of("DNNL_MAX_CPU_ISA=AVX2 limits oneDNN, and -XX:UseAVX=2 limits the JVM: without, this"
                 + " processor may do more"), Limits.of(Map.of("DNNL_MAX_CPU_ISA", "AVX2"), List.of("-XX:UseAVX=2")));
     }
 
