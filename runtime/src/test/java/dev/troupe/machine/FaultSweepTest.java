@@ -18,6 +18,8 @@ class FaultSweepTest {
     private static final long OUT_OF_ORDER = 7;
     private static final String SEED_PROPERTY = "troupe.sweep.seed";
     private static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
+    /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
+    private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
 
     /** Every point of the smallest runs of every schedule, and some of larger ones. */
     @Test
@@ -38,8 +40,8 @@ class FaultSweepTest {
     @Test
     @Tag("long")
     void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
-        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 1);
-        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 11);
+        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, SHARE);
+        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 11 * SHARE);
     }
 
     @Test
