@@ -83,7 +83,8 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
                     PreparedRun run = new PreparedRun(request);
                     Transport transport = TransportOf.run(run);
                     RunDirectory directory = RunDirectory.open(output)) {
-                RunOutcome outcome = TrainingRun.start(run, directory, transport, watch).await();
+                RunOutcome outcome = TrainingRun.start(run, directory, transport, TrainingRun.warmUp(run), watch)
+                        .await();
                 outcome.failure().ifPresent(reason -> {
                     throw new IllegalStateException(model.name() + ", " + arrangement + ": " + reason);
                 });

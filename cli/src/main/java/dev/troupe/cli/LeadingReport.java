@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -53,7 +54,16 @@ final class LeadingReport implements ClusterRun.Leader, AutoCloseable {
     }
 
     @Override
+    public void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status) {
+        status.accept(before -> before.awaiting(missing));
+        output.println(TrainingReport.waitingFor(missing));
+    }
+
+    @Override
     public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
+        if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
+            return lead(status); // it was lost before the run began
+        }
         directory = RunDirectory.takeOver(run.request().output(), PARTING);
         report = TrainingReport.takeOver(run, directory, output, status);
         output.println(TAKEN_OVER);

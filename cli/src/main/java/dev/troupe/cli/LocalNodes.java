@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -68,6 +70,7 @@ final class LocalNodes implements StopRequests.Stoppable {
     private long overNanos;
     private volatile String leader;
     private Optional<String> lost = Optional.empty();
+    private final Set<String> said = ConcurrentHashMap.newKeySet();
     /** From when on nodes end because this process says so, which they need not explain. */
     private volatile boolean isEnding;
     private volatile boolean isStopped;
@@ -214,7 +217,9 @@ final class LocalNodes implements StopRequests.Stoppable {
         return line -> {
             if (line.startsWith(COMPLAINT) && !isEnding) {
                 complained.set(true);
-                System.err.println(line);
+                if (said.add(line)) { // what all nodes say is one thing
+                    System.err.println(line);
+                }
             }
         };
     }

@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunDirectory;
@@ -45,9 +46,11 @@ final class TrainCommand implements Callable<Integer> {
             RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
             try (PreparedRun run = new PreparedRun(request)) {
+                Announcement.print(run, output);
+                WarmUpReport warmUp = TrainingRun.warmUp(run);
                 requests.starting();
                 try (Transport transport = TransportOf.run(run)) {
-                    return train(run, transport, requests);
+                    return train(run, transport, warmUp, requests);
                 }
             }
         }
@@ -67,12 +70,12 @@ final class TrainCommand implements Callable<Integer> {
         return Optional.of(file);
     }
 
-    private int train(PreparedRun run, Transport transport, StopRequests requests) throws InterruptedException {
-        Announcement.print(run, output);
+    private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, StopRequests requests)
+            throws InterruptedException {
         try (LeadingReport report = new LeadingReport(run, output)) {
             RunListener listener = report.lead(_ -> {
             });
-            TrainingRun training = TrainingRun.start(run, report.directory(), transport, listener);
+            TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);
             requests.running(new StoppableRun(training));
             int exitCode = report.end(training.await(), requests,
                     Optional.of(NextCommand.train(Optional.ofNullable(config), options)));

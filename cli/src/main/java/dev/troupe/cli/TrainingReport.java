@@ -125,6 +125,13 @@ final class TrainingReport implements RunListener, AutoCloseable {
     }
 
     @Override
+    public void onBegin(double warmUpSeconds) {
+        if (warmUpSeconds > 0) {
+            output.printf(Locale.ROOT, "Warm-up: each kind of kernel ran once, in %.1f s.%n", warmUpSeconds);
+        }
+    }
+
+    @Override
     public void onStarted() {
         status.accept(before -> before.awaiting(List.of()));
         progress.start();

@@ -91,6 +91,23 @@ class ClusterTest {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
 
+    /** Every node ends with the sentence of the one whose machine cannot run a kernel, and nothing but logs is there. */
+    @Test
+    void shouldRefuseOnAllNodesWhatOneCannotRun() throws IOException {
+        writeWith(HERE, "", ", engine = " + RefusingEngineProvider.KIND);
+        Path run = directory.resolve("run");
+        Execution refused = Execution.of(arguments(List.of("launch", config.toString()), "run", TWO_RANKS));
+        assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode(), refused.errors());
+        String sentence = "troupe: node b: rank 1 cannot run on this machine what the run needs: IllegalStateException:"
+                + " no unit for it, in the weight update of stage 1, with engine.kind = refusing";
+        assertTrue(refused.errors().contains(sentence), refused.errors());
+        assertEquals(1, refused.errors().lines().count(), refused.errors());
+        assertEquals(List.of("logs"), RunFiles.names(run));
+        for (String node : List.of("a", "b")) {
+            assertTrue(Files.readString(run.resolve("logs").resolve(node + ".log")).contains(sentence), node);
+        }
+    }
+
     /** A pipeline and a tensor group over shared memory, a data group over UDP. */
     @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")

@@ -10,23 +10,33 @@ public final class CountingEngineProvider extends TestEngineProvider {
     static final String KIND = "counting";
 
     private static final List<AtomicLong> PEAKS = new CopyOnWriteArrayList<>();
+    private static final List<AtomicLong> WARM_UP_PEAKS = new CopyOnWriteArrayList<>();
 
     /** For {@link java.util.ServiceLoader}. */
     public CountingEngineProvider() {
         super(KIND);
     }
 
-    /** The bytes of each engine opened since the last call, in the order of opening. */
+    /** The bytes of each engine opened since the last call, in the order of opening, without those of the warm-up. */
     static List<Long> takePeaks() {
-        List<Long> peaks = PEAKS.stream().map(AtomicLong::get).toList();
-        PEAKS.clear();
+        return take(PEAKS);
+    }
+
+    /** The bytes of each engine that the warm-up has opened since the last call. */
+    static List<Long> takeWarmUpPeaks() {
+        return take(WARM_UP_PEAKS);
+    }
+
+    private static List<Long> take(List<AtomicLong> all) {
+        List<Long> peaks = all.stream().map(AtomicLong::get).toList();
+        all.clear();
         return peaks;
     }
 
     @Override
     Around around(Engine engine) {
         AtomicLong peak = new AtomicLong();
-        PEAKS.add(peak);
+        (Thread.currentThread().getName().startsWith("warm-up") ? WARM_UP_PEAKS : PEAKS).add(peak);
         return (method, arguments) -> {
             Object result = invoke(engine, method, arguments);
             if (method.getName().equals("allocate")) {

@@ -18,6 +18,9 @@ public final class FaultyEngineProvider extends TestEngineProvider {
         super(KIND);
     }
 
+    private static final String WARM_UP = "warm-up-of-rank-";
+    private static volatile String refused = "";
+
     static final String LOOSE = "the wire came loose";
 
     /** When it broke, by the nanoseconds of the JVM's clock. */
@@ -60,10 +63,26 @@ public final class FaultyEngineProvider extends TestEngineProvider {
 
     static void breakNothing() {
         fault = Fault.NONE;
+        refused = "";
+    }
+
+    /** Has the warm-up of a rank find that a kernel cannot run here. */
+    static void refuse(int rank, String kernel) {
+        refused = WARM_UP + rank + ":" + kernel;
     }
 
     @Override
     Around around(Engine engine) {
+        String thread = Thread.currentThread().getName();
+        if (thread.startsWith(WARM_UP)) { // its calls do not count
+            String mayNot = refused;
+            return (method, arguments) -> {
+                if (mayNot.equals(thread + ":" + method.getName())) {
+                    throw new IllegalStateException("dnnl_matmul_primitive_desc_create failed with status 3");
+                }
+                return invoke(engine, method, arguments);
+            };
+        }
         Fault planned = fault;
         int number = OPENED.getAndIncrement() - 1;
         if (planned.again() ? number < planned.rank() : number != planned.rank()) {

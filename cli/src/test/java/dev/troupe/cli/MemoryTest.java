@@ -53,10 +53,16 @@ class MemoryTest {
         settings.addAll(List.of(more));
         List<RankMemory> announced = announced(settings).ranks();
         CountingEngineProvider.takePeaks();
+        CountingEngineProvider.takeWarmUpPeaks();
         Execution.train(directory.resolve("run"), settings).requireDone();
         // The first engine was asked for sizes, and held nothing; the last ones, if any, exported the model.
         List<Long> taken = CountingEngineProvider.takePeaks();
         assertEquals(0, taken.getFirst());
+        long largest = announced.stream().mapToLong(rank -> rank.total() - rank.snapshots() - rank.copies()).max()
+                .orElseThrow();
+        List<Long> warmUp = CountingEngineProvider.takeWarmUpPeaks();
+        assertEquals(announced.size(), warmUp.size());
+        assertTrue(warmUp.stream().allMatch(bytes -> bytes > 0 && bytes <= largest), warmUp + " of " + largest);
         for (RankMemory rank : announced) {
             long bytes = taken.get(rank.rank() + 1);
             String numbers = rank + " took " + bytes;

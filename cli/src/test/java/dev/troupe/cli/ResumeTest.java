@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.machine.StepResult;
 import dev.troupe.run.PreparedRun;
@@ -183,7 +184,8 @@ class ResumeTest {
                 RunDirectory runDirectory = RunDirectory.open(stopped);
                 MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0, Assertions::fail)) {
             Files.writeString(runDirectory.config(), spec.toHocon());
-            training.set(TrainingRun.start(run, runDirectory, transport, new StopAfterTwo(training, metrics)));
+            training.set(TrainingRun.start(run, runDirectory, transport, WarmUpReport.NOTHING_TO_RUN,
+                    new StopAfterTwo(training, metrics)));
             outcome = training.get().await();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What a run wrote. */
 final class RunFiles {
@@ -53,6 +54,13 @@ final class RunFiles {
     /** The lines of {@code metrics.jsonl} that have a validation loss. */
     static List<String> validations(Path run) {
         return lines(run, "\"validation_loss\":");
+    }
+
+    /** The names in a directory, in order. */
+    static List<String> names(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+        }
     }
 
     private static List<String> lines(Path run) {

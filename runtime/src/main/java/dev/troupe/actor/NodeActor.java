@@ -6,6 +6,7 @@ import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Testimony;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
@@ -17,8 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -108,6 +107,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     record Refused(String why) implements Command {
     }
 
+    /** The run has not begun: run each kind of kernel that your ranks will need once, and go on waiting to be told what to host. */
+    record RunKernels() implements Command {
+    }
+
     /** Do not wait any longer to be told what to host; has no effect on a node that was told. */
     public record StopWaiting() implements Command {
     }
@@ -127,32 +130,6 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private record FreeRetired() implements Command {
     }
 
-    /**
-     * What a node is and brings along.
-     *
-     * @param name
-     *            its name in the run
-     * @param traits
-     *            what must be the same on all nodes of a run, in words: version, plan, configuration
-     * @param patience
-     *            how long it waits to be told what to host
-     * @param neighbours
-     *            the other nodes of the run
-     * @param context
-     *            what its ranks share, given the directory of the run
-     * @param transport
-     *            of the node; closed before its ranks' threads end
-     * @param release
-     *            gives back what the ranks need until their threads have ended
-     * @param ended
-     *            hears how the run ended
-     */
-    public record Setup(String name, Map<String, String> traits, Duration patience, Neighbours neighbours,
-            Function<Path, NodeContext> context,
-            Transport transport, Runnable release,
-            Consumer<RunOutcome> ended) {
-    }
-
     /** Longer than a stage takes for an action; shorter than anybody waits for the end of the actors. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
 
@@ -169,7 +146,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     private static final Duration LOOK_FOR_RETIRED = Duration.ofMillis(200);
     private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
 
-    private final Setup setup;
+    private final NodeSetup setup;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<Command> timers;
     private final NodeView view;
@@ -183,9 +160,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     // Both are there once it was told what to host.
     private NodeContext node;
     private NodeCopies copies;
+    private boolean runsKernels;
     private boolean isOver;
 
-    private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup,
+    private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, NodeSetup setup,
             ActorRef<TrainingCoordinator.Command> coordinator) {
         super(context);
         this.timers = timers;
@@ -197,7 +175,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /** Joins the run and hosts what it is told to. The node closes the transport and all memory when it stops. */
-    public static Behavior<Command> create(Setup setup, ActorRef<TrainingCoordinator.Command> coordinator) {
+    public static Behavior<Command> create(NodeSetup setup, ActorRef<TrainingCoordinator.Command> coordinator) {
         return Behaviors.setup(context -> Behaviors
                 .withTimers(timers -> new NodeActor(context, timers, setup, coordinator)));
     }
@@ -207,7 +185,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
                 .onMessage(EnterEpoch.class, this::onEnterEpoch).onMessage(KeepCopies.class, this::onKeepCopies)
                 .onMessage(Committed.class, this::onCommitted).onMessage(WriteParts.class, this::onWriteParts)
-                .onMessage(Join.class, _ -> onJoin())
+                .onMessage(Join.class, _ -> onJoin()).onMessage(RunKernels.class, _ -> onRunKernels())
                 .onMessage(CopyCame.class, this::onCopyCame).onMessage(FreeRetired.class, _ -> onFreeRetired())
                 .onMessage(RunEnded.class, this::onRunEnded).onMessage(Refused.class, this::onRefused)
                 .onMessage(CoordinatorLost.class, this::onCoordinatorLost)
@@ -223,8 +201,17 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         Optional<Testimony> testimony = Optional.ofNullable(node)
                 .map(known -> view.testimony(known.plan(), known.snapshots().orElseThrow()));
         coordinator.tell(new TrainingCoordinator.NodeJoined(getContext().getSelf(), setup.name(), setup.traits(),
-                setup.neighbours().door(), testimony));
+                setup.neighbours().door(), testimony, runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
         return this;
+    }
+
+    private Behavior<Command> onRunKernels() {
+        boolean isFirst = !runsKernels;
+        runsKernels = true;
+        if (node == null) {
+            timers.startSingleTimer(WAITING, new NotCalled(), setup.patience()); // kernels take as long as they do
+        }
+        return isFirst ? onJoin() : this;
     }
 
     /** From the coordinator; from one that takes over, to a node that has its ranks already. */

@@ -12,6 +12,7 @@ import dev.troupe.run.RunListener;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
@@ -40,6 +41,16 @@ final class RunReports {
         this.clock = setup.clock();
         this.stragglers = new StragglerWatch(setup.expectation());
         this.pace = new PaceWatch(setup.cast().hosts(), listener.earlierStepSeconds());
+    }
+
+    /** The run begins, after its kernels have run once; why it cannot where its directory cannot be opened. */
+    Optional<String> begin(double warmUpSeconds) {
+        try {
+            listener.onBegin(warmUpSeconds);
+            return Optional.empty();
+        } catch (RuntimeException refused) {
+            return Optional.of(refused.getMessage());
+        }
     }
 
     /** A pass begins, for all ranks or for some that do it again. */

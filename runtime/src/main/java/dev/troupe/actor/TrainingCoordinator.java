@@ -13,10 +13,10 @@ import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
 import dev.troupe.machine.StageTime;
-import dev.troupe.machine.StallWatch;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Succession;
 import dev.troupe.machine.Testimony;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.RunOutcome;
 import java.time.Duration;
 import java.util.HashMap;
@@ -49,9 +49,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      *            the number of where its process takes copies in; 0 where it takes none
      * @param testimony
      *            what it knows of the run where the coordinator before was lost; it says so until it is heard
+     * @param warmUp
+     *            how far it is with running its kernels once
      */
     record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> traits, int door,
-            Optional<Testimony> testimony) implements Command {
+            Optional<Testimony> testimony, WarmUpReport warmUp) implements Command {
     }
 
     /** A rank lives. */
@@ -105,8 +107,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Hosting hosting;
     private CoordinatorMachine machine;
     private Checkpoints checkpoints;
-    /** There once all nodes have joined: nothing can stand still before. */
-    private Optional<StallWatch> stallWatch = Optional.empty();
+    private final Standstills standstills;
     private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
     private final Map<String, Integer> doors = new TreeMap<>();
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
@@ -120,6 +121,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.order()), hosting);
         this.checkpoints = newCheckpoints(setup.order());
         this.reports = new RunReports(setup);
+        this.standstills = new Standstills(setup);
         this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
         startNextTick();
     }
@@ -140,9 +142,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
                 .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
                 .onMessage(NodeFailed.class, this::onNodeFailed)
-                .onMessage(StatusTold.class, told -> note(() -> stallWatch
-                        .ifPresent(watch -> watch.onStatus(told.status(), setup.clock().getAsLong()))))
-                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told))).onMessage(Stop.class, this::onStop)
+                .onMessage(StatusTold.class, told -> note(() -> standstills.onStatus(told.status())))
+                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told)))
+                .onMessage(Stop.class, this::onStop)
                 .onMessage(NodeEnded.class, this::onNodeEnded)
                 .onMessage(LookAgain.class, at -> note(() -> getContext().watchWith(at.end().node(), at.end())))
                 .onMessage(Tick.class, _ -> onTick()).build();
@@ -159,8 +161,11 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return this; // it says it again once it is up
         }
         if (joined.node().equals(nodes.get(joined.name()))) {
-            stallWatch.ifPresent(_ -> tellToHost(joined.name())); // what it was told may be lost
-            return this;
+            muster.warmUp(joined.name(), joined.warmUp());
+            if (standstills.hasBegun()) {
+                tellToHost(joined.name()); // what it was told may be lost
+            }
+            return standstills.hasBegun() || gathering.isUnderWay() ? this : beginIfReady(joined.node());
         }
         Optional<String> refusal = muster.join(joined.name(), joined.traits());
         if (refusal.isPresent()) {
@@ -168,25 +173,41 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             joined.node().tell(new NodeActor.Refused(refusal.get()));
             return this;
         }
+        muster.warmUp(joined.name(), joined.warmUp());
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
         reports.nodeJoined(machine.stepsDone(), joined.name());
         getContext().watchWith(joined.node(), new NodeEnded(joined.name(), joined.node(), isLocal));
         long now = setup.clock().getAsLong();
-        if (stallWatch.isEmpty()) {
+        if (!standstills.hasBegun()) {
             joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
         }
-        if (stallWatch.isPresent()) {
+        if (standstills.hasBegun()) {
             return host(List.of(joined.name())); // a standby, later than the others
         } else if (gathering.isUnderWay()) {
             return succeedIfEnough(now);
         } else if (!muster.isComplete()) {
             setup.listener().onWaiting(muster.missing());
-        } else {
-            stallWatch = Optional.of(newStallWatch());
+        }
+        return beginIfReady(joined.node());
+    }
+
+    /** Once all nodes are there and have run their kernels once; only then is anything written. */
+    private Behavior<Command> beginIfReady(ActorRef<NodeActor.Command> joined) {
+        if (!muster.isReady()) {
+            joined.tell(new NodeActor.RunKernels());
+            return this;
+        }
+        Optional<String> refusal = muster.refusal().or(() -> reports.begin(muster.warmUpSeconds()));
+        if (refusal.isEmpty()) {
+            standstills.begin(muster.longestKernelNanos());
             return host(muster.joined());
         }
-        return this;
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + refusal.get());
+        NodeActor.Refused told = new NodeActor.Refused(refusal.get());
+        nodes.values().forEach(node -> node.tell(told));
+        setup.outcome().complete(RunOutcome.refused(refusal.get()));
+        return Behaviors.stopped();
     }
 
     private Behavior<Command> host(List<String> names) {
@@ -221,7 +242,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 order.firstStep());
         machine = new CoordinatorMachine(Checkpoints.ofRanks(order), hosting, succession.get());
         checkpoints = newCheckpoints(order);
-        stallWatch = Optional.of(newStallWatch());
+        standstills.begin(muster.longestKernelNanos());
         Behavior<Command> next = host(List.copyOf(nodes.keySet()));
         return next == this
                 ? carryOut(
@@ -230,10 +251,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onStop(Stop stop) {
-        if (stop.atOnce() || stallWatch.isEmpty() && !gathering.isUnderWay()) {
+        if (stop.atOnce() || !standstills.hasBegun() && !gathering.isUnderWay()) {
             return end(Optional.empty());
         }
-        return stallWatch.isEmpty() ? this : take(new CoordinatorEvent.StopRequested());
+        return !standstills.hasBegun() ? this : take(new CoordinatorEvent.StopRequested());
     }
 
     private Behavior<Command> onNodeEnded(NodeEnded ended) {
@@ -246,10 +267,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         reports.nodeGone(machine.stepsDone(), ended.name(), nodes.keySet(), hosting.hosts());
         String reason = "node " + ended.name() + " ended before the run did; its log says why";
         gathering.leave(ended.name());
-        if (gathering.isUnderWay() && stallWatch.isEmpty()) {
+        if (gathering.isUnderWay() && !standstills.hasBegun()) {
             return this;
         }
-        if (stallWatch.isEmpty()) {
+        if (!standstills.hasBegun()) {
             return setup.cast().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
         }
         return take(new CoordinatorEvent.NodeLost(ended.name(), reason));
@@ -267,12 +288,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Behavior<Command> onHappened(Happened happened) {
         boolean isUnknown = happened.event() instanceof CoordinatorEvent.Standing standing
                 && !ranks.containsKey(standing.from().rank());
-        return stallWatch.isEmpty() || isUnknown ? this : take(happened.event());
+        return !standstills.hasBegun() || isUnknown ? this : take(happened.event());
     }
 
     private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
         if (happened.event() instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
-            stallWatch.ifPresent(watch -> watch.onMoved(setup.clock().getAsLong()));
+            standstills.onMoved();
         }
         return carryOut(() -> {
             checkpoints.take(happened.event());
@@ -305,7 +326,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (command.isPresent()) {
             return carryOut(() -> List.of(command.get()));
         }
-        Optional<CoordinatorEvent> event = checkpoints.takeEvent();
+        return takeIf(checkpoints.takeEvent());
+    }
+
+    private Behavior<Command> takeIf(Optional<CoordinatorEvent> event) {
         return event.isPresent() ? take(event.get()) : this;
     }
 
@@ -365,18 +389,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
-        stallWatch = Optional.of(newStallWatch());
+        standstills.begin(muster.longestKernelNanos());
         nodes.values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
                 enter.stepsDone(), enter.hosts(), enter.since())));
     }
 
     private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
         told.forEach(rank -> ranks.get(rank).tell(command));
-    }
-
-    private StallWatch newStallWatch() {
-        return new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
-                0, setup.clock().getAsLong());
     }
 
     /** It hosts nothing: a standby that is no use is done without, and ranks that were to live there may live elsewhere. */
@@ -391,26 +410,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> onTick() {
         long now = setup.clock().getAsLong();
-        if (stallWatch.isEmpty() && gathering.isUnderWay()) {
-            Behavior<Command> next = succeedIfEnough(now);
-            if (next != this) {
-                return next;
-            }
-        } else if (stallWatch.isEmpty()) {
-            Optional<String> overdue = muster.overdue(now);
-            if (overdue.isPresent()) {
-                return end(overdue);
-            }
-        } else {
-            Optional<StallWatch.Stall> stall = stallWatch.get().stall(now);
-            if (stall.isPresent()) {
-                Behavior<Command> next = take(eventOf(stall.get()));
-                if (next != this) {
-                    return next;
-                }
-            }
+        Behavior<Command> next = standstills.hasBegun() ? takeIf(standstills.look(machine)) : waitOn(now);
+        if (next == this) {
+            next = takeIf(copyPatience.look(machine, now));
         }
-        Behavior<Command> next = watchCopies(now);
         if (next == this) {
             next = carryOut(() -> {
                 checkpoints.look(setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
@@ -425,20 +428,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    private Behavior<Command> watchCopies(long now) {
-        List<Integer> awaited = machine.awaitsCopiesOf();
-        if (!copyPatience.isOver(awaited, now)) {
-            return this;
+    /** Before the run has begun. */
+    private Behavior<Command> waitOn(long now) {
+        if (gathering.isUnderWay()) {
+            return succeedIfEnough(now);
         }
-        EventLog.ofRun(machine.epoch(), machine.stepsDone(), CopyPatience.sentence(awaited));
-        return take(new CoordinatorEvent.CopiesLate());
-    }
-
-    private CoordinatorEvent eventOf(StallWatch.Stall stall) {
-        String sentence = StallFile.write(setup.directory(), setup.plan(), machine.epoch(), machine.stepsDone(), stall);
-        return stall.rank().isPresent()
-                ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
-                : new CoordinatorEvent.MessageLost(machine.epoch(), sentence);
+        Optional<String> overdue = muster.overdue(now);
+        return overdue.isPresent() ? end(overdue) : this;
     }
 
     private Behavior<Command> end(Optional<String> failure) {

@@ -2,6 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.actor.CopyRoutes;
 import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.collective.node.NodeGroups;
@@ -14,6 +15,7 @@ import dev.troupe.lifeline.Lifelines;
 import dev.troupe.lifeline.Sockets;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
+import dev.troupe.run.LateListener;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunListener;
@@ -70,6 +72,9 @@ public final class ClusterRun {
          */
         RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
 
+        /** The run waits for these nodes before it begins. */
+        void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status);
+
         /**
          * As {@link #lead}, for a run that goes on after the node that led it has ended: what stands in its directory stays.
          */
@@ -101,9 +106,10 @@ public final class ClusterRun {
         LostNodes lost = new LostNodes();
         ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
+        NodeKernels kernels = new NodeKernels(run, self.ranks());
         try {
-            NodeActor.Setup node = new NodeActor.Setup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
-                    new ClusterNeighbours(cluster, run.plan(), self, resources.door()),
+            NodeSetup node = new NodeSetup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
+                    new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
@@ -172,7 +178,8 @@ public final class ClusterRun {
             RunListener listener;
             try {
                 listener = isFirst
-                        ? leader.lead(board::change)
+                        ? new LateListener(() -> leader.lead(board::change),
+                                missing -> leader.waitFor(missing, board::change))
                         : leader.takeOver(board::change);
             } catch (RuntimeException refused) {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
@@ -191,7 +198,7 @@ public final class ClusterRun {
     }
 
     /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
-    private static Behavior<TrainingCoordinator.Command> guardian(NodeActor.Setup node, LostNodes lost,
+    private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
             Lifelines lifelines, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())

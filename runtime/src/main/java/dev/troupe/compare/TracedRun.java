@@ -82,7 +82,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         try (PreparedRun run = new PreparedRun(request);
                 Transport transport = TransportOf.run(run);
                 RunDirectory opened = RunDirectory.open(directory)) {
-            RunOutcome outcome = TrainingRun.start(run, opened, transport, listener).await();
+            RunOutcome outcome = TrainingRun.start(run, opened, transport, TrainingRun.warmUp(run), listener).await();
             if (outcome.failure().isPresent()) {
                 throw new ComparisonException(
                         spec.parallel().schedule() + " failed: " + outcome.failure().get());

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Which nodes of a run have come, and whether they may take part.
@@ -16,6 +17,7 @@ public final class Muster {
     private final Cast cast;
     private final long sinceNanos;
     private final TreeSet<String> missing;
+    private final Map<String, WarmUpReport> warmUps = new TreeMap<>();
     private final TreeSet<String> joined = new TreeSet<>();
 
     public Muster(Cast cast, long nowNanos) {
@@ -60,9 +62,43 @@ public final class Muster {
                         + " two may not have one name");
     }
 
+    /** A node says how far it is with running its kernels once; the last word counts. */
+    public void warmUp(String name, WarmUpReport report) {
+        warmUps.put(name, report);
+    }
+
+    /** Whether all are there that have ranks, and have run their kernels once. */
+    public boolean isReady() {
+        return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
+    }
+
+    /** What a node cannot run, with its name where there are several. */
+    public Optional<String> refusal() {
+        return warmUps.entrySet().stream().filter(node -> node.getValue().refusal().isPresent()).findFirst()
+                .map(node -> (cast.ranks().size() == 1 ? "" : "node " + node.getKey() + ": ")
+                        + node.getValue().refusal().get());
+    }
+
+    /** How long the slowest node took to run its kernels once. */
+    public double warmUpSeconds() {
+        return ofRanks().mapToDouble(WarmUpReport::seconds).max().orElse(0);
+    }
+
+    /** How long the longest kernel took anywhere. */
+    public long longestKernelNanos() {
+        return warmUps.values().stream().mapToLong(WarmUpReport::longestKernelNanos).max().orElse(0);
+    }
+
+    /** A node that has no ranks has no kernels to run before it gets some. */
+    private Stream<WarmUpReport> ofRanks() {
+        return cast.ranks().entrySet().stream().filter(node -> !node.getValue().isEmpty())
+                .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.UNDER_WAY));
+    }
+
     /** A node has gone; it may come again. */
     public void leave(String name) {
         joined.remove(name);
+        warmUps.remove(name);
     }
 
     /** The nodes that have not come, by name. */

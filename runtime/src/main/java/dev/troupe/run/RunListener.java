@@ -15,6 +15,13 @@ public interface RunListener {
     default void onWaiting(List<String> missing) {
     }
 
+    /**
+     * All nodes are there, and each kind of kernel has run once, which took the slowest node so many seconds: the run begins. Before
+     * this nothing is written.
+     */
+    default void onBegin(double warmUpSeconds) {
+    }
+
     /** All ranks have their weights; the first step begins. */
     default void onStarted() {
     }

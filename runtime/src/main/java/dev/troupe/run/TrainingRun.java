@@ -5,7 +5,9 @@ import com.typesafe.config.ConfigFactory;
 import dev.troupe.actor.CopyRoutes;
 import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.NodeContext;
+import dev.troupe.actor.NodeWarmUp;
 import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
@@ -16,6 +18,7 @@ import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
 import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -80,12 +83,32 @@ public final class TrainingRun {
     }
 
     /**
+     * Runs each kind of kernel that the ranks of a run in this process will need once, at its real shape; nothing of it stays. To be
+     * done before the run's directory is made.
+     *
+     * @throws RequestException
+     *             where this machine cannot run one
+     * @throws InterruptedException
+     *             where this thread was interrupted
+     */
+    public static WarmUpReport warmUp(PreparedRun run) throws InterruptedException {
+        WarmUpReport report = NodeWarmUp.start(run, IntStream.range(0, run.plan().rankCount()).boxed().toList())
+                .await();
+        if (report.refusal().isPresent()) {
+            throw new RequestException(report.refusal().get());
+        }
+        return report;
+    }
+
+    /**
      * Starts a run in an actor system with one coordinator and one node.
      *
      * @param transport
      *            carries the tensors; the run closes it
+     * @param warmUp
+     *            how {@link #warmUp} ended
      */
-    public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport,
+    public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener) {
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
@@ -97,7 +120,7 @@ public final class TrainingRun {
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
         Optional<Snapshots> snapshots = snapshots(run, false);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
-        NodeActor.Setup node = new NodeActor.Setup(ONLY_NODE, Map.of(), timeout, Neighbours.none(),
+        NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, Neighbours.none(), () -> warmUp,
                 path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
                         gradients,
                         faults),
@@ -160,7 +183,7 @@ public final class TrainingRun {
 
     /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */
     private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
-            NodeActor.Setup node) {
+            NodeSetup node) {
         return Behaviors.setup(context -> {
             var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
             context.spawn(NodeActor.create(node, coordinator), ONLY_NODE);

@@ -17,6 +17,7 @@ import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Traffic;
 import dev.troupe.model.ModelConfig;
@@ -78,7 +79,8 @@ class CheckpointsTest {
                 PLAN, new Cast(Map.of("only", List.of(0)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
                 () -> Set.of("only"),
                 home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get, new Told(), outcome)));
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty()));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
+                WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
         happens(new CoordinatorEvent.Standing(from(), 0, -1, List.of()));
     }

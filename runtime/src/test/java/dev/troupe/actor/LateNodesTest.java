@@ -10,6 +10,7 @@ import dev.troupe.machine.Cast;
 import dev.troupe.machine.Hosting;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.Testimony;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
@@ -148,7 +149,8 @@ class LateNodesTest {
     }
 
     private void join(TestProbe<NodeActor.Command> node, String name, Optional<Testimony> testimony) {
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, testimony));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, testimony,
+                WarmUpReport.NOTHING_TO_RUN));
     }
 
     private void writeCheckpoint() {

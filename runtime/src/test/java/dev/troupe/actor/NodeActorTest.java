@@ -18,6 +18,7 @@ import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.Spot;
 import dev.troupe.machine.Strike;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
@@ -320,11 +321,12 @@ class NodeActorTest {
     }
 
     private void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {
-        NodeActor.Setup setup = new NodeActor.Setup("only", Map.of(), Duration.ofSeconds(30), Neighbours.none(),
-                context, transport,
+        NodeSetup setup = new NodeSetup("only", Map.of(), Duration.ofSeconds(30), Neighbours.none(),
+                () -> WarmUpReport.NOTHING_TO_RUN, context, transport,
                 release, outcomes::add);
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
-        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty()));
+        coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty(),
+                WarmUpReport.UNDER_WAY));
         node.tell(new NodeActor.HostRanks(0, List.of(host, host), Map.of(), home.toString(), coordinator.ref()));
     }
 

@@ -16,6 +16,7 @@ import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Traffic;
 import dev.troupe.machine.WeightUpdate;
@@ -233,12 +234,14 @@ class TrainingCoordinatorTest {
                 new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of())));
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(
-                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty()));
+                new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty(),
+                        WarmUpReport.NOTHING_TO_RUN));
         stranger.expectMessageClass(NodeActor.Refused.class);
     }
 
     private TrainingCoordinator.NodeJoined join() {
-        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty());
+        return new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
+                WarmUpReport.NOTHING_TO_RUN);
     }
 
     private static Incarnation from(int rank) {

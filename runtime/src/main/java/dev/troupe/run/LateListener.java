@@ -1,0 +1,86 @@
+package dev.troupe.run;
+
+import dev.troupe.machine.Notice;
+import dev.troupe.machine.Recovery;
+import dev.troupe.machine.StepResult;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Whoever listens to a run from the moment on at which it begins: what opens the run's directory is not asked before, so that
+ * nothing is written of a run that is refused.
+ *
+ * <p>Thread rule: as of any listener.
+ */
+public final class LateListener implements RunListener {
+    private final Supplier<RunListener> opening;
+    private final Consumer<List<String>> waiting;
+    private RunListener listener;
+
+    /**
+     * @param opening
+     *            asked once, when the run begins
+     * @param waiting
+     *            hears of the nodes that the run waits for before
+     */
+    public LateListener(Supplier<RunListener> opening, Consumer<List<String>> waiting) {
+        this.opening = opening;
+        this.waiting = waiting;
+    }
+
+    @Override
+    public void onWaiting(List<String> missing) {
+        waiting.accept(missing);
+    }
+
+    @Override
+    public void onBegin(double warmUpSeconds) {
+        listener = opening.get();
+        listener.onBegin(warmUpSeconds);
+    }
+
+    @Override
+    public void onStarted() {
+        listener.onStarted();
+    }
+
+    @Override
+    public void onStep(StepResult result, double seconds) {
+        listener.onStep(result, seconds);
+    }
+
+    @Override
+    public void onValidated(long stepsDone, double loss) {
+        listener.onValidated(stepsDone, loss);
+    }
+
+    @Override
+    public void onCheckpoint(long stepsDone, Path directory) {
+        listener.onCheckpoint(stepsDone, directory);
+    }
+
+    @Override
+    public void onCheckpointFailed(long stepsDone, String why) {
+        listener.onCheckpointFailed(stepsDone, why);
+    }
+
+    @Override
+    public void onRecovery(Recovery recovery) {
+        listener.onRecovery(recovery);
+    }
+
+    /** Nothing is slow that has not begun. */
+    @Override
+    public void onNotice(Notice notice) {
+        if (listener != null) {
+            listener.onNotice(notice);
+        }
+    }
+
+    @Override
+    public List<Double> earlierStepSeconds() {
+        return listener == null ? List.of() : listener.earlierStepSeconds();
+    }
+}
