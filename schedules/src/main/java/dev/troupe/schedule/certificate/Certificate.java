@@ -20,16 +20,26 @@ import dev.troupe.schedule.simulator.Simulator;
  * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
  *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
  * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
- * @param messagesInFlight how many messages each edge holds at most at one time, sent and not yet received, whatever the
- *        actions take; never more than the credits
+ * @param mostUnreceived how many messages each edge holds at most at one time, sent and not yet received, whatever the
+ *        actions take, if no credit ever holds one up
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
-        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> messagesInFlight) {
+        SequencedMap<Edge, Integer> messagesPerEdge, SequencedMap<Edge, Integer> mostUnreceived) {
 
     public Certificate {
         peakActivations = List.copyOf(peakActivations);
         messagesPerEdge = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesPerEdge));
-        messagesInFlight = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(messagesInFlight));
+        mostUnreceived = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(mostUnreceived));
+    }
+
+    /**
+     * How many messages each edge holds at most at one time, sent and not yet received, whatever the actions take; never
+     * more than the credits.
+     */
+    public SequencedMap<Edge, Integer> messagesInFlight() {
+        SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
+        mostUnreceived.forEach((edge, count) -> inFlight.put(edge, Math.min(count, creditsPerEdge)));
+        return inFlight;
     }
 
     /** What the plan takes under given costs and the credits named here: its makespan, its critical path, every time. */

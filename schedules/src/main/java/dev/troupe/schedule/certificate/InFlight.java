@@ -1,6 +1,7 @@
 package dev.troupe.schedule.certificate;
 
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,14 +11,13 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 
 /**
- * How many messages an edge holds at most, sent and not yet received, whatever the actions take. For each edge the plan is
- * walked in the order that is worst for it: all that does not wait for it comes first, then one receive, and so on.
+ * How many messages an edge holds at most, sent and not yet received, whatever the actions take: the order that is worst
+ * for an edge puts off its receives until nothing else is left to do.
  */
 final class InFlight {
     private static final int NO_EDGE = -1;
 
     private final Plan plan;
-    private final int creditsPerEdge;
     /** The edges in the order of first use, with the number of messages that each carries. */
     private final SequencedMap<Edge, Integer> messages = new LinkedHashMap<>();
     /** For each place the edge of its message, by its number in {@link #messages}. */
@@ -26,9 +26,8 @@ final class InFlight {
     private final int[][] sends;
     private final int[][] senders;
 
-    InFlight(PlanIndex index, int creditsPerEdge) {
+    InFlight(PlanIndex index) {
         this.plan = index.plan();
-        this.creditsPerEdge = creditsPerEdge;
         int ranks = plan.rankCount();
         this.edges = new int[ranks][];
         this.sends = new int[ranks][];
@@ -62,75 +61,105 @@ final class InFlight {
         return messages;
     }
 
-    /** How many messages each edge holds at most. */
+    /** How many messages each edge holds at most, if no credit ever holds one up. */
     SequencedMap<Edge, Integer> peaks() {
-        List<Edge> all = new ArrayList<>(messages.keySet());
-        SequencedMap<Edge, Integer> peaks = new LinkedHashMap<>();
-        for (int edge = 0; edge < all.size(); edge++) {
-            peaks.put(all.get(edge), new Walk(edge, all.get(edge).toRank()).peak());
-        }
-        return peaks;
+        int[] peaks = new Clocks().run();
+        SequencedMap<Edge, Integer> named = new LinkedHashMap<>();
+        messages.keySet().forEach(edge -> named.put(edge, peaks[named.size()]));
+        return named;
     }
 
-    /** One walk through the whole plan that puts off the receives of one edge. */
-    private final class Walk {
-        private final int edge;
-        private final int receiver;
-        private final int[] positions = new int[plan.rankCount()];
-        private int inFlight;
-        private int peak;
+    /**
+     * One walk through the whole plan in any order that it allows. For each rank it knows how much of every other rank's row
+     * must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message is sent, the receives of its
+     * edge that must lie behind are known; all others of the messages sent before may still be on their way.
+     */
+    private final class Clocks {
+        private final int ranks = plan.rankCount();
+        private final int[] positions = new int[ranks];
+        /** For each rank how many actions of every rank must have been done. */
+        private final int[][] done = new int[ranks][ranks];
+        /** What the sender knew, for each message that was sent and not received in this walk. */
+        private final int[][][] sentWith = new int[ranks][][];
+        private final Deque<int[]> free = new ArrayDeque<>();
+        private final int[][] receives;
+        private final int[] receiver;
+        private final int[] sent;
+        private final int[] received;
+        private final int[] peaks;
 
-        Walk(int edge, int receiver) {
-            this.edge = edge;
-            this.receiver = receiver;
-        }
-
-        int peak() {
-            boolean received = true;
-            while (received && peak < creditsPerEdge) {
-                advanceAll();
-                received = receive();
+        Clocks() {
+            int count = messages.size();
+            receiver = messages.keySet().stream().mapToInt(Edge::toRank).toArray();
+            sent = new int[count];
+            received = new int[count];
+            peaks = new int[count];
+            receives = new int[count][];
+            int edge = 0;
+            for (int each : messages.values()) {
+                receives[edge++] = new int[each];
             }
-            return Math.min(peak, creditsPerEdge);
+            int[] found = new int[count];
+            for (int rank = 0; rank < ranks; rank++) {
+                sentWith[rank] = new int[edges[rank].length][];
+                for (int position = 0; position < edges[rank].length; position++) {
+                    if (sends[rank][position] >= 0) {
+                        int of = edges[rank][position];
+                        receives[of][found[of]++] = position;
+                    }
+                }
+            }
         }
 
-        private void advanceAll() {
+        int[] run() {
             boolean moved = true;
-            while (moved && peak < creditsPerEdge) {
+            while (moved) {
                 moved = false;
-                for (int rank = 0; rank < positions.length; rank++) {
-                    moved |= advance(rank);
+                for (int rank = 0; rank < ranks; rank++) {
+                    int before = positions[rank];
+                    while (positions[rank] < edges[rank].length && pass(rank, positions[rank])) {
+                        done[rank][rank] = ++positions[rank];
+                    }
+                    moved |= positions[rank] > before;
                 }
             }
+            return peaks;
         }
 
-        private boolean advance(int rank) {
-            int before = positions[rank];
-            while (positions[rank] < edges[rank].length && mayPass(rank, positions[rank])) {
-                if (edges[rank][positions[rank]] == edge) {
-                    inFlight++;
-                    peak = Math.max(peak, inFlight);
-                }
-                positions[rank]++;
+        private boolean pass(int rank, int position) {
+            int edge = edges[rank][position];
+            if (edge == NO_EDGE) {
+                return true;
             }
-            return positions[rank] > before;
-        }
-
-        private boolean mayPass(int rank, int position) {
             int send = sends[rank][position];
-            return send < 0 || edges[rank][position] != edge && positions[senders[rank][position]] > send;
-        }
-
-        /** Lets the receiver have the message it stands at; false where it stands at none. */
-        private boolean receive() {
-            int position = positions[receiver];
-            if (position == edges[receiver].length || edges[receiver][position] != edge
-                    || positions[senders[receiver][position]] <= sends[receiver][position]) {
+            if (send < 0) {
+                send(rank, position, edge);
+                return true;
+            }
+            int sender = senders[rank][position];
+            int[] with = sentWith[sender][send];
+            if (with == null) {
                 return false;
             }
-            inFlight--;
-            positions[receiver]++;
+            int[] own = done[rank];
+            for (int other = 0; other < ranks; other++) {
+                own[other] = Math.max(own[other], with[other]);
+            }
+            sentWith[sender][send] = null;
+            free.push(with);
             return true;
+        }
+
+        private void send(int rank, int position, int edge) {
+            int[] with = free.isEmpty() ? new int[ranks] : free.pop();
+            System.arraycopy(done[rank], 0, with, 0, ranks);
+            with[rank] = position + 1;
+            sentWith[rank][position] = with;
+            int[] of = receives[edge];
+            while (received[edge] < of.length && of[received[edge]] < with[receiver[edge]]) {
+                received[edge]++;
+            }
+            peaks[edge] = Math.max(peaks[edge], ++sent[edge] - received[edge]);
         }
     }
 }

@@ -42,7 +42,7 @@ public final class PlanValidator {
         new ComputeCheck(index, purpose).run();
         new MessageCheck(index).run();
         DryRun.withCredits(index, creditsPerEdge).run();
-        InFlight inFlight = new InFlight(index, creditsPerEdge);
+        InFlight inFlight = new InFlight(index);
         return new Certificate(lowered, purpose, creditsPerEdge, new Peaks(index, purpose).all(), inFlight.messages(),
                 inFlight.peaks());
     }
