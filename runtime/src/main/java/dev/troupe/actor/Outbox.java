@@ -3,11 +3,11 @@ package dev.troupe.actor;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Parcel;
+import dev.troupe.machine.Parcels;
 import dev.troupe.machine.SendLog;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.Transport;
-import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
@@ -113,7 +113,7 @@ final class Outbox {
      * @param received
      *            what the receivers have of it; all else goes again
      */
-    synchronized void resume(int resumed, long ofPass, List<Parcel> received) {
+    synchronized void resume(int resumed, long ofPass, Parcels received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
             Map<Parcel, Tensor> missing = log.open(received);
             if (ofPass == pass) {

@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.Incarnation;
+import dev.troupe.machine.Parcels;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
@@ -72,7 +73,7 @@ final class Rehearsal implements AutoCloseable {
             paced(() -> rank.open(stage));
         }
         rank.outbox().begin(pass.number());
-        rank.outbox().resume(rank.incarnation().epoch(), pass.number(), List.of());
+        rank.outbox().resume(rank.incarnation().epoch(), pass.number(), Parcels.NONE);
         events.add(new RankEvent.PassStarted(pass));
         transport.bring(messages());
         while (goesOn && !events.isEmpty()) {

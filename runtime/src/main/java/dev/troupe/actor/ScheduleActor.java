@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.machine.Parcel;
+import dev.troupe.machine.Parcels;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
@@ -80,10 +80,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /** All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this rank. */
-    record Resume(int epoch, long pass, List<Parcel> received) implements Command {
-        Resume {
-            received = List.copyOf(received);
-        }
+    record Resume(int epoch, long pass, Parcels received) implements Command {
     }
 
     /** The transport says that a message may never come. */

@@ -1,10 +1,13 @@
 package dev.troupe.cluster;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
+import dev.troupe.machine.MicrobatchLoss;
+import dev.troupe.model.LayerSquaredSum;
 
 /** How control messages are written whose parts are of sealed types: with the name of the record, not of its class. */
 public final class ControlModule extends SimpleModule {
@@ -17,6 +20,9 @@ public final class ControlModule extends SimpleModule {
         registerAll(CoordinatorEvent.class);
         setMixInAnnotation(CheckpointEvent.class, Named.class);
         registerAll(CheckpointEvent.class);
+        // There is one of these for every microbatch or layer of a step: they go without the names of their parts.
+        setMixInAnnotation(MicrobatchLoss.class, Packed.class);
+        setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }
 
     private void registerAll(Class<?> family) {
@@ -31,5 +37,9 @@ public final class ControlModule extends SimpleModule {
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
     private interface Named {
+    }
+
+    @JsonFormat(shape = JsonFormat.Shape.ARRAY)
+    private interface Packed {
     }
 }

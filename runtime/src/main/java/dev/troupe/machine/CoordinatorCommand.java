@@ -84,21 +84,21 @@ public sealed interface CoordinatorCommand {
     }
 
     /**
-     * All ranks stand in the epoch: each is to send again what of the pass is not in the list of its messages.
+     * All ranks stand in the epoch: each is to send again what of the pass is not among the messages that the others have.
      *
      * @param pass
      *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is sent again
      * @param received
      *            what of it the others have, by the rank that sent it
      */
-    record Resume(int epoch, long pass, Map<Integer, List<Parcel>> received) implements CoordinatorCommand {
+    record Resume(int epoch, long pass, Map<Integer, Parcels> received) implements CoordinatorCommand {
         public Resume {
             received = Map.copyOf(received);
         }
 
         /** What the others have received from a rank. */
-        public List<Parcel> from(int rank) {
-            return received.getOrDefault(rank, List.of());
+        public Parcels from(int rank) {
+            return received.getOrDefault(rank, Parcels.NONE);
         }
     }
 

@@ -20,9 +20,10 @@ public sealed interface CoordinatorEvent {
      * @param received
      *            the messages of that pass that it has used or is about to
      */
-    record Standing(Incarnation from, int epoch, long pass, List<Parcel> received) implements OfRank {
-        public Standing {
-            received = List.copyOf(received);
+    record Standing(Incarnation from, int epoch, long pass, Parcels received) implements OfRank {
+        /** The same with each message by itself. */
+        public Standing(Incarnation from, int epoch, long pass, List<Parcel> received) {
+            this(from, epoch, pass, Parcels.of(received));
         }
     }
 

@@ -261,7 +261,7 @@ public final class CoordinatorMachine {
             return; // another has begun since
         }
         boolean isOfThisPass = pass != null && standing.pass() == pass.number();
-        if (!standings.stand(standing.from().rank(), isOfThisPass ? standing.received() : List.of())) {
+        if (!standings.stand(standing.from().rank(), isOfThisPass ? standing.received() : Parcels.NONE)) {
             return;
         }
         switch (phase) {

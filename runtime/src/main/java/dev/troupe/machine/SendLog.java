@@ -1,10 +1,7 @@
 package dev.troupe.machine;
 
-import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What a rank has sent in the pass under way, kept until the next one begins, so that a receiver that lost it gets it again.
@@ -17,7 +14,7 @@ import java.util.Set;
  */
 public final class SendLog<T> {
     private final Map<Parcel, T> sent = new LinkedHashMap<>();
-    private final Set<Parcel> received = new HashSet<>();
+    private Parcels received = Parcels.NONE;
     private boolean isOpen;
 
     /**
@@ -59,12 +56,11 @@ public final class SendLog<T> {
      *            what the receivers have of this pass
      * @return the messages that are to go once more, in the order in which they were sent
      */
-    public Map<Parcel, T> open(List<Parcel> known) {
+    public Map<Parcel, T> open(Parcels known) {
         isOpen = true;
-        received.clear();
-        received.addAll(known);
+        received = known;
         Map<Parcel, T> again = new LinkedHashMap<>(sent);
-        again.keySet().removeAll(received);
+        again.keySet().removeIf(received::contains);
         return again;
     }
 
@@ -72,7 +68,7 @@ public final class SendLog<T> {
     public Map<Parcel, T> clear() {
         Map<Parcel, T> old = new LinkedHashMap<>(sent);
         sent.clear();
-        received.clear();
+        received = Parcels.NONE;
         return old;
     }
 }

@@ -1,16 +1,14 @@
 package dev.troupe.machine;
 
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** Which ranks stand in the present epoch, and what they have received of the pass under way. */
 final class Standings {
     private final BitSet awaited = new BitSet();
     // By the rank that sent it.
-    private final Map<Integer, List<Parcel>> received = new HashMap<>();
+    private final Map<Integer, Parcels> received = new HashMap<>();
 
     /** An epoch begins: every rank is to stand in it. */
     void begin(int rankCount) {
@@ -28,12 +26,12 @@ final class Standings {
      * @throws IllegalStateException
      *             where it is not waited for
      */
-    boolean stand(int rank, List<Parcel> has) {
+    boolean stand(int rank, Parcels has) {
         if (!awaited.get(rank)) {
             throw new IllegalStateException("rank " + rank + " stands in this epoch already");
         }
         awaited.clear(rank);
-        has.forEach(parcel -> received.computeIfAbsent(parcel.edge().fromRank(), _ -> new ArrayList<>()).add(parcel));
+        has.bySender().forEach((sender, parcels) -> received.merge(sender, parcels, Parcels::with));
         return awaited.isEmpty();
     }
 
@@ -48,7 +46,7 @@ final class Standings {
     }
 
     /** What was received, by the rank that sent it. */
-    Map<Integer, List<Parcel>> received() {
+    Map<Integer, Parcels> received() {
         return Map.copyOf(received);
     }
 }

@@ -36,7 +36,7 @@ class CoordinatorRecoveryTest {
         assertEquals(List.of(), machine.on(new CoordinatorEvent.Standing(SURVIVOR, 1, FIRST.number(),
                 List.of(parcel))));
         assertEquals(List.of(new CoordinatorCommand.StartPass(FIRST, List.of(1)),
-                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, List.of(parcel)))),
+                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, Parcels.of(List.of(parcel))))),
                 machine.on(stands(AGAIN, 1, -1)));
         assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
     }

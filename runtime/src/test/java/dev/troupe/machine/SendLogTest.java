@@ -28,14 +28,14 @@ class SendLogTest {
         log.close();
         log.add(parcel(0), "m0");
         assertEquals(List.of("m4", "m2", "m0"),
-                List.copyOf(log.open(List.of(parcel(3), parcel(1))).values()));
+                List.copyOf(log.open(Parcels.of(List.of(parcel(3), parcel(1)))).values()));
     }
 
     @Test
     void shouldKeepToItselfWhatARestartedRankSendsAndReceiversHave() {
         SendLog<String> log = new SendLog<>(false);
         assertFalse(log.add(parcel(0), "a"), "nobody has said yet what it has");
-        log.open(List.of(parcel(0), parcel(1)));
+        log.open(Parcels.of(List.of(parcel(0), parcel(1))));
         assertFalse(log.add(parcel(1), "b"));
         assertTrue(log.add(parcel(2), "c"));
     }
@@ -44,7 +44,7 @@ class SendLogTest {
     void shouldForgetThePassBeforeWithWhatReceiversHadOfIt() {
         SendLog<String> log = new SendLog<>(true);
         log.add(parcel(0), "old");
-        log.open(List.of(parcel(0)));
+        log.open(Parcels.of(List.of(parcel(0))));
         assertEquals(List.of("old"), List.copyOf(log.clear().values()));
         assertTrue(log.add(parcel(0), "new"));
     }

@@ -18,19 +18,19 @@ class StandingsTest {
     @Test
     void shouldBeCompleteWhenEveryRankStands() {
         Standings standings = begun();
-        assertFalse(standings.stand(1, List.of(FIRST)));
+        assertFalse(standings.stand(1, Parcels.of(List.of(FIRST))));
         assertTrue(standings.awaits(0));
-        assertFalse(standings.stand(0, List.of()));
+        assertFalse(standings.stand(0, Parcels.of(List.of())));
         assertFalse(standings.isComplete());
-        assertTrue(standings.stand(2, List.of(SECOND)));
+        assertTrue(standings.stand(2, Parcels.of(List.of(SECOND))));
         assertTrue(standings.isComplete());
-        assertEquals(Map.of(0, List.of(FIRST, SECOND)), standings.received(), "by the rank that sent it");
+        assertEquals(Map.of(0, Parcels.of(List.of(FIRST, SECOND))), standings.received(), "by the rank that sent it");
     }
 
     @Test
     void shouldForgetWhoStoodWhenAnotherEpochBegins() {
         Standings standings = begun();
-        standings.stand(1, List.of(FIRST));
+        standings.stand(1, Parcels.of(List.of(FIRST)));
         standings.begin(3);
         assertTrue(standings.awaits(1));
         assertEquals(Map.of(), standings.received());
@@ -39,8 +39,8 @@ class StandingsTest {
     @Test
     void shouldRefuseARankThatStandsTwice() {
         Standings standings = begun();
-        standings.stand(1, List.of());
-        assertThrows(IllegalStateException.class, () -> standings.stand(1, List.of()));
+        standings.stand(1, Parcels.of(List.of()));
+        assertThrows(IllegalStateException.class, () -> standings.stand(1, Parcels.of(List.of())));
     }
 
     private static Standings begun() {
