@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CheckpointStore {
     /** Headers and manifest, and what a run writes beside: it must go on. */
-    private static final long OVERHEAD_BYTES = 1 << 20;
+    static final long OVERHEAD_BYTES = 1 << 20;
     private static final Logger LOG = LoggerFactory.getLogger(CheckpointStore.class);
 
     private final Path runDirectory;

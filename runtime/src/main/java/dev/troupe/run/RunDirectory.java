@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -87,6 +88,36 @@ public final class RunDirectory implements AutoCloseable {
         if (!Files.isDirectory(ancestor) || !Files.isWritable(ancestor)) {
             throw new RequestException("the output directory " + path + " cannot be made, since " + ancestor
                     + " is not a directory one may write to; choose another with --out");
+        }
+        requireMakeable(path.toAbsolutePath().normalize());
+    }
+
+    /** Some file systems let nobody make a directory and do not say so: it is made, and is gone at once. */
+    private static void requireMakeable(Path path) {
+        Path ancestor = path;
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        Path made = ancestor;
+        try {
+            while (!made.equals(path)) {
+                made = Files.createDirectory(made.resolve(path.getName(made.getNameCount())));
+            }
+        } catch (FileAlreadyExistsException _) {
+            return; // another process of the run was quicker
+        } catch (IOException failure) {
+            throw new RequestException(
+                    "the output directory " + path + " cannot be made, since the file system lets nobody"
+                            + " make that below " + made + "; choose another with --out",
+                    failure);
+        } finally {
+            for (; !made.equals(ancestor); made = made.getParent()) {
+                try {
+                    Files.deleteIfExists(made);
+                } catch (IOException _) {
+                    break; // another run has begun to use it
+                }
+            }
         }
     }
 

@@ -135,4 +135,16 @@ class RunDirectoryTest {
             }
         }
     }
+
+    @Test
+    void shouldRefuseAPlaceWhereNobodyCanMakeADirectory() {
+        Path long256 = home.resolve("a").resolve("n".repeat(256)).resolve("b");
+        assertTrue(refusal(() -> RunDirectory.requireFree(long256))
+                .startsWith("the output directory " + long256
+                        + " cannot be made, since the file system lets nobody make that below " + home.resolve("a")));
+        assertFalse(Files.exists(home.resolve("a")), "nothing stays");
+        if (Files.isDirectory(Path.of("/proc"))) {
+            assertTrue(refusal(() -> RunDirectory.requireFree(Path.of("/proc/x"))).contains("cannot be made"));
+        }
+    }
 }
