@@ -22,6 +22,8 @@ public final class RunSpecReader {
     private static final int MOST_RECOVERIES = 1000;
     // What the transport numbers.
     static final int MOST_RANKS_IN_ALL = 65536;
+    /** The most blocks of a model: with embedding and head as many layers as there can be stages. */
+    public static final int MOST_LAYERS = MOST_RANKS_IN_ALL - 2;
     private static final int MOST_ZERO = 3;
     // Their plan is made and checked as a whole, like that of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
@@ -119,7 +121,7 @@ public final class RunSpecReader {
 
     private ModelSpec model(DataSpec data) {
         Path from = values.path("model.from", Set.of(""));
-        int layers = values.integer("model.layers", 1, MAX);
+        int layers = values.integer("model.layers", 1, MOST_LAYERS);
         int hidden = values.integer("model.hidden", 1, MAX);
         int heads = values.integer("model.heads", 1, MAX);
         int sequenceLength = values.integer("model.sequence-length", 1, MAX);

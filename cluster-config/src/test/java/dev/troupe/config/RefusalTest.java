@@ -30,6 +30,9 @@ class RefusalTest {
             "training.steps=1.5 ! training.steps (-s): expected a whole number from 1 to 2147483647, found 1.5.",
             "training.steps=2147483648 ! training.steps (-s): expected a whole number from 1 to 2147483647, "
                     + "found 2147483648.",
+            "model.hidden=3000000000 ! model.hidden (-s): expected a whole number from 1 to 2147483647, "
+                    + "found 3000000000.",
+            "model.layers=65535 ! model.layers (-s): expected a whole number from 1 to 65534, found 65535.",
             "training.seed=9223372036854775808 ! training.seed (-s): expected a whole number of at most 64 bits, "
                     + "found 9223372036854775808.",
             "training.learning-rate.peak=NaN ! training.learning-rate.peak (-s): expected a finite number of at least 0, "

@@ -1,28 +1,27 @@
 package dev.troupe.run;
 
+import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
-import dev.troupe.model.Partition;
-import dev.troupe.schedule.certificate.Edge;
-import dev.troupe.schedule.certificate.PlanValidator;
-import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.parallel.IndexRange;
+import dev.troupe.parallel.Zero;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * What a run takes in memory, known before it starts: each rank's row is walked with the very stages that will run it, on
- * an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and neither is
+ * What a run takes in memory, known before it starts: the rows of ranks are walked with the very stages that will run
+ * them, on an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and neither is
  * the JVM's own heap.
  *
  * @param ranks
  *            by number
  */
 public record MemoryPlan(List<RankMemory> ranks) {
-    /** So many that a buffer of them can still be aligned. */
-    private static final long MOST_WEIGHTS = 2_000_000_000;
-
     public MemoryPlan {
         ranks = List.copyOf(ranks);
     }
@@ -38,39 +37,69 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *            how often ranks keep what they need to start again inside a step; 0 where they do not
      * @param copied
      *            the ranks of which another machine has copies of that
+     * @throws RequestException
+     *             where a tensor of the run would be larger than any engine can have one
      */
     static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, int snapshots,
             List<Integer> copied) {
-        requireStagesThatCanBe(plan);
-        // How many messages of an edge can be sent and not received if no credit ever holds one up: so many may wait at
-        // their sender, since a send does not wait.
-        Map<Edge, Integer> unreceived = PlanValidator
-                .certify(plan.training().plan(), Purpose.TRAINING, Integer.MAX_VALUE).messagesInFlight();
-        Map<Edge, Integer> heldOutUnreceived = PlanValidator
-                .certify(plan.heldOut().plan(), Purpose.FORWARD_ONLY, Integer.MAX_VALUE).messagesInFlight();
+        // As many messages of an edge as can be sent and not received if no credit ever holds one up may wait at their
+        // sender, since a send does not wait.
+        Walks walks = new Walks(plan, engine, snapshots, walk -> {
+            walk.over(plan.training());
+            if (measuresHeldOut) {
+                walk.over(plan.heldOut());
+            }
+        });
+        Set<Integer> isCopied = Set.copyOf(copied);
         List<RankMemory> ranks = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots, copied.contains(rank))) {
-                walk.over(plan.training(), unreceived);
-                if (measuresHeldOut) {
-                    walk.over(plan.heldOut(), heldOutUnreceived);
-                }
-                ranks.add(walk.result());
-            }
+            RankMemory memory = walks.of(rank);
+            ranks.add(isCopied.contains(rank) ? memory : memory.atHome());
         }
         return new MemoryPlan(ranks);
     }
 
-    /** A stage holds its weights in one buffer, whose elements a number of 32 bits counts. */
-    private static void requireStagesThatCanBe(TrainingPlan plan) {
-        Partition partition = plan.partition();
-        for (int stage = 0; stage < partition.stageCount(); stage++) {
-            long weights = partition.layers(stage).numbers().mapToLong(plan.model()::parameterCount).sum();
-            if (weights > MOST_WEIGHTS) {
-                throw new RequestException(String.format(Locale.ROOT,
-                        "stage %d of %d would have %,d weights, and a stage has at most %,d: take more stages"
-                                + " (parallel.pipeline, parallel.virtual-stages) or a smaller model",
-                        stage, partition.stageCount(), weights, MOST_WEIGHTS));
+    /** Ranks of one place take as much as each other where their shares are of one size: one of them is walked. */
+    private static final class Walks {
+        private final TrainingPlan plan;
+        private final Engine engine;
+        private final int snapshots;
+        private final Consumer<MemoryWalk> rows;
+        private final Map<Share, RankMemory> walked = new HashMap<>();
+        private final Map<Share, Long> kept = new HashMap<>();
+
+        /** The vocabulary is what a tensor group shares out unevenly; where parameters begin, what snapshots are cut by. */
+        private record Share(int place, int tokens, int dataRank) {
+        }
+
+        Walks(TrainingPlan plan, Engine engine, int snapshots, Consumer<MemoryWalk> rows) {
+            this.plan = plan;
+            this.engine = engine;
+            this.snapshots = snapshots;
+            this.rows = rows;
+        }
+
+        RankMemory of(int rank) {
+            Coordinates at = plan.ranks().coordinates(rank);
+            int tokens = IndexRange.share(plan.model().vocabularySize(), at.tensor(), plan.ranks().tensor()).size();
+            RankMemory memory = walked.computeIfAbsent(new Share(at.pipeline(), tokens, 0), _ -> walk(rank)).as(rank);
+            if (snapshots == 0 || plan.zero() == Zero.NONE) {
+                return memory;
+            }
+            return memory.keeping(kept.computeIfAbsent(new Share(at.pipeline(), tokens, at.data()), _ -> kept(rank)),
+                    snapshots);
+        }
+
+        private RankMemory walk(int rank) {
+            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots)) {
+                rows.accept(walk);
+                return walk.result();
+            }
+        }
+
+        private long kept(int rank) {
+            try (MemoryWalk walk = new MemoryWalk(plan, rank, engine, snapshots)) {
+                return walk.keptBytes();
             }
         }
     }

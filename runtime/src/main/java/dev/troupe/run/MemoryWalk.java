@@ -4,6 +4,7 @@ import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.SizingEngine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.model.Stage;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
@@ -14,7 +15,6 @@ import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.Edge;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.snapshot.SnapshotLayout;
-import dev.troupe.snapshot.Snapshots;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -50,6 +50,9 @@ final class MemoryWalk implements AutoCloseable {
         }
     }
 
+    /** Where nothing is computed nobody looks at tokens. */
+    private static final int[] NO_IDS = {};
+
     private final TrainingPlan plan;
     private final int rank;
     private final Coordinates at;
@@ -58,37 +61,45 @@ final class MemoryWalk implements AutoCloseable {
     private final Map<Integer, Action> lastBackwards = new HashMap<>();
     private final long stateBytes;
     private final int snapshots;
-    private final boolean isCopied;
-    private final int[] ids;
     // Granted to the transport, by the receive of microbatch 0 that stands for the edge.
     private final Map<Action, Queue<Tensor>> granted = new HashMap<>();
     private final Map<Action, Tensor> handedOver = new HashMap<>();
+    private long sentBytes;
     private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
     private Map<Edge, Integer> unreceived = Map.of();
     private long mostSentBytes;
 
-    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots, boolean isCopied) {
+    /**
+     * Makes the stages of a rank.
+     *
+     * @param snapshots
+     *            how often the rank keeps what it needs to start again inside a step; 0 where it does not
+     * @throws RequestException
+     *             where a stage has a buffer that no engine can have
+     */
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
         this.plan = plan;
         this.snapshots = snapshots;
-        this.isCopied = isCopied;
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
-        this.ids = new int[plan.stageSettings().rows()];
         this.at = plan.ranks().coordinates(rank);
         TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
         DataShare data = new DataShare(new Group(plan.ranks().data(), at.data()), plan.zero(),
                 Runnable::run);
         for (int stage : plan.stagesOf(rank)) {
-            stages.put(stage, Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share, data,
-                    (name, shape, type, target) -> {
-                        throw new IllegalStateException("nothing is loaded where only sizes count");
-                    }));
+            fitting(stage, null, () -> stages.put(stage,
+                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(), share, data,
+                            (name, shape, type, target) -> {
+                                throw new IllegalStateException("nothing is loaded where only sizes count");
+                            })));
             lastBackwards.put(stage, plan.lastBackward(rank, stage));
         }
         this.stateBytes = this.engine.allocatedBytes();
         for (Stage stage : stages.values()) {
-            grantCredits(stage, Kind.RECV_F);
-            grantCredits(stage, Kind.RECV_B);
+            fitting(stage.index(), null, () -> {
+                grantCredits(stage, Kind.RECV_F);
+                grantCredits(stage, Kind.RECV_B);
+            });
             if (plan.exchangesTiedGradient(stage.index())) {
                 Tensor other = stage.takeTiedGradient();
                 stage.release(stage.takeTiedGradient());
@@ -111,43 +122,56 @@ final class MemoryWalk implements AutoCloseable {
     /**
      * Does the rank's row of a plan.
      *
-     * @param mostUnreceived
-     *            how many messages of each edge may be sent and not received at one time
+     * @throws RequestException
+     *             where an action needs a tensor that no engine can have
      */
-    void over(Certificate certificate, Map<Edge, Integer> mostUnreceived) {
-        unreceived = mostUnreceived;
+    void over(Certificate certificate) {
+        unreceived = certificate.mostUnreceived();
         for (Action action : certificate.plan().rows().get(at.pipeline())) {
-            Stage stage = stages.get(action.stage());
-            int microbatch = action.microbatch();
-            if (action.equals(lastBackwards.get(action.stage()))) {
-                stage.lastBackwardFollows();
-            }
-            switch (action.kind()) {
-                case FORWARD -> {
-                    Tensor input = stage.hasEmbedding() ? null : receive(stage, action.as(Kind.RECV_F));
-                    makeRoom(action.as(Kind.SEND_F), stage.hasHead());
-                    handOver(action.as(Kind.SEND_F), switch (certificate.purpose()) {
-                        case TRAINING -> stage.forward(microbatch, input, ids, ids);
-                        case FORWARD_ONLY -> stage.forwardOnly(microbatch, input, ids, ids);
-                    });
-                }
-                case FULL_BACKWARD, BACKWARD_INPUT -> {
-                    Tensor gradient = stage.hasHead() ? null : receive(stage, action.as(Kind.RECV_B));
-                    makeRoom(action.as(Kind.SEND_B), stage.hasEmbedding());
-                    handOver(action.as(Kind.SEND_B), action.kind() == Kind.FULL_BACKWARD
-                            ? stage.backward(microbatch, gradient)
-                            : stage.backwardInput(microbatch, gradient));
-                }
-                case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
-                case SEND_F, SEND_B -> send(action);
-                case RECV_F, RECV_B -> {
-                }
-            }
+            fitting(action.stage(), action, () -> does(action, certificate.purpose()));
         }
         sent.forEach((edge, tensors) -> tensors.forEach(stages.get(edge.fromStage())::release));
         sent.clear();
+        sentBytes = 0;
         if (certificate.purpose() == Purpose.TRAINING) {
             stages.values().forEach(Stage::reduceNorms);
+        }
+    }
+
+    private void fitting(int stage, Action doing, Runnable work) {
+        try {
+            work.run();
+        } catch (TooManyElementsException tooLarge) {
+            throw SizeChecks.refusal(plan, rank, stage, doing == null ? "" : doing.toString(), tooLarge);
+        }
+    }
+
+    private void does(Action action, Purpose purpose) {
+        Stage stage = stages.get(action.stage());
+        int microbatch = action.microbatch();
+        if (action.equals(lastBackwards.get(action.stage()))) {
+            stage.lastBackwardFollows();
+        }
+        switch (action.kind()) {
+            case FORWARD -> {
+                Tensor input = stage.hasEmbedding() ? null : receive(stage, action.as(Kind.RECV_F));
+                makeRoom(action.as(Kind.SEND_F), stage.hasHead());
+                handOver(action.as(Kind.SEND_F), switch (purpose) {
+                    case TRAINING -> stage.forward(microbatch, input, NO_IDS, NO_IDS);
+                    case FORWARD_ONLY -> stage.forwardOnly(microbatch, input, NO_IDS, NO_IDS);
+                });
+            }
+            case FULL_BACKWARD, BACKWARD_INPUT -> {
+                Tensor gradient = stage.hasHead() ? null : receive(stage, action.as(Kind.RECV_B));
+                makeRoom(action.as(Kind.SEND_B), stage.hasEmbedding());
+                handOver(action.as(Kind.SEND_B), action.kind() == Kind.FULL_BACKWARD
+                        ? stage.backward(microbatch, gradient)
+                        : stage.backwardInput(microbatch, gradient));
+            }
+            case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
+            case SEND_F, SEND_B -> send(action);
+            case RECV_F, RECV_B -> {
+            }
         }
     }
 
@@ -175,6 +199,7 @@ final class MemoryWalk implements AutoCloseable {
             Edge edge = Edge.of(plan.training().plan(), send);
             Queue<Tensor> tensors = sent.get(edge);
             while (tensors != null && tensors.size() >= unreceived.get(edge)) {
+                sentBytes -= tensors.element().byteCount();
                 stages.get(send.stage()).release(tensors.remove());
             }
         }
@@ -183,18 +208,22 @@ final class MemoryWalk implements AutoCloseable {
     private void send(Action send) {
         Tensor tensor = handedOver.remove(send);
         sent.computeIfAbsent(Edge.of(plan.training().plan(), send), edge -> new ArrayDeque<>()).add(tensor);
-        mostSentBytes = Math.max(mostSentBytes, bytes(sent));
+        sentBytes += tensor.byteCount();
+        mostSentBytes = Math.max(mostSentBytes, sentBytes);
     }
 
+    /** Bytes of one snapshot. */
+    long keptBytes() {
+        return stages.values().stream().mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
+    }
+
+    /** What the rank takes, with copies elsewhere. */
     RankMemory result() {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
-        long kept = stages.values().stream()
-                .mapToLong(stage -> SnapshotLayout.of(stage.state()).byteCount()).sum();
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
-                engine.allocatedBytes() - stateBytes - boundary, boundary,
-                snapshots * kept, isCopied ? Snapshots.COPIES * kept : 0);
+                engine.allocatedBytes() - stateBytes - boundary, boundary, 0, 0).keeping(keptBytes(), snapshots);
     }
 
     private static long bytes(Map<?, Queue<Tensor>> tensors) {

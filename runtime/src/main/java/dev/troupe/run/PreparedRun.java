@@ -1,6 +1,7 @@
 package dev.troupe.run;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.checkpoint.DiskRoom;
 import dev.troupe.config.LearningRateSpec;
 import dev.troupe.config.OptimizerSpec;
 import dev.troupe.config.LossScaleSpec;
@@ -84,7 +85,11 @@ public final class PreparedRun implements AutoCloseable {
                     ? Checkpoint.steps(request.output()).boxed().collect(Collectors.toUnmodifiableSet())
                     : Set.of();
             requireNoLaterCheckpoint();
-            TensorSharing.refusal(start.model(), spec.training().microbatchSize() * start.sequenceLength(),
+            SizeChecks.requireModel(start.model());
+            SizeChecks.require(spec, start.model(), start.sequenceLength());
+            ClusterLimits.require(spec, start.model().layerCount());
+            TensorSharing.refusal(start.model(),
+                    Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                         throw new RequestException(refusal);
                     });
@@ -115,10 +120,20 @@ public final class PreparedRun implements AutoCloseable {
             if (engine.provider().computes()) {
                 here.requireRoom(availableBytes);
             }
+            requireDisk();
             this.hasRoomToRehearse = here.total() + memory.largestAtHome() <= availableBytes;
         } catch (RuntimeException refused) {
             close();
             throw refused;
+        }
+    }
+
+    /** What the run leaves must fit the file system of its directory. */
+    private void requireDisk() {
+        if (leavesWeights() && request.leads()) {
+            TrainingSpec training = spec().training();
+            new DiskRoom(checkpointBytes(), weightCount() * Float.BYTES).require(request.output(),
+                    training.keepCheckpoints(), checkpointsFound.size(), training.checkpointEvery() > 0);
         }
     }
 
@@ -284,9 +299,12 @@ public final class PreparedRun implements AutoCloseable {
 
     /** What the tensors of a checkpoint take, whatever the layout: each weight once, and what the optimizer keeps of it. */
     long checkpointBytes() {
-        long weights = ModelTensors.of(model()).values().stream().mapToLong(Shape::elementCount).sum();
-        return weights * engine.settings().floatType().elementBytes()
+        return weightCount() * engine.settings().floatType().elementBytes()
                 * (1 + plan.stageSettings().optimizer().momentCount());
+    }
+
+    private long weightCount() {
+        return ModelTensors.of(model()).values().stream().mapToLong(Shape::elementCount).sum();
     }
 
     /** Whether the run ends with weights that mean something; an experiment or an emulation leaves none. */

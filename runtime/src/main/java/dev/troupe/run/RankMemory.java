@@ -1,5 +1,7 @@
 package dev.troupe.run;
 
+import dev.troupe.snapshot.Snapshots;
+
 /**
  * The bytes of tensors that a rank takes at most, over the whole run.
  *
@@ -26,6 +28,24 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
     /** All of it. */
     public long total() {
         return weights + gradients + optimizer + activations + boundary + snapshots + copies;
+    }
+
+    /**
+     * As a rank takes that keeps its state, with copies on another machine.
+     *
+     * @param keptBytes
+     *            of one snapshot
+     * @param times
+     *            how often
+     */
+    RankMemory keeping(long keptBytes, int times) {
+        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,
+                Snapshots.COPIES * keptBytes);
+    }
+
+    /** What another rank takes whose stages are of the same sizes. */
+    RankMemory as(int other) {
+        return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies);
     }
 
     /** What of it the node takes that has the rank. */

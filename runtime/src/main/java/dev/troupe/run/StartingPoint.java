@@ -59,6 +59,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
                 ModelConfig model = new ModelConfig(described.layers(), described.hidden(), described.heads(),
                         described.sequenceLength(), described.vocabularySize(), described.tieEmbeddings(),
                         ModelConfig.NORM_EPSILON);
+                SizeChecks.requireModel(model);
                 yield new StartingPoint(model, model.sequenceLength(),
                         new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
                         List.of(), Optional.empty());

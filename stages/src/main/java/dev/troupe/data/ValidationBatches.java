@@ -27,9 +27,9 @@ public final class ValidationBatches {
         validation.requireSequence(sequenceLength);
         long whole = (validation.length() - 1) / sequenceLength / microbatchSize;
         this.microbatchSize = microbatchSize;
-        this.microbatchCount = Math.clamp(whole, 1, mostMicrobatches);
-        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, sequenceLength,
-                Math.multiplyExact(microbatchCount, microbatchSize));
+        // A batch numbers its sequences with 32 bits.
+        this.microbatchCount = Math.clamp(whole, 1, Math.min(mostMicrobatches, Integer.MAX_VALUE / microbatchSize));
+        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, sequenceLength, microbatchCount * microbatchSize);
     }
 
     /** How many microbatches there are. */

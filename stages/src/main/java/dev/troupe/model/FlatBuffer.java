@@ -26,7 +26,7 @@ record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
 
     /** A range of the buffer; of a share, one that is in it. */
     Tensor part(Piece piece) {
-        return part(piece, Shape.of(Math.toIntExact(piece.count())));
+        return part(piece, Shape.row(piece.count()));
     }
 
     /** A range of the buffer of this shape. */

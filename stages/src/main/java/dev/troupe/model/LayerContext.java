@@ -25,7 +25,7 @@ record LayerContext(Engine engine, TensorPool pool, ModelConfig model, int micro
         TensorShare share) {
     /** Rows of an activation: N = B T. */
     int rows() {
-        return microbatchSize * sequenceLength;
+        return Math.multiplyExact(microbatchSize, sequenceLength);
     }
 
     /** The shape of an activation of this width. */

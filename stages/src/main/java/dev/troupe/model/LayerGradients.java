@@ -50,7 +50,7 @@ final class LayerGradients {
     }
 
     private Tensor range(long first, long count) {
-        return engine.range(buffer, first, Shape.of(Math.toIntExact(count)));
+        return engine.range(buffer, first, Shape.row(count));
     }
 
     /** After a microbatch's backward for the weights of a layer: adds the gradients to the shares. */

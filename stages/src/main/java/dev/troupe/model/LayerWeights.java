@@ -131,7 +131,7 @@ final class LayerWeights {
         return room.places().stream().map(place -> {
             Piece own = layout.shareOf(place.bucket(), data.group().rank());
             return new Gather(shares.part(own), engine.range(slot.buffer, place.first(),
-                    Shape.of(Math.toIntExact(place.bucket().elementCount()))));
+                    Shape.row(place.bucket().elementCount())));
         }).toList();
     }
 
@@ -148,7 +148,7 @@ final class LayerWeights {
 
     private Ranges rangesOf(Slot slot, LayerRoom room) {
         List<Tensor> weights = rangesOf(slot.buffer, room);
-        Shape all = Shape.of(Math.toIntExact(room.elementCount()));
+        Shape all = Shape.row(room.elementCount());
         return new Ranges(weights, slot.operands == slot.buffer ? weights : rangesOf(slot.operands, room),
                 engine.range(slot.buffer, 0, all), engine.range(slot.operands, 0, all));
     }

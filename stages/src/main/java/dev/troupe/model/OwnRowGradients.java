@@ -58,7 +58,7 @@ final class OwnRowGradients {
             return;
         }
         long count = added.stream().mapToLong(gradient -> gradient.shape().elementCount()).sum();
-        Tensor packed = pool.take(added.getFirst().dataType(), Shape.of(Math.toIntExact(count)));
+        Tensor packed = pool.take(added.getFirst().dataType(), Shape.row(count));
         List<Tensor> parts = partsOf(packed, added);
         for (int i = 0; i < parts.size(); i++) {
             engine.copy(added.get(i), parts.get(i));

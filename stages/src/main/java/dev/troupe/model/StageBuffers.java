@@ -122,8 +122,7 @@ final class StageBuffers implements AutoCloseable {
             return new LayerShares(null, null, buckets, true);
         }
         List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
-        Shape largest = Shape
-                .of(Math.toIntExact(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow()));
+        Shape largest = Shape.row(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow());
         Tensor working = own(engine.floatType(), largest);
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
@@ -186,7 +185,7 @@ final class StageBuffers implements AutoCloseable {
             case ALL, SHARE_IN_PLACE -> layout.elementCount();
             case SHARE -> layout.shareElementCount();
         };
-        return new FlatBuffer(engine, own(engine.floatType(), Shape.of(Math.toIntExact(count))), extent);
+        return new FlatBuffer(engine, own(engine.floatType(), Shape.row(count)), extent);
     }
 
     /** A parameter's part of a buffer that has all places. */
@@ -223,7 +222,7 @@ final class StageBuffers implements AutoCloseable {
     private static Shape shapeOf(Piece piece, Parameter parameter) {
         return piece.count() == parameter.shape().elementCount()
                 ? parameter.shape()
-                : Shape.of(Math.toIntExact(piece.count()));
+                : Shape.row(piece.count());
     }
 
     /** This rank's share of a parameter's gradient, for what the ranks measure together; empty where that is nothing. */

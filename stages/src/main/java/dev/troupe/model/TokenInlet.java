@@ -36,11 +36,13 @@ final class TokenInlet implements AutoCloseable {
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
         this.shape = Shape.of(context.rows());
-        this.hostTokens = hostMemory.allocate(TOKEN, context.rows());
+        // Where nothing is computed the ids are not looked at, and need no place.
+        this.hostTokens = engine.computes() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
     /**
-     * The ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere.
+     * The ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere. On an engine
+     * that does not compute the tensor has no ids, and these are not looked at.
      *
      * @param what
      *            their name in an error
@@ -48,7 +50,10 @@ final class TokenInlet implements AutoCloseable {
      *             where these are not N ids of the vocabulary
      */
     Tensor tensor(String what, int[] ids) {
-        int rows = microbatchSize * sequenceLength;
+        if (!engine.computes()) {
+            return pool.take(DataType.INT32, shape);
+        }
+        int rows = shape.size(0);
         if (ids == null || ids.length != rows) {
             throw new IllegalArgumentException("stage " + stage + " expects " + rows + " " + what + " a microbatch ("
                     + microbatchSize + " sequences of " + sequenceLength + "), but found "

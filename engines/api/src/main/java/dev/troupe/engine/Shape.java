@@ -16,14 +16,35 @@ public final class Shape {
                 throw new IllegalArgumentException("every dimension of a shape must be at least 1, but found "
                         + Arrays.toString(sizes));
             }
-            count = Math.multiplyExact(count, size);
+            if (Math.multiplyHigh(count, size) != 0 || count * size < 0) {
+                throw new TooManyElementsException(Arrays.stream(sizes).asLongStream().toArray());
+            }
+            count *= size;
         }
         this.elementCount = count;
     }
 
-    /** A shape with these sizes; each at least 1. */
+    /**
+     * A shape with these sizes; each at least 1.
+     *
+     * @throws TooManyElementsException
+     *             where a number of 64 bits does not count the elements
+     */
     public static Shape of(int... sizes) {
         return new Shape(sizes.clone());
+    }
+
+    /**
+     * The shape of so many elements in one row.
+     *
+     * @throws TooManyElementsException
+     *             where a number of 32 bits does not count them
+     */
+    public static Shape row(long elementCount) {
+        if (elementCount > TooManyElementsException.MOST) {
+            throw new TooManyElementsException(elementCount);
+        }
+        return of((int) elementCount);
     }
 
     /** How many dimensions there are. */

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Stands in for an engine where only sizes count: its tensors have shapes and no memory, its kernels do nothing, and
  * {@link Engine#allocatedBytes} says what the other engine would have allocated, with the scratch memory of its products.
+ * What no engine can allocate raises a {@link TooManyElementsException} here too.
  */
 public final class SizingEngine {
     private final Engine model;
@@ -40,7 +41,7 @@ public final class SizingEngine {
 
     private Object call(Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
-            case "allocate" -> new Size((DataType) arguments[0], (Shape) arguments[1], allocatedBytes);
+            case "allocate" -> allocate((DataType) arguments[0], (Shape) arguments[1]);
             case "range" -> new Range(((Tensor) arguments[0]).dataType(), (Shape) arguments[2]);
             case "matmul" -> multiply((Tensor) arguments[4], (Tensor) arguments[2], (boolean) arguments[3]);
             case "linear", "linearGelu" -> multiply((Tensor) arguments[3], (Tensor) arguments[1], false);
@@ -53,6 +54,11 @@ public final class SizingEngine {
                 yield method.getReturnType() == double.class ? (Object) 0.0 : ofModel(method, arguments);
             }
         };
+    }
+
+    private Tensor allocate(DataType dataType, Shape shape) {
+        TooManyElementsException.check(shape);
+        return new Size(dataType, shape, allocatedBytes);
     }
 
     /** Counts what the engine would keep of a right side, and the scratch memory of the product. */

@@ -219,19 +219,19 @@ final class CausalAttention {
 
     /** Bytes of a head's floats, rounded up to whole vectors. */
     private long widenedBytes(int widths) {
-        return 4L * Lanes.wholeFor(t * widths * d);
+        return 4L * Math.ceilDiv((long) t * widths * d, Lanes.COUNT) * Lanes.COUNT;
     }
 
     /** The columns of a head, side by side. */
     private void widen(CpuTensor matrix, int unit, int widths, long floats) {
-        for (int i = 0; i < t * widths; i++) {
-            RowLoop.widen(matrix.addressOf(first(unit, widths) + (long) i * c), floats + 4L * i * d, d);
+        for (long i = 0; i < (long) t * widths; i++) {
+            RowLoop.widen(matrix.addressOf(first(unit, widths) + i * c), floats + 4 * i * d, d);
         }
     }
 
     private void narrow(long floats, CpuTensor matrix, int unit, int widths) {
-        for (int i = 0; i < t * widths; i++) {
-            RowLoop.narrow(floats + 4L * i * d, matrix.addressOf(first(unit, widths) + (long) i * c), d);
+        for (long i = 0; i < (long) t * widths; i++) {
+            RowLoop.narrow(floats + 4 * i * d, matrix.addressOf(first(unit, widths) + i * c), d);
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.TooManyElementsException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,11 +19,7 @@ final class CpuMemory {
             throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
                     dataType, shape));
         }
-        if (shape.elementCount() > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException(
-                    "allocate: the cpu engine holds at most %d elements in a tensor, but %s has %d; share the model out among more ranks"
-                            .formatted(Integer.MAX_VALUE, shape, shape.elementCount()));
-        }
+        TooManyElementsException.check(shape);
         CpuTensor tensor = new CpuTensor(this, dataType, shape);
         open.add(tensor);
         allocatedBytes.addAndGet(tensor.byteCount());

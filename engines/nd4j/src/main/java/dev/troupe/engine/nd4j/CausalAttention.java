@@ -1,6 +1,7 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.nd4j.Scratch.Slot;
 import java.util.HashMap;
 import java.util.Map;
@@ -36,15 +37,19 @@ final class CausalAttention {
     /** [B H x numbers kept for one head]. */
     static Shape stateShape(int sequences, int sequenceLength, int heads) {
         long kept = keptBefore(sequenceLength, sequenceLength);
-        return Shape.of(Math.multiplyExact(sequences, heads), Math.toIntExact(kept));
+        long rows = (long) sequences * heads;
+        if (rows > TooManyElementsException.MOST || kept > TooManyElementsException.MOST) {
+            throw new TooManyElementsException(rows, kept);
+        }
+        return Shape.of((int) rows, (int) kept);
     }
 
     /** What one head keeps for the queries before {@code query}, the first of a block or T. */
     private static long keptBefore(int query, int sequenceLength) {
         long kept = 0;
-        for (int first = 0; first < query; first += BLOCK) {
-            int end = Math.min(sequenceLength, first + BLOCK);
-            kept += (long) (end - first) * end;
+        for (long first = 0; first < query; first += BLOCK) {
+            long end = Math.min(sequenceLength, first + BLOCK);
+            kept += (end - first) * end;
         }
         return kept;
     }

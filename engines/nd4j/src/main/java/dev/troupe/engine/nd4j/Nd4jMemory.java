@@ -2,6 +2,7 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -17,6 +18,7 @@ final class Nd4jMemory {
     private final AtomicLong allocatedBytes = new AtomicLong();
 
     Nd4jTensor allocate(DataType dataType, Shape shape) {
+        TooManyElementsException.check(shape);
         INDArray elements = Nd4j.create(nd4jType(dataType), shape.elementCount());
         Nd4jTensor tensor = new Nd4jTensor(this, dataType, shape, elements);
         open.add(tensor);

@@ -4,6 +4,7 @@ import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -57,7 +58,8 @@ final class ReferenceTensor implements Tensor {
     }
 
     private void allocate() {
-        int elements = Math.toIntExact(shape.elementCount());
+        TooManyElementsException.check(shape);
+        int elements = (int) shape.elementCount();
         switch (dataType) {
             case FLOAT32, FLOAT64, BFLOAT16 -> floats = new double[elements];
             case INT32 -> ints = new int[elements];
