@@ -25,7 +25,7 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
      * @param present
      *            how many of them are there already
      * @param isPeriodic
-     *            whether the run writes checkpoints on its way
+     *            whether the run writes checkpoints after a number of steps; how many it writes by time nobody knows
      * @throws CheckpointException
      *             with the numbers and the key to change
      */

@@ -89,11 +89,11 @@ public final class RunDirectory implements AutoCloseable {
             throw new RequestException("the output directory " + path + " cannot be made, since " + ancestor
                     + " is not a directory one may write to; choose another with --out");
         }
-        requireMakeable(path.toAbsolutePath().normalize());
+        requireToBeMade(path.toAbsolutePath().normalize());
     }
 
     /** Some file systems let nobody make a directory and do not say so: it is made, and is gone at once. */
-    private static void requireMakeable(Path path) {
+    private static void requireToBeMade(Path path) {
         Path ancestor = path;
         while (!Files.exists(ancestor)) {
             ancestor = ancestor.getParent();
