@@ -1,0 +1,150 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every {@code ./troupe} command of the README does what a reader expects of it: it ends with exit code 0. */
+@Tag("real")
+@Timeout(300)
+class ReadmeTest {
+    private static final Path ROOT = Path.of("..");
+    /** A line of a fence, or a span of code in a sentence. */
+    private static final Pattern COMMAND = Pattern.compile("(?m)(?:^(?:\\$ )?|`)\\./troupe( [^`\\n]*)");
+    private static final List<String> TWO_STEPS = List.of("-s", "training.steps=2");
+    /** Commands that start processes, or several runs. */
+    private static final List<String> LONG = List.of("launch", "chaos", "compare");
+    /** Commands that need a run beside them, by the test that has one; and what starts no run. */
+    private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
+            ClusterTest.class);
+    /** The name alone, in a sentence about the command. */
+    private static final Set<String> NAMES = Set.of("layout");
+
+    @TempDir
+    private Path directory;
+
+    static Stream<String> commands() throws IOException {
+        return commandsOfTheReadme().filter(command -> !ELSEWHERE.containsKey(verb(command)))
+                .filter(command -> !LONG.contains(verb(command)));
+    }
+
+    static Stream<String> longCommands() throws IOException {
+        return commandsOfTheReadme().filter(command -> LONG.contains(verb(command)));
+    }
+
+    private static Stream<String> commandsOfTheReadme() throws IOException {
+        Matcher matcher = COMMAND.matcher(Files.readString(ROOT.resolve("README.md")));
+        List<String> commands = matcher.results()
+                .map(found -> found.group(1).replaceFirst(" +#.*", "").replace(" [PREFIX]", "").strip()).distinct()
+                .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command)).toList();
+        assertFalse(commands.isEmpty());
+        return commands.stream();
+    }
+
+    private static String verb(String command) {
+        return command.split(" ")[0];
+    }
+
+    /** What the placeholders of the README stand for. */
+    @BeforeEach
+    void makeFiles() throws IOException {
+        String text = "To be, or not to be, that is the question. ".repeat(500);
+        Files.writeString(directory.resolve("my.txt"), text);
+        Files.writeString(Files.createDirectory(directory.resolve("texts")).resolve("one.txt"), text);
+        Files.writeString(directory.resolve("my.conf"), "troupe { model.layers = 2, model.hidden = 16 }\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void shouldEndAsAReaderExpects(String command) {
+        switch (verb(command)) {
+            case "train" -> train(command);
+            case "export" -> export(command);
+            default -> run(command, List.of());
+        }
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("longCommands")
+    void shouldEndAsAReaderExpectsOfSeveralProcesses(String command) {
+        List<String> few = command.contains("--random")
+                ? List.of("-s", "training.steps=300") // some of the drawn faults must have their time
+                : command.contains("--fault") ? List.of() : List.of("-s", "training.steps=4");
+        List<String> out = verb(command).equals("compare")
+                ? List.of("--out", directory.resolve("comparison").toString())
+                : List.of("--out", directory.resolve("out").toString());
+        List<String> more = new ArrayList<>(few);
+        more.addAll(out);
+        run(command, more);
+    }
+
+    private void train(String command) {
+        List<String> more = new ArrayList<>();
+        if (command.contains("--resume")) {
+            run("train -s model.layers=2 -s model.hidden=16 --out runs/mine", TWO_STEPS);
+            more.addAll(List.of("-s", "training.steps=4"));
+        } else {
+            more.addAll(TWO_STEPS);
+            if (!command.contains("--out")) {
+                more.addAll(List.of("--out", directory.resolve("out").toString()));
+            }
+        }
+        if (command.contains("DIR")) {
+            run("train -s model.layers=1 -s model.hidden=8 -s model.heads=2 -s data.tokenizer=gpt2 --out runs/small",
+                    TWO_STEPS);
+        }
+        run(command, more);
+    }
+
+    private void export(String command) {
+        run("train -s model.layers=2 -s model.hidden=16 --out runs/mine", TWO_STEPS);
+        run(command, List.of());
+    }
+
+    private void run(String command, List<String> more) {
+        List<String> arguments = new ArrayList<>();
+        for (String word : words(command)) {
+            arguments.add(word.replace("DIR", directory.resolve("runs/small/model").toString())
+                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin)|runs/.*|texts/|at-.*)$",
+                            "$1" + directory + "/$2")
+                    .replaceFirst("^1000$", "2") // the step of a checkpoint
+                    .replaceFirst("^cluster-config/", ROOT.resolve("cluster-config") + "/"));
+        }
+        arguments.addAll(more);
+        Execution execution = Execution.of(arguments);
+        if (execution.exitCode() != ExitCode.DONE) {
+            fail(String.join(" ", arguments) + " ended with exit code " + execution.exitCode() + "\n"
+                    + execution.output() + execution.errors());
+        }
+    }
+
+    /** As a shell parts them; the README quotes with double quotes only. */
+    private static List<String> words(String command) {
+        List<String> words = new ArrayList<>();
+        Matcher matcher = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)").matcher(command);
+        while (matcher.find()) {
+            Arrays.asList(1, 2, 3).stream().map(matcher::group).filter(group -> group != null).forEach(words::add);
+        }
+        assertEquals(command.chars().filter(character -> character == '"').count() % 2, 0, command);
+        return words;
+    }
+}
