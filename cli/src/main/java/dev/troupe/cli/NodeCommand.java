@@ -77,6 +77,7 @@ final class NodeCommand implements Callable<Integer> {
             System.err.println("troupe: " + outcome.failure().orElseThrow());
             return ExitCode.WRONG_REQUEST;
         }
+        TraceFile.write(run, Optional.of(name), output);
         if (report.leads()) {
             return report.end(outcome, requests, next);
         }

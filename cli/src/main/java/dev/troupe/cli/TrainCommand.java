@@ -8,6 +8,7 @@ import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RequestException;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
+import dev.troupe.run.RunOutcome;
 import dev.troupe.run.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
@@ -77,7 +78,9 @@ final class TrainCommand implements Callable<Integer> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);
             requests.running(new StoppableRun(training));
-            int exitCode = report.end(training.await(), requests,
+            RunOutcome outcome = training.await();
+            TraceFile.write(run, Optional.empty(), output);
+            int exitCode = report.end(outcome, requests,
                     Optional.of(NextCommand.train(Optional.ofNullable(config), options)));
             transport.counters().droppedInWords().ifPresent(output::println);
             return exitCode;

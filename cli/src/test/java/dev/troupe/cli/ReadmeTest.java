@@ -109,7 +109,7 @@ class ReadmeTest {
             }
         }
         if (command.contains("DIR")) {
-            run("train -s model.layers=1 -s model.hidden=8 -s model.heads=2 -s data.tokenizer=gpt2 --out runs/small",
+            run("train -s model.layers=4 -s model.hidden=8 -s model.heads=2 -s data.tokenizer=gpt2 --out runs/small",
                     TWO_STEPS);
         }
         run(command, more);

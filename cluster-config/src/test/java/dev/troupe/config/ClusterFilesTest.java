@@ -39,7 +39,7 @@ class ClusterFilesTest {
 
     @Test
     void shouldLetNodesOfOneFileComputeOnDifferentEngines() {
-        assertEquals(List.of("cpu 1", "nd4j 2"), read("mixed-engines").cluster().orElseThrow().nodes().stream()
+        assertEquals(List.of("cpu 1", "nd4j 1"), read("mixed-engines").cluster().orElseThrow().nodes().stream()
                 .map(NodeSpec::engine).map(engine -> engine.kind() + " " + engine.threads()).toList());
     }
 

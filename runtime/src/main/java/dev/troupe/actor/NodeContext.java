@@ -45,7 +45,7 @@ import java.util.function.Supplier;
  * @param gradientDump
  *            writes the gradients of one step, if that was asked for
  * @param trace
- *            keeps what is computed when, if that was asked for
+ *            keeps what is computed when
  * @param faults
  *            what is to go wrong on purpose
  * @param rehearses
@@ -55,12 +55,12 @@ public record NodeContext(TrainingPlan plan, Transport transport, RankGroups gro
         WeightSource weights,
         boolean resumes, long firstStep, Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
-        Optional<GradientDump> gradientDump, Optional<ActionTrace> trace, FaultInjector faults,
+        Optional<GradientDump> gradientDump, ActionTrace trace, FaultInjector faults,
         boolean rehearses) {
     /** The same for ranks that rehearse: nothing in it leads to another rank or to what the run has and writes. */
     NodeContext forRehearsal(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, alone, aloneIn, engines, RankResources.NOTHING, false, 0, Optional.of(kept),
-                new CopyRoutes(), batches, heldOut, checkpoints, Optional.empty(), Optional.empty(),
+                new CopyRoutes(), batches, heldOut, checkpoints, Optional.empty(), ActionTrace.ofNone(),
                 FaultInjector.NONE, false);
     }
 }

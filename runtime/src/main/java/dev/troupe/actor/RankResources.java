@@ -251,7 +251,7 @@ final class RankResources {
     private void landed(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
         Action receive = Edges.receive(id);
         if (tensors.land(receive, tensor)) {
-            node.trace().ifPresent(trace -> trace.addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime()));
+            node.trace().addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime());
             schedule.accept(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
         } else { // it came twice
             outbox.grant(id.edge(), tensor);

@@ -101,12 +101,12 @@ final class StageWorker implements AutoCloseable {
     }
 
     private TaskResult traced(Action action, Pass pass) {
-        if (node.trace().isEmpty() || pass.kind() != Pass.Kind.TRAINING || !isFirstOfItsKind()) {
+        if (pass.kind() != Pass.Kind.TRAINING || !isFirstOfItsKind()) {
             return compute(action, pass);
         }
         long start = System.nanoTime();
         TaskResult result = compute(action, pass);
-        node.trace().get().add(pass.step(), at.pipeline(), action, start, System.nanoTime());
+        node.trace().add(pass.step(), at.pipeline(), action, start, System.nanoTime());
         return result;
     }
 

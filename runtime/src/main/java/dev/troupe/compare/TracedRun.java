@@ -47,7 +47,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
      *             where the run fails
      */
     static TracedRun of(RunSpec spec, byte[] builtInCorpus, Path directory) throws InterruptedException {
-        ActionTrace trace = new ActionTrace();
+        ActionTrace trace = ActionTrace.ofAllSteps();
         List<Double> losses = Collections.synchronizedList(new ArrayList<>());
         List<Double> seconds = Collections.synchronizedList(new ArrayList<>());
         RunListener listener = new RunListener() {

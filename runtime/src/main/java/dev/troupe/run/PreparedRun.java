@@ -57,6 +57,7 @@ public final class PreparedRun implements AutoCloseable {
     private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
     private final boolean hasRoomToRehearse;
+    private final ActionTrace trace;
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
@@ -104,6 +105,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
                     spec.transport().credits());
+            this.trace = request.trace().orElseGet(() -> ActionTrace.ofTheNewestSteps(plan.training().plan()));
             new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
@@ -226,6 +228,11 @@ public final class PreparedRun implements AutoCloseable {
 
     public TrainingPlan plan() {
         return plan;
+    }
+
+    /** What the ranks of this process compute when: of the newest steps, if the request asks for no more. */
+    public ActionTrace trace() {
+        return trace;
     }
 
     /** How long each stage should compute, as against the others. */

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  * @param gradientsOf
  *            the step, from 0, whose gradients are to be written to a file
  * @param trace
- *            keeps what is computed when; a run that is traced is an experiment and leaves no checkpoint
+ *            keeps what is computed when, in every step; a run that is traced so is an experiment and leaves no checkpoint
  * @param share
  *            what of the run this process has, where it is one of several
  */

@@ -166,7 +166,7 @@ public final class TrainingRun {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots, copies,
                 run.batches(), run.validation(), checkpoints(run, directory), gradients,
-                run.request().trace(), faults, run.rehearses());
+                run.trace(), faults, run.rehearses());
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {

@@ -12,6 +12,7 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.run.TrainingPlan;
+import dev.troupe.run.ActionTrace;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
@@ -43,7 +44,8 @@ final class SmallRun implements AutoCloseable {
         }, weights, false, 0, snapshots, new CopyRoutes(),
                 new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
                 Optional.empty(),
-                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), Optional.empty(), FaultInjector.NONE, true);
+                new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), ActionTrace.ofNone(), FaultInjector.NONE,
+                true);
     }
 
     int enginesOpened() {
