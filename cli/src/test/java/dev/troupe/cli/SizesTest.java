@@ -40,7 +40,7 @@ class SizesTest {
         for (int i = 0; i < CONFIGURATIONS; i++) {
             List<String> settings = new Draw(new SplittableRandom(SEED + i)).settings();
             try {
-                announced += announces(settings) ? 1 : 0;
+                announced += refusal(settings).isEmpty() ? 1 : 0;
             } catch (RuntimeException | Error wrong) {
                 throw new AssertionError("with -Dtroupe.seed=" + (SEED + i) + " the configuration " + settings, wrong);
             }
@@ -48,7 +48,27 @@ class SizesTest {
         assertTrue(announced > CONFIGURATIONS / 20, "only " + announced + " of " + CONFIGURATIONS + " got so far");
     }
 
-    private boolean announces(List<String> settings) {
+    /** 128 blocks of 12 x 25,600 x 25,600 weights. */
+    @Test
+    void shouldAnnounceATrillionParametersOnAsManyRanksAsThereMayBeAndRefuseMore() {
+        List<String> settings = new ArrayList<>(List.of("model.layers=128", "model.hidden=25600", "model.heads=160",
+                "model.sequence-length=2048", "model.vocabulary-size=51200", "parallel.tensor=16",
+                "parallel.pipeline=64",
+                "training.microbatch-size=1", "engine.kind=emulated"));
+        assertEquals(Optional.empty(),
+                refusal(with(settings, "parallel.data=64", "training.global-batch-size=8192")));
+        String refused = refusal(with(settings, "parallel.data=98", "training.global-batch-size=12544")).orElseThrow();
+        assertTrue(refused.contains("100,352") || refused.contains("100352"), refused);
+    }
+
+    private static List<String> with(List<String> settings, String... more) {
+        List<String> all = new ArrayList<>(settings);
+        all.addAll(List.of(more));
+        return all;
+    }
+
+    /** What is wrong with them, or nothing where the memory of each rank was announced. */
+    private Optional<String> refusal(List<String> settings) {
         Path output = home.resolve("out");
         try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), settings), CORPUS,
                 output, Optional.empty(), OptionalLong.empty()))) {
@@ -59,11 +79,11 @@ class SizesTest {
                         && rank.boundary() >= 0 && rank.snapshots() >= 0 && rank.copies() >= 0
                         && rank.total() >= rank.weights() + rank.gradients(), () -> rank.toString());
             }
-            return true;
+            return Optional.empty();
         } catch (RuntimeException refused) {
             String sentence = Refusals.sentenceOf(refused).orElseThrow(() -> refused);
             assertTrue(!sentence.isBlank() && !sentence.contains("Exception"), sentence);
-            return false;
+            return Optional.of(sentence);
         } finally {
             assertTrue(Files.notExists(output), "something was written");
         }
