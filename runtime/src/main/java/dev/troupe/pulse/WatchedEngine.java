@@ -70,6 +70,11 @@ public record WatchedEngine(Engine engine, Pulse pulse) implements Engine {
     }
 
     @Override
+    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return engine.productScratchBytes(m, k, n, isRange, product);
+    }
+
+    @Override
     public long allocatedBytes() {
         return engine.allocatedBytes();
     }
