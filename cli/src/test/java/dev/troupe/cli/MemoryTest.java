@@ -87,7 +87,7 @@ class MemoryTest {
         MemoryPlan memory = announced(settings);
         String output = Execution.train(directory.resolve("run"), settings).requireDone().output();
         assertTrue(output.contains("takes " + MemoryPlan.text(memory.total()) + " for tensors at most"), output);
-        assertTrue(output.lines().anyMatch(line -> line.startsWith("rank 0 ")
+        assertTrue(output.lines().anyMatch(line -> line.startsWith("0     ")
                 && line.contains(MemoryPlan.text(memory.ranks().getFirst().activations()))), output);
     }
 
