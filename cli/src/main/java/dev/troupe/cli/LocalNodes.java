@@ -370,10 +370,12 @@ final class LocalNodes implements StopRequests.Stoppable {
             return ExitCode.WRONG_REQUEST;
         }
         boolean hasFailed = nodes.stream().anyMatch(node -> !node.isOver() && !node.rejoined());
-        boolean wasStopped = nodes.stream().anyMatch(LocalNode::isStopped);
+        boolean isDone = nodes.stream().anyMatch(LocalNode::isDone);
+        // A process that came back too late to take part is stopped here when the run is done.
+        boolean wasStopped = !isDone && nodes.stream().anyMatch(LocalNode::isStopped);
         if (stoppedNowNanos != 0 || isStopped && nodes.isEmpty() || wasStopped && !hasFailed) {
             return ExitCode.STOPPED;
         }
-        return nodes.stream().anyMatch(LocalNode::isDone) && !hasFailed ? ExitCode.DONE : ExitCode.RUN_FAILED;
+        return isDone && !hasFailed ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 }
