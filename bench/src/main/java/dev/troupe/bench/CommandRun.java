@@ -40,8 +40,9 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
             List<String> command = new ArrayList<>(List.of(tree.resolve("troupe").toString(), "train", "--out",
                     run.toString()));
             settings.forEach(setting -> command.addAll(List.of("-s", setting)));
-            int status = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start()
-                    .waitFor();
+            ProcessBuilder process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+            process.environment().remove("TROUPE_MAIN"); // by which the launcher started this benchmark
+            int status = process.start().waitFor();
             if (status != 0) {
                 throw new IllegalStateException("a run ended with exit code " + status + ": "
                         + String.join(" ", command) + "\n" + Files.readString(log, StandardCharsets.UTF_8));
