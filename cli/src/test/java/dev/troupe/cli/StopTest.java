@@ -41,7 +41,7 @@ class StopTest {
     /** A step takes minutes, a microbatch moments. */
     private static final List<String> LONG_STEP = List.of("parallel.pipeline=2", "engine.kind=reference",
             "training.steps=10", "model.layers=2", "model.hidden=64", "training.validate-every=0",
-            "training.microbatch-size=1", "training.global-batch-size=20000");
+            "training.microbatch-size=2", "training.global-batch-size=20000");
     private static final Pattern NEXT = Pattern.compile("(?:go on|begin again) with: \\./troupe ([^\n]+)");
 
     private enum Way {
@@ -321,9 +321,10 @@ class StopTest {
         assertEquals(command.equals("chaos"), Files.exists(out));
     }
 
+    /** Of the first of the runs that are compared. */
     private void awaitLock() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!Files.exists(out.resolve("run.lock"))) {
+        while (!Files.exists(out.resolve("run").resolve("run.lock"))) {
             assertTrue(System.nanoTime() < deadline, "it has not begun");
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
         }
