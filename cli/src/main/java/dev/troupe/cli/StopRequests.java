@@ -21,7 +21,7 @@ final class StopRequests implements AutoCloseable {
         /** At once, without. */
         void stopNow();
 
-        /** Whether it says itself what comes of a request. */
+        /** Whether the run itself says how it answers a request. */
         default boolean answers() {
             return false;
         }
@@ -81,7 +81,7 @@ final class StopRequests implements AutoCloseable {
      * Hears requests from now on.
      *
      * @param output
-     *            gets a line that says what comes of a request
+     *            gets a line that says how the run answers a request
      * @param nothingBegun
      *            what is said where the process exits at a request, since there is nothing to stop
      * @param patience

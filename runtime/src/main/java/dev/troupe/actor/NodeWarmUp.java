@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
 public final class NodeWarmUp {
-    /** No kernel is waited for longer than so many times recovery.hang-timeout: how long it takes is not known yet. */
+    /** The longest wait for a kernel, in recovery.hang-timeouts: no kernel has told its time yet. */
     private static final int HANG_TIMEOUTS = 20;
     private static final Duration LOOK = Duration.ofMillis(200);
     /** What counts of the time between two looks, so that a process that was stopped goes on. */

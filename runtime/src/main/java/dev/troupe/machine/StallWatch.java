@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
  */
 public final class StallWatch {
     private static final int LOOKS_PER_TIMEOUT = 4;
-    /** A rank hangs that stands still for so many times as long as the longest that any did before it moved. */
+    /** A rank hangs whose pulse is still for this many times the longest pause that any rank made and ended. */
     private static final int TIMES_THE_LONGEST = 10;
 
     /**

@@ -59,7 +59,7 @@ public final class SharedDriver implements AutoCloseable {
         return DriverDirectory.processOf(directory);
     }
 
-    /** Whether a node uses it; one that was killed counts until the driver misses it, after some seconds. */
+    /** Whether a node uses the driver; a killed node counts until the driver misses it, after some seconds. */
     public boolean hasClients() {
         return driver.hasClients();
     }
