@@ -172,7 +172,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
 
         @Override
         public void onValidated(long stepsDone, double loss) {
-            throw new IllegalStateException("a measured run looks at no held-out data");
+            throw new IllegalStateException("a measured run measures no validation loss");
         }
 
         @Override

@@ -30,9 +30,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What does a hop between two JVMs cost, over shared memory and over UDP? Rank 0 is in this process, rank 1 in a child, which
- * answers each burst of messages with one small message; the step of a message says how long its burst is. Prints a line for
- * each way and size.
+ * What does a hop between two JVMs cost, over shared memory and over UDP? Rank 0 is in this process, rank 1 in a child,
+ * which answers each burst of messages with one small message; the step of a message says how long its burst is. Prints
+ * a line for each way and size.
  */
 public final class NodeHopBenchmark implements TransportListener, AutoCloseable {
     private static final Edge THERE = new Edge(0, 1, 1, MessageKind.ACTIVATION);

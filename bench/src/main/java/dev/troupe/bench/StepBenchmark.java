@@ -112,8 +112,8 @@ public final class StepBenchmark implements Callable<Integer> {
     }
 
     /**
-     * Where the time of two ranks goes, and of one that waits for nobody: ranks of one thread, so that a kernel's time is its
-     * own thread's.
+     * Where the time of two ranks goes, and of one that waits for nobody: ranks of one thread, so that a kernel's time
+     * is its own thread's.
      */
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);

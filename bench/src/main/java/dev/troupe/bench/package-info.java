@@ -1,5 +1,10 @@
 /**
  * The questions that {@code bench/} answers, one main class for each, and what they share: sizes, one measured run,
- * tables. May import every module of Troupe and picocli.
+ * tables.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.bench.kernels}, {@code dev.troupe.bench.profile}, {@code dev.troupe.config},
+ * {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu}, {@code dev.troupe.machine}, {@code dev.troupe.run},
+ * {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron}, {@code com.fasterxml.jackson},
+ * {@code org.openjdk.jmh} and {@code picocli}.
  */
 package dev.troupe.bench;

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -18,7 +18,7 @@ final class BuiltInCorpus {
     static byte[] utf8() {
         try (InputStream corpus = BuiltInCorpus.class.getResourceAsStream(RESOURCE)) {
             if (corpus == null) {
-                throw new RequestException(
+                throw new UsageException(
                         "the built-in corpus is missing from this build: build it with ./mvnw package");
             }
             return corpus.readAllBytes();

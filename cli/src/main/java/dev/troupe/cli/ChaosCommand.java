@@ -9,7 +9,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunDirectory;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -45,7 +45,7 @@ final class ChaosCommand implements Callable<Integer> {
     @Option(names = "--fault", paramLabel = "FAULT", description = "A fault; may be repeated.")
     private List<String> faults = List.of();
 
-    @Option(names = "--random", description = "Draws faults, besides those that are named.")
+    @Option(names = "--random", description = "DropoutKeys faults, besides those that are named.")
     private boolean random;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = {
@@ -83,11 +83,11 @@ final class ChaosCommand implements Callable<Integer> {
         List<FaultSpec> named = new ArrayList<>(spec.faults());
         faults.forEach(text -> named.add(FaultSpec.parse(text, "--fault", "command line")));
         if (named.isEmpty() && !random) {
-            throw new RequestException("chaos needs a fault: --fault \"exception stage=1 step=2\", --random, or faults"
+            throw new UsageException("chaos needs a fault: --fault \"exception stage=1 step=2\", --random, or faults"
                     + " in the file; docs/faults.md has the kinds");
         }
         if (!(meanSeconds > 0)) {
-            throw new RequestException("--mean-time must be above 0, but found " + meanSeconds);
+            throw new UsageException("--mean-time must be above 0, but found " + meanSeconds);
         }
         Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "chaos-" + spec.name())) : out;
         RunDirectory.requireFree(directory);

@@ -5,7 +5,7 @@ import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -55,7 +55,7 @@ final class ChaosRun {
                 Optional.empty(), OptionalLong.empty(), Optional.empty(), share));
         if (!run.leavesWeights()) {
             run.close();
-            throw new RequestException("the engine " + run.engine().provider().kind()
+            throw new UsageException("the engine " + run.engine().provider().kind()
                     + " computes nothing, so there is nothing to compare: choose another engine.kind");
         }
         return run;

@@ -21,8 +21,8 @@ final class ChildProcess {
     private static final int SIGNALS = 128;
 
     /**
-     * A terminal tells Ctrl-C and its own end to all processes in it; these hear it from this one, at the right time. Ignored from
-     * before the JVM starts, so that none ends while it does.
+     * A terminal tells Ctrl-C and its own end to all processes in it; these hear it from this one, at the right time.
+     * Ignored from before the JVM starts, so that none ends while it does.
      */
     private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
 

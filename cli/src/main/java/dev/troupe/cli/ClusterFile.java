@@ -6,7 +6,7 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunRequest;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,7 +35,7 @@ final class ClusterFile {
     RunSpec read() {
         RunSpec spec = RunSpecReader.read(Optional.of(config), options.settings());
         if (spec.cluster().isEmpty()) {
-            throw new RequestException(config + " names no nodes: add cluster.nodes (cluster-config/local-2.conf is an"
+            throw new UsageException(config + " names no nodes: add cluster.nodes (cluster-config/local-2.conf is an"
                     + " example), or start it with train");
         }
         return spec;

@@ -6,7 +6,7 @@ import dev.troupe.compare.Contestant;
 import dev.troupe.compare.Outcome;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.schedule.drawing.ChromeTrace;
 import java.io.IOException;
@@ -83,7 +83,7 @@ final class CompareCommand implements Callable<Integer> {
     private int compare() throws InterruptedException {
         List<Contestant> contestants = Contestant.parse(schedules);
         if (contestants.isEmpty() || repeats < 1 || steps < 1) {
-            throw new RequestException("compare needs one schedule or more, and --repeats and --steps of at least 1");
+            throw new UsageException("compare needs one schedule or more, and --repeats and --steps of at least 1");
         }
         RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
         Path directory = out == null

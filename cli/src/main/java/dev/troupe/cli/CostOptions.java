@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
@@ -41,13 +41,13 @@ final class CostOptions {
     /**
      * The costs of so many stages.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where an option is none
      */
     Costs of(int stageCount) {
         List<List<Double>> stages = stages();
         if (stages.size() != 1 && stages.size() != stageCount) {
-            throw new RequestException("--costs must be one F,I,W for all stages or one for each, but the plan has "
+            throw new UsageException("--costs must be one F,I,W for all stages or one for each, but the plan has "
                     + stageCount + " stages and there are " + stages.size());
         }
         if (stages.size() == 1) {
@@ -70,7 +70,7 @@ final class CostOptions {
         for (String line : lines) {
             List<Double> numbers = numbers(line);
             if (numbers.size() != KINDS || numbers.stream().anyMatch(number -> !(number >= 0 && number <= MOST))) {
-                throw new RequestException(
+                throw new UsageException(
                         "--costs must be three numbers F,I,W, each from 0 to a million, for all stages"
                                 + " or for each, but found \"" + line + '"' + (isFile ? " in " + costs : ""));
             }
@@ -83,7 +83,7 @@ final class CostOptions {
         try {
             return Files.readAllLines(file).stream().map(String::strip).filter(line -> !line.isEmpty()).toList();
         } catch (IOException unreadable) {
-            throw new RequestException("--costs names a file that cannot be read (" + unreadable
+            throw new UsageException("--costs names a file that cannot be read (" + unreadable
                     + "): name a CSV with a line F,I,W for each stage, or give the numbers", unreadable);
         }
     }
@@ -94,12 +94,12 @@ final class CostOptions {
                 && numbers.getFirst() <= MOST && numbers.getLast() >= 0
                 && (numbers.size() == 1 || numbers.getLast() > 0);
         if (!isSound || messageBytes != null && messageBytes < 0) {
-            throw new RequestException("--hop must be LATENCY or LATENCY,BANDWIDTH, the latency from 0 to a million and"
+            throw new UsageException("--hop must be LATENCY or LATENCY,BANDWIDTH, the latency from 0 to a million and"
                     + " the bandwidth above 0, and --message-bytes 0 or more, but found \"" + hop + '"'
                     + (messageBytes == null ? "" : " and " + messageBytes));
         }
         if (numbers.size() == 2 != (messageBytes != null)) {
-            throw new RequestException(
+            throw new UsageException(
                     "a bandwidth and --message-bytes mean nothing without each other: give both, such"
                             + " as --hop 0.1,1e6 --message-bytes 65536, or neither");
         }

@@ -85,7 +85,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     /** Multiplies, and says whether that was right. */
     private Optional<ProductTrial> trial(EngineProvider provider, EngineSettings settings) {
-        String what = provider.kind() + " " + settings.productType().name().toLowerCase(Locale.ROOT);
+        String what = provider.kind() + " " + settings.computeType().name().toLowerCase(Locale.ROOT);
         try {
             ProductTrial trial = ProductTrial.of(provider, settings);
             report(trial.isRight(), true, what, trial.text() + provider.caution(settings)

@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * {@code events.jsonl} in a run's directory: a JSON object for each thing that happened to the run besides its steps, with the
- * time, the epoch and the steps that were committed by then. Belongs to the process that leads the run.
+ * {@code events.jsonl} in a run's directory: a JSON object for each thing that happened to the run besides its steps,
+ * with the time, the epoch and the steps that were committed by then. Belongs to the process that leads the run.
  */
 final class EventsFile {
     /** Its name in the run's directory. */

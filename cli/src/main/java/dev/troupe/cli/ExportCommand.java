@@ -2,7 +2,7 @@ package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.engine.Shape;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.weights.ModelTensors;
 import java.io.PrintStream;
@@ -37,7 +37,7 @@ final class ExportCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (!RunDirectory.isFree(out)) {
-            throw new RequestException("the directory " + out
+            throw new UsageException("the directory " + out
                     + " is in use: it must be empty or not there yet; choose another with --out");
         }
         try (Checkpoint checkpoint = Checkpoint.open(chosen())) {
@@ -53,20 +53,20 @@ final class ExportCommand implements Callable<Integer> {
 
     private Path chosen() {
         if (!Files.isDirectory(from)) {
-            throw new RequestException("there is no directory " + from
+            throw new UsageException("there is no directory " + from
                     + ": name the directory of a run, or of one of its checkpoints");
         }
         if (step == null) {
             return from;
         }
         if (Checkpoint.isAt(from)) {
-            throw new RequestException("--step chooses a checkpoint of a run, but " + from
+            throw new UsageException("--step chooses a checkpoint of a run, but " + from
                     + " is a checkpoint already: leave --step out, or name " + Checkpoint.runDirectoryOf(from));
         }
         Path checkpoint = Checkpoint.after(step, from);
         if (step < 0 || !Files.isDirectory(checkpoint)) {
             List<Long> there = Checkpoint.steps(from).boxed().sorted().toList();
-            throw new RequestException("the run in " + from + " has no checkpoint after " + step + " steps: "
+            throw new UsageException("the run in " + from + " has no checkpoint after " + step + " steps: "
                     + (there.isEmpty()
                             ? "it has none"
                             : "there are those after "

@@ -6,7 +6,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunDirectory;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -64,7 +64,7 @@ final class LaunchCommand implements Callable<Integer> {
         cluster.tls().ifPresent(Certificates::requireSound);
         List<NodeSpec> local = cluster.nodes().stream().filter(node -> isHere(node.host())).toList();
         if (local.isEmpty()) {
-            throw new RequestException("none of the hosts in cluster.nodes is this machine: use launch on a machine"
+            throw new UsageException("none of the hosts in cluster.nodes is this machine: use launch on a machine"
                     + " that is, or name this one's address");
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
@@ -86,7 +86,7 @@ final class LaunchCommand implements Callable<Integer> {
         int withoutProgress = 0;
         while (true) {
             OptionalLong before = Checkpoint.newestSteps(directory);
-            LocalNodes started = new LocalNodes(file, spec, directory, logs, resume, respawns, output);
+            ProcessSupervisor started = new ProcessSupervisor(file, spec, directory, logs, resume, respawns, output);
             requests.running(started);
             started.run(local);
             OptionalLong now = Checkpoint.newestSteps(directory);
@@ -105,7 +105,7 @@ final class LaunchCommand implements Callable<Integer> {
     private static void requireKnownHosts(ClusterSpec cluster) {
         List<String> unknown = cluster.unknownHosts();
         if (!unknown.isEmpty()) {
-            throw new RequestException(String.join("\n", unknown));
+            throw new UsageException(String.join("\n", unknown));
         }
     }
 
@@ -114,7 +114,7 @@ final class LaunchCommand implements Callable<Integer> {
             InetAddress address = InetAddress.getByName(host);
             return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
         } catch (UnknownHostException | SocketException unknown) {
-            throw new RequestException("cannot tell whether " + host + " is this machine (" + unknown + ")", unknown);
+            throw new UsageException("cannot tell whether " + host + " is this machine (" + unknown + ")", unknown);
         }
     }
 

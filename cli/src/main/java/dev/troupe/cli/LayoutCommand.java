@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
@@ -52,7 +52,7 @@ final class LayoutCommand implements Callable<Integer> {
                 : new ParallelLayout(pipeline, data, tensor);
         layout.requireFilledBy(world);
         if (world > MOST_RANKS) {
-            throw new RequestException(String.format(Locale.ROOT,
+            throw new UsageException(String.format(Locale.ROOT,
                     "--world must be at most %,d to be listed here, but found %,d: take fewer", MOST_RANKS, world));
         }
         output.print(switch (format) {

@@ -47,7 +47,10 @@ final class MediaDriverCommand implements Callable<Integer> {
         }
     }
 
-    /** Asked once, the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and it carries the last step. */
+    /**
+     * Asked once, the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and it
+     * carries the last step.
+     */
     private static final class Ending implements StopRequests.Stoppable {
         private static final long LOOK_MILLIS = 50;
 

@@ -12,7 +12,10 @@ final class MemoryTable {
     /** Ranks of which each has its line; of more, the least and the most are said. */
     private static final int MOST_LINES = 16;
 
-    /** What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the young heap. */
+    /**
+     * What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the
+     * young heap.
+     */
     private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
 
     private static final List<String> HEADINGS = List.of("rank", "weights", "gradients", "optimizer", "activations",

@@ -18,9 +18,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint that could
- * not be written. Each
- * line is on its way to the disk at once.
+ * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
+ * that could not be written. Each line is on its way to the disk at once.
  */
 final class MetricsLog implements AutoCloseable {
     /** Its name in the run's directory. */
@@ -28,11 +27,11 @@ final class MetricsLog implements AutoCloseable {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    private final PatientFile lines;
+    private final RetryingFile lines;
     private long nextStep;
     private long lastValidated;
 
-    private MetricsLog(PatientFile lines, long nextStep, long lastValidated) {
+    private MetricsLog(RetryingFile lines, long nextStep, long lastValidated) {
         this.lines = lines;
         this.nextStep = nextStep;
         this.lastValidated = lastValidated;
@@ -66,7 +65,7 @@ final class MetricsLog implements AutoCloseable {
                 Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
             return new MetricsLog(
-                    new PatientFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
+                    new RetryingFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
                     nextStep, lastValidated);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
@@ -175,8 +174,8 @@ final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * The validation loss of the weights after so many steps. Has no effect where it has a line: a coordinator that is gone wrote
-     * it, and the next one measured again, to the same bits.
+     * The validation loss of the weights after so many steps. Has no effect where it has a line: a coordinator that is
+     * gone wrote it, and the next one measured again, to the same bits.
      */
     void writeValidated(long stepsDone, double loss) {
         if (stepsDone > lastValidated) {

@@ -54,9 +54,9 @@ final class NodeCommand implements Callable<Integer> {
         NodeSpec node = cluster.node(name);
         HostNames.await(cluster, output::println);
         try (PreparedRun run = new PreparedRun(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
-                LeadingReport report = new LeadingReport(run, output)) {
+                CoordinatorConsole report = new CoordinatorConsole(run, output)) {
             if (run.request().share().orElseThrow().leads()) {
-                Announcement.print(run, output);
+                RunSummary.print(run, output);
             } else {
                 output.println("node " + name + " joins " + (rejoins ? "the run under way" : "the cluster") + " at "
                         + ClusterFile.leader(cluster).host() + ":" + ClusterFile.leader(cluster).controlPort()
@@ -70,7 +70,7 @@ final class NodeCommand implements Callable<Integer> {
         }
     }
 
-    private int end(PreparedRun run, RunOutcome outcome, LeadingReport report, StopRequests requests) {
+    private int end(PreparedRun run, RunOutcome outcome, CoordinatorConsole report, StopRequests requests) {
         // Whoever launched this node says how the run goes on.
         Optional<NextCommand> next = parent.isLaunched() ? Optional.empty() : Optional.of(NextCommand.node(file, name));
         if (outcome.wasRefused()) {

@@ -8,7 +8,8 @@ import picocli.CommandLine.Option;
 
 /**
  * Has a process that was launched do what its launcher says on its standard input, and stop with a checkpoint where the
- * launcher is gone. No signal says it, so that one which reaches all of a terminal or a service is heard once by each process.
+ * launcher is gone. No signal says it, so that one which reaches all of a terminal or a service is heard once by each
+ * process.
  */
 final class ParentWatch {
     static final String STOP = "stop";

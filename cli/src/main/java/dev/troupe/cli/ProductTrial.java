@@ -43,7 +43,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
             Tensor left = tensor(engine, M, K);
             Tensor weights = tensor(engine, K, N);
             Tensor right = engine.range(weights, 0, Shape.of(K, N));
-            Tensor product = engine.allocate(settings.productType(), Shape.of(M, N));
+            Tensor product = engine.allocate(settings.computeType(), Shape.of(M, N));
             long best = Long.MAX_VALUE;
             long began = System.nanoTime();
             long used = 0;
@@ -68,7 +68,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
         }
         Tensor floats = engine.allocate(DataType.FLOAT32, Shape.of(rows, columns));
         engine.copyFromHost(MemorySegment.ofArray(numbers), floats, 0);
-        Tensor products = engine.allocate(engine.productType(), Shape.of(rows, columns));
+        Tensor products = engine.allocate(engine.computeType(), Shape.of(rows, columns));
         engine.cast(floats, products);
         floats.close();
         return products;
@@ -100,7 +100,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
 
     /** The type of the products, as {@code training.precision} has it. */
     String precision() {
-        return settings.productType().name().toLowerCase(Locale.ROOT);
+        return settings.computeType().name().toLowerCase(Locale.ROOT);
     }
 
     /** What was found, in a line. */

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.PlanFile;
@@ -99,7 +99,7 @@ final class ScheduleCommand implements Callable<Integer> {
                     orElse(microbatches, own.microbatchCount()));
         }
         if (pipeline == null || microbatches == null) {
-            throw new RequestException("a schedule by name needs --pipeline and --microbatches, but "
+            throw new UsageException("a schedule by name needs --pipeline and --microbatches, but "
                     + (pipeline == null ? "--pipeline" : "--microbatches") + " is missing: only a file tells its own");
         }
         return sized(schedule, pipeline, orElse(virtualStages, schedule.usualVirtualStages()), microbatches);
@@ -112,7 +112,7 @@ final class ScheduleCommand implements Callable<Integer> {
     private static Plan sized(Schedule schedule, int ranks, int stagesOnEach, int microbatchCount) {
         double forwards = (double) ranks * stagesOnEach * microbatchCount;
         if (forwards > MOST_FORWARDS) {
-            throw new RequestException(String.format(Locale.ROOT,
+            throw new UsageException(String.format(Locale.ROOT,
                     "P x V x M must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
                     MOST_FORWARDS, ranks, stagesOnEach, microbatchCount, forwards));
         }
@@ -125,7 +125,7 @@ final class ScheduleCommand implements Callable<Integer> {
         }
         Path folder = out.toAbsolutePath().getParent();
         if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
-            throw new RequestException("--out must name a file in a directory that is there, but found " + out + ": "
+            throw new UsageException("--out must name a file in a directory that is there, but found " + out + ": "
                     + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
         }
     }
@@ -139,7 +139,7 @@ final class ScheduleCommand implements Callable<Integer> {
         try {
             Files.writeString(out, text);
         } catch (IOException failure) {
-            throw new RequestException("cannot write " + out + " (" + failure + "); choose another with --out",
+            throw new UsageException("cannot write " + out + " (" + failure + "); choose another with --out",
                     failure);
         }
     }

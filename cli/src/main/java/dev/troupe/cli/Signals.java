@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, whose own handling
- * takes the first for the end and hears no second.
+ * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, whose own
+ * handling takes the first for the end and hears no second.
  */
 final class Signals {
     private static final List<String> NAMES = List.of("INT", "TERM", "HUP");

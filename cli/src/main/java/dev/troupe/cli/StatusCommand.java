@@ -5,7 +5,7 @@ import dev.troupe.cluster.NodeStatus;
 import dev.troupe.cluster.StatusQuery;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +26,7 @@ final class StatusCommand implements Callable<Integer> {
         RunSpec spec = file.read();
         List<NodeSpec> nodes = spec.cluster().orElseThrow().nodes();
         if (nodes.stream().allMatch(node -> node.managementPort() == 0)) {
-            throw new RequestException(
+            throw new UsageException(
                     "no node of " + file.config() + " has a management-port to ask: give the nodes one each");
         }
         System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", "node", "host", "state", "epoch", "ranks");

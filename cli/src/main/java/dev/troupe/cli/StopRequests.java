@@ -6,8 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is asked of a command by Ctrl-C, SIGTERM, SIGHUP or whoever launched it: the first time to stop after the step, with a
- * checkpoint; the second time at once. However often it is asked then, the process exits within a bound, with
+ * What is asked of a command by Ctrl-C, SIGTERM, SIGHUP or whoever launched it: the first time to stop after the step,
+ * with a checkpoint; the second time at once. However often it is asked then, the process exits within a bound, with
  * {@link ExitCode#STOPPED}.
  *
  * <p>Thread rule: any thread asks; one thread says how far the command is.

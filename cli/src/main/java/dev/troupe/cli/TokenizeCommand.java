@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.Tokenizer;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,7 +39,7 @@ final class TokenizeCommand implements Callable<Integer> {
     public Integer call() {
         Tokenizer chosen = Tokenizer.named(tokenizer);
         if (!CorpusFiles.isTokenFile(out)) {
-            throw new RequestException("--out must end in .bin, by which data.path knows tokens from text, but found "
+            throw new UsageException("--out must end in .bin, by which data.path knows tokens from text, but found "
                     + out);
         }
         CorpusFiles files = CorpusFiles.find(names);

@@ -5,7 +5,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunDirectory;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
@@ -47,7 +47,7 @@ final class TrainCommand implements Callable<Integer> {
             RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
             try (PreparedRun run = new PreparedRun(request)) {
-                Announcement.print(run, output);
+                RunSummary.print(run, output);
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 requests.starting();
                 try (Transport transport = TransportOf.run(run)) {
@@ -65,7 +65,7 @@ final class TrainCommand implements Callable<Integer> {
         }
         Path file = Checkpoint.runDirectoryOf(resumed.get()).resolve(RunDirectory.CONFIG);
         if (!Files.isRegularFile(file)) {
-            throw new RequestException("--resume " + resumed.get() + " names no run: there is no " + file
+            throw new UsageException("--resume " + resumed.get() + " names no run: there is no " + file
                     + "; name the directory of a run, or give the run's CONFIG too");
         }
         return Optional.of(file);
@@ -73,7 +73,7 @@ final class TrainCommand implements Callable<Integer> {
 
     private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, StopRequests requests)
             throws InterruptedException {
-        try (LeadingReport report = new LeadingReport(run, output)) {
+        try (CoordinatorConsole report = new CoordinatorConsole(run, output)) {
             RunListener listener = report.lead(_ -> {
             });
             TrainingRun training = TrainingRun.start(run, report.directory(), transport, warmUp, listener);

@@ -47,7 +47,7 @@ final class TrainedModel {
 
     /** Writes the model of a checkpoint in Hugging Face layout, in the precision it was trained in. */
     static void export(Checkpoint weights, Path directory) {
-        DataType type = weights.floatType();
+        DataType type = weights.parameterType();
         List<NamedTensor> tensors = ModelTensors.of(weights.model()).entrySet().stream()
                 .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), type,
                         target -> weights.read(tensor.getKey(), tensor.getValue(), type, target)))

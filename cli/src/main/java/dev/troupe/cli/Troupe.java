@@ -1,13 +1,13 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.Refusals;
+import dev.troupe.run.UserErrors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch}, {@code node}, {@code status},
- * {@code tokenize}, {@code export}, {@code doctor}, {@code keys}, {@code completion}.
+ * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch},
+ * {@code node}, {@code status}, {@code tokenize}, {@code export}, {@code doctor}, {@code keys}, {@code completion}.
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
@@ -40,8 +40,8 @@ public final class Troupe implements Runnable {
         return troupe.setParameterExceptionHandler(
                 new UnknownOption(troupe.getParameterExceptionHandler()))
                 .setExecutionExceptionHandler((failure, command, _) -> {
-                    if (failure instanceof RuntimeException refused && Refusals.sentenceOf(refused).isPresent()) {
-                        command.getErr().println("troupe: " + Refusals.sentenceOf(refused).get());
+                    if (failure instanceof RuntimeException refused && UserErrors.sentenceOf(refused).isPresent()) {
+                        command.getErr().println("troupe: " + UserErrors.sentenceOf(refused).get());
                         return ExitCode.WRONG_REQUEST;
                     }
                     throw failure;

@@ -122,8 +122,9 @@ class ClusterFaultTest {
     }
 
     /**
-     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one that led. So
-     * does what a node had that is cut off for longer than silence is borne: there it is the smaller part of the cluster, and ends.
+     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one
+     * that led. So does what a node had that is cut off for longer than silence is borne: there it is the smaller part
+     * of the cluster, and ends.
      */
     @Tag("long")
     @ParameterizedTest(name = "{0}, with a standby: {1}")

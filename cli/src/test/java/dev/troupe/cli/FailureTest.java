@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A run that does not recover says why in one sentence, ends with 1, gives everything back and can go on from its checkpoint. */
+/**
+ * A run that does not recover says why in one sentence, ends with 1, gives everything back and can go on from its
+ * checkpoint.
+ */
 @Tag("real")
 @Timeout(60)
 class FailureTest {

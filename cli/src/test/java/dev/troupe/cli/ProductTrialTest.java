@@ -42,8 +42,8 @@ class ProductTrialTest {
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldFindARightProductRightAndAWrongOneWrong(DataType productType) {
-        EngineSettings settings = new EngineSettings(DataType.FLOAT32, productType, 1);
+    void shouldFindARightProductRightAndAWrongOneWrong(DataType computeType) {
+        EngineSettings settings = new EngineSettings(DataType.FLOAT32, computeType, 1);
         ProductTrial right = ProductTrial.of(new ReferenceEngineProvider(), settings);
         assertTrue(right.isRight() && right.flops() > 0, right.text());
         assertTrue(right.text().startsWith("multiplies right, "), right.text());

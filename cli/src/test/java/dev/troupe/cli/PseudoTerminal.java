@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A terminal with a command in it, which is the leader of its session: what is typed reaches all processes of the command, Ctrl-C as
- * SIGINT. Signals have their own effect there, also where this JVM was started with some of them ignored.
+ * A terminal with a command in it, which is the leader of its session: what is typed reaches all processes of the
+ * command, Ctrl-C as SIGINT. Signals have their own effect there, also where this JVM was started with some of them
+ * ignored.
  */
 final class PseudoTerminal implements AutoCloseable {
     private static final String CTRL_C = "\3";

@@ -7,7 +7,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.run.PreparedRun;
 import dev.troupe.run.RankMemory;
-import dev.troupe.run.Refusals;
+import dev.troupe.run.UserErrors;
 import dev.troupe.run.RunRequest;
 import dev.troupe.schedule.builder.Schedules;
 import java.nio.file.Files;
@@ -38,7 +38,7 @@ class SizesTest {
     void shouldAnnounceOrRefuseWhateverIsAsked() {
         int announced = 0;
         for (int i = 0; i < CONFIGURATIONS; i++) {
-            List<String> settings = new Draw(new SplittableRandom(SEED + i)).settings();
+            List<String> settings = new DropoutKey(new SplittableRandom(SEED + i)).settings();
             try {
                 announced += refusal(settings).isEmpty() ? 1 : 0;
             } catch (RuntimeException | Error wrong) {
@@ -81,7 +81,7 @@ class SizesTest {
             }
             return Optional.empty();
         } catch (RuntimeException refused) {
-            String sentence = Refusals.sentenceOf(refused).orElseThrow(() -> refused);
+            String sentence = UserErrors.sentenceOf(refused).orElseThrow(() -> refused);
             assertTrue(!sentence.isBlank() && !sentence.contains("Exception"), sentence);
             return Optional.of(sentence);
         } finally {
@@ -90,7 +90,7 @@ class SizesTest {
     }
 
     /** One configuration, drawn: small numbers as likely as large ones, most of them such that they divide. */
-    private record Draw(SplittableRandom random) {
+    private record DropoutKey(SplittableRandom random) {
         List<String> settings() {
             int tensor = 1 << upTo(10);
             int pipeline = (int) logarithmic(4096);

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The reference engine as on a machine that is a hundred times slower: kernels take a time that a person would notice. Only the
- * first of each rank do, which make up its first action and more, so that a test has an end.
+ * The reference engine as on a machine that is a hundred times slower: kernels take a time that a person would notice.
+ * Only the first of each rank do, which make up its first action and more, so that a test has an end.
  */
 public final class SlowEngineProvider extends TestEngineProvider {
     static final String KIND = "slow";

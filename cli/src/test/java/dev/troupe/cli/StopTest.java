@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once a checkpoint, twice at
- * once; one exit code everywhere, the command that goes on, and nothing left.
+ * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once a checkpoint,
+ * twice at once; one exit code everywhere, the command that goes on, and nothing left.
  */
 @Tag("runtime")
 class StopTest {

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bytes in {@code metrics.jsonl} against the formulas (Korthikanti et al. 2022, section 4.2; Rajbhandari et al. 2020). */
+/**
+ * The bytes in {@code metrics.jsonl} against the formulas (Korthikanti et al. 2022, section 4.2; Rajbhandari et al.
+ * 2020).
+ */
 @Tag("real")
 @Timeout(60)
 class TrafficTest {

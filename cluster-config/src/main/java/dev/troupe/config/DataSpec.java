@@ -35,7 +35,10 @@ public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Orde
         Objects.requireNonNull(order, "order");
     }
 
-    /** Returns whether names end as those of token files do, so that no tokenizer is at work; a folder's name says nothing. */
+    /**
+     * Returns whether names end as those of token files do, so that no tokenizer is at work; a folder's name says
+     * nothing.
+     */
     public boolean namesTokenFiles() {
         return paths.stream().anyMatch(path -> path.toString().endsWith(TOKEN_FILE_SUFFIX));
     }

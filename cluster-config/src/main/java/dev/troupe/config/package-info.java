@@ -3,8 +3,9 @@
  * {@link dev.troupe.config.RunSpec}.
  *
  * <p>Every wrong value is reported at once, as {@link dev.troupe.config.Problem}s of one
- * {@link dev.troupe.config.ConfigException}. This package imports the JDK and Typesafe config only; the names of
- * schedules, engines and layouts are plain text here and are understood by the modules that own them. Environment
- * variables and system properties are never read.
+ * {@link dev.troupe.config.ConfigException}. Environment variables and system properties are never read.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}
+ * and {@code com.typesafe.config}.
  */
 package dev.troupe.config;

@@ -11,7 +11,7 @@ import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -24,16 +24,16 @@ import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * The checkpoints of a run, on its coordinator's side: what is written beside training, around {@link BackgroundCheckpoint}, and
- * the files of what the ranks write between two steps. What a run must not do while one is under way waits here: the
- * update at whose commit the next is due, the checkpoint at the end, the end of a run that failed. To the
- * {@link CoordinatorMachine} that is no more than a message or a disk that is slow.
+ * The checkpoints of a run, on its coordinator's side: what is written beside training, around
+ * {@link BackgroundCheckpoint}, and the files of what the ranks write between two steps. What a run must not do while
+ * one is under way waits here: the update at whose commit the next is due, the checkpoint at the end, the end of a run
+ * that failed. To the {@link CoordinatorMachine} that is no more than a message or a disk that is slow.
  *
  * <p>Belongs to the coordinator.
  */
 final class Checkpoints {
     private final CoordinatorSetup setup;
-    private final RunOrder order;
+    private final RunSettings settings;
     private final Map<String, ActorRef<NodeActor.Command>> nodes;
     private final IntSupplier epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
@@ -45,7 +45,7 @@ final class Checkpoints {
     private int looksWaited;
 
     /**
-     * @param order
+     * @param settings
      *            with the last checkpoint that stands
      * @param nodes
      *            by their names, as they come and go
@@ -54,20 +54,20 @@ final class Checkpoints {
      * @param coordinator
      *            hears what comes of files
      */
-    Checkpoints(CoordinatorSetup setup, RunOrder order, Map<String, ActorRef<NodeActor.Command>> nodes,
+    Checkpoints(CoordinatorSetup setup, RunSettings settings, Map<String, ActorRef<NodeActor.Command>> nodes,
             IntSupplier epoch, ActorRef<TrainingCoordinator.Command> coordinator) {
         this.setup = setup;
-        this.order = order;
+        this.settings = settings;
         this.nodes = nodes;
         this.epoch = epoch;
         this.coordinator = coordinator;
         this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
-        this.beside = order.keepsSnapshots() ? Optional.of(new BackgroundCheckpoint(order)) : Optional.empty();
+        this.beside = settings.keepsSnapshots() ? Optional.of(new BackgroundCheckpoint(settings)) : Optional.empty();
     }
 
     /** What of the order is for the ranks: where they keep snapshots, only the checkpoint at the end. */
-    static RunOrder ofRanks(RunOrder order) {
-        return order.keepsSnapshots() ? order.withLastCheckpointOnly() : order;
+    static RunSettings ofRanks(RunSettings settings) {
+        return settings.keepsSnapshots() ? settings.withLastCheckpointOnly() : settings;
     }
 
     private boolean isUnderWay() {
@@ -183,7 +183,10 @@ final class Checkpoints {
         return isUnderWay() ? Optional.empty() : Optional.ofNullable(heldEvents.poll());
     }
 
-    /** What the run is to hear where the last checkpoint is too old; nothing where checkpoints are written beside training. */
+    /**
+     * What the run is to hear where the last checkpoint is too old; nothing where checkpoints are written beside
+     * training.
+     */
     Optional<CoordinatorEvent> dueByTime() {
         if (!timer.takeDue(setup.clock().getAsLong())) {
             return Optional.empty();
@@ -193,7 +196,8 @@ final class Checkpoints {
     }
 
     /**
-     * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is written too.
+     * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is
+     * written too.
      *
      * @param lookEvery
      *            the time between two looks: by these it counts, so that time in which nobody looks does not
@@ -212,7 +216,7 @@ final class Checkpoints {
 
     /** Why there is no room for one that the ranks are to write; empty where there is, or it is begun and has it. */
     Optional<CoordinatorEvent> refusal(CoordinatorCommand.WriteCheckpoint write) {
-        if (write.ranks().size() == order.rankCount()) {
+        if (write.ranks().size() == settings.rankCount()) {
             try {
                 setup.checkpoints().requireRoom();
             } catch (CheckpointException full) {

@@ -7,7 +7,10 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.Arrays;
 
-/** The shortest time of each kind of a stage's actions in a training pass. One thread at a time; allocates nothing for an action. */
+/**
+ * The shortest time of each kind of a stage's actions in a training pass. One thread at a time; allocates nothing for
+ * an action.
+ */
 final class ComputeTimes {
     private final int stage;
     private final long[] nanos = new long[Kind.values().length];
@@ -16,8 +19,8 @@ final class ComputeTimes {
         this.stage = stage;
     }
 
-    void add(TaskOrder order, long taken) {
-        if (order.pass().kind() == Pass.Kind.TRAINING && order.task() instanceof StageTask.Compute(Action action)) {
+    void add(TaskRequest request, long taken) {
+        if (request.pass().kind() == Pass.Kind.TRAINING && request.task() instanceof StageTask.Compute(Action action)) {
             int kind = action.kind().ordinal();
             nanos[kind] = nanos[kind] == 0 ? taken : Math.min(nanos[kind], taken);
         }

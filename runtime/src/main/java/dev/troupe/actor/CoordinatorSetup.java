@@ -2,8 +2,8 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.machine.Cast;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.Roster;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StragglerWatch;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
@@ -19,11 +19,11 @@ import java.util.function.Supplier;
 /**
  * What a {@link TrainingCoordinator} works with.
  *
- * @param order
+ * @param settings
  *            what the run is to do
  * @param plan
  *            how it is done
- * @param cast
+ * @param roster
  *            the nodes of the run
  * @param present
  *            tells the nodes that there are, whether they have joined or not
@@ -49,16 +49,17 @@ import java.util.function.Supplier;
  * @param outcome
  *            completed when the run is over
  */
-public record CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present,
+public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
         Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
         Duration hangTimeout,
         Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     /** As above, for a run of which nobody can say how long a stage should compute. */
-    public CoordinatorSetup(RunOrder order, TrainingPlan plan, Cast cast, Supplier<Set<String>> present, Path directory,
+    public CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
+            Path directory,
             Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout, LongSupplier clock,
             RunListener listener, CompletableFuture<RunOutcome> outcome) {
-        this(order, plan, cast, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
+        this(settings, plan, roster, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
                 (_, _) -> 0,
                 listener, outcome);
     }

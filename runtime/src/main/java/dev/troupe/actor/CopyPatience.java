@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** How long an update waits for copies of snapshots: a node that is too slow with them holds the run up no longer. One thread. */
+/**
+ * How long an update waits for copies of snapshots: a node that is too slow with them holds the run up no longer. One
+ * thread.
+ */
 final class CopyPatience {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 

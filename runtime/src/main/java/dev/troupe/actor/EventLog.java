@@ -5,8 +5,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to a run, one line an event: the epoch, the steps that were committed by then (of a rank: the step that it is in) and
- * the rank, where it is of one; the process adds time and node. Written where the logger
+ * What happens to a run, one line an event: the epoch, the steps that were committed by then (of a rank: the step that
+ * it is in) and the rank, where it is of one; the process adds time and node. Written where the logger
  * {@code dev.troupe.events} is on, as it is in the nodes of a cluster.
  */
 public final class EventLog {

@@ -46,7 +46,7 @@ final class MicrobatchReader implements AutoCloseable {
                 case TRAINING ->
                     node.batches().fillMicrobatch(pass.step(), node.plan().microbatchInStep(rank, microbatch),
                             node.plan().stageSettings().microbatchSize(), tokens, targets);
-                case HELD_OUT -> node.heldOut().orElseThrow().fill(microbatch, tokens, targets);
+                case VALIDATION -> node.validation().orElseThrow().fill(microbatch, tokens, targets);
             }
         }
         tensorGroup.ifPresent(this::spread);

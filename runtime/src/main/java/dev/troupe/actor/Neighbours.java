@@ -19,7 +19,10 @@ public interface Neighbours {
     /** The index of a node in that map; -1 for a name that none has. */
     int indexOf(String name);
 
-    /** The {@linkplain dev.troupe.snapshot.SnapshotCopies#door number} of where this process takes copies in; 0 where it takes none. */
+    /**
+     * The {@linkplain dev.troupe.snapshot.SnapshotCopies#door number} of where this process takes copies in; 0 where it
+     * takes none.
+     */
     int door();
 
     /** Those of a node that is alone. */

@@ -5,7 +5,7 @@ import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.Testimony;
+import dev.troupe.machine.NodeReport;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.transport.NodeMap;
@@ -92,7 +92,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     record Committed(Commit commit) implements Command {
     }
 
-    /** Write the parts of these ranks from what they kept; {@link TrainingCoordinator.CheckpointHappened} answers for each. */
+    /**
+     * Write the parts of these ranks from what they kept; {@link TrainingCoordinator.CheckpointHappened} answers for
+     * each.
+     */
     record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements Command {
         WriteParts {
             ranks = List.copyOf(ranks);
@@ -107,7 +110,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     record Refused(String why) implements Command {
     }
 
-    /** The run has not begun: run each kind of kernel that your ranks will need once, and go on waiting to be told what to host. */
+    /**
+     * The run has not begun: run each kind of kernel that your ranks will need once, and go on waiting to be told what
+     * to host.
+     */
     record RunKernels() implements Command {
     }
 
@@ -139,7 +145,10 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /** The timer that runs until the node is told what to host. */
     private static final String WAITING = "waiting";
 
-    /** The timer that runs as long, and while the node waits for another coordinator, and how often it says that it is there. */
+    /**
+     * The timer that runs as long, and while the node waits for another coordinator, and how often it says that it is
+     * there.
+     */
     private static final String JOINING = "joining";
     private static final Duration SAY_AGAIN = Duration.ofMillis(500);
     private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
@@ -194,14 +203,14 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /**
-     * Says that it is here, with what it knows of the run once it was part of it: again until it is told what to host, since a
-     * coordinator that heard it may be gone, and what it answered may be lost.
+     * Says that it is here, with what it knows of the run once it was part of it: again until it is told what to host,
+     * since a coordinator that heard it may be gone, and what it answered may be lost.
      */
     private Behavior<Command> onJoin() {
-        Optional<Testimony> testimony = Optional.ofNullable(node)
-                .map(known -> view.testimony(known.plan(), known.snapshots().orElseThrow()));
-        coordinator.tell(new TrainingCoordinator.NodeJoined(getContext().getSelf(), setup.name(), setup.traits(),
-                setup.neighbours().door(), testimony, runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
+        Optional<NodeReport> report = Optional.ofNullable(node)
+                .map(known -> view.report(known.plan(), known.snapshots().orElseThrow()));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(getContext().getSelf(), setup.name(), setup.keys(),
+                setup.neighbours().door(), report, runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
         return this;
     }
 
@@ -235,7 +244,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
         node.copies().tell((rank, stage, stepsDone) -> self.tell(new CopyCame(rank, stage, stepsDone)));
         view.begin(host);
         view.position().reach(node.firstStep());
-        if (node.rehearses() && view.ranksHere().isEmpty()) {
+        if (node.warmsUp() && view.ranksHere().isEmpty()) {
             warmUp = Optional.of(WarmUp.start(node, event -> EventLog.ofNode(view.position(), event)));
         }
         start(view.ranksHere(), node.firstStep());
@@ -243,8 +252,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /**
-     * What a retired incarnation hands over from now on goes nowhere; then the transport lets go of what it has of it; only then
-     * does the next one say that it is there. A node whose ranks live elsewhere now is gone.
+     * What a retired incarnation hands over from now on goes nowhere; then the transport lets go of what it has of it;
+     * only then does the next one say that it is there. A node whose ranks live elsewhere now is gone.
      */
     private Behavior<Command> onEnterEpoch(EnterEpoch enter) {
         if (node == null || enter.epoch() <= view.epoch()) {
@@ -360,8 +369,8 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /**
-     * A coordinator of this JVM ends without a word where all its actors do: whoever started them knows why. Where its node is
-     * lost, the run goes on under another, which needs to know how far it has come.
+     * A coordinator of this JVM ends without a word where all its actors do: whoever started them knows why. Where its
+     * node is lost, the run goes on under another, which needs to know how far it has come.
      */
     private Behavior<Command> onCoordinatorLost(CoordinatorLost lost) {
         if (lost.wasHere()) {

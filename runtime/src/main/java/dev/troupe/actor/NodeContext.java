@@ -38,8 +38,8 @@ import java.util.function.Supplier;
  *            sends what is kept to other nodes
  * @param batches
  *            what is trained on
- * @param heldOut
- *            what the held-out loss is measured on, if anything
+ * @param validation
+ *            what the validation loss is measured on, if anything
  * @param checkpoints
  *            where checkpoints go
  * @param gradientDump
@@ -48,19 +48,19 @@ import java.util.function.Supplier;
  *            keeps what is computed when
  * @param faults
  *            what is to go wrong on purpose
- * @param rehearses
- *            whether a node without ranks rehearses what it may take over
+ * @param warmsUp
+ *            whether a node without ranks warms up what it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
         WeightSource weights,
         boolean resumes, long firstStep, Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
-        Optional<ValidationBatches> heldOut, CheckpointStore checkpoints,
+        Optional<ValidationBatches> validation, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, ActionTrace trace, FaultInjector faults,
-        boolean rehearses) {
-    /** The same for ranks that rehearse: nothing in it leads to another rank or to what the run has and writes. */
-    NodeContext forRehearsal(Transport alone, RankGroups aloneIn, Snapshots kept) {
+        boolean warmsUp) {
+    /** The same for ranks that warm up: nothing in it leads to another rank or to what the run has and writes. */
+    NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, alone, aloneIn, engines, RankResources.NOTHING, false, 0, Optional.of(kept),
-                new CopyRoutes(), batches, heldOut, checkpoints, Optional.empty(), ActionTrace.ofNone(),
+                new CopyRoutes(), batches, validation, checkpoints, Optional.empty(), ActionTrace.ofNone(),
                 FaultInjector.NONE, false);
     }
 }

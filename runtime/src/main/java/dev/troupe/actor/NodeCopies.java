@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Copies of snapshots as a node sees them: those it sends of what its own ranks keep, and those it has of others, of which it tells
- * the coordinator. Belongs to the node's actor.
+ * Copies of snapshots as a node sees them: those it sends of what its own ranks keep, and those it has of others, of
+ * which it tells the coordinator. Belongs to the node's actor.
  */
 final class NodeCopies {
     private final String name;

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  *
  * @param name
  *            its name in the run
- * @param traits
+ * @param keys
  *            what must be the same on all nodes of a run, in words: version, plan, configuration
  * @param patience
  *            how long it waits to be told what to host
@@ -32,7 +32,7 @@ import java.util.function.Supplier;
  * @param ended
  *            hears how the run ended
  */
-public record NodeSetup(String name, Map<String, String> traits, Duration patience, Neighbours neighbours,
+public record NodeSetup(String name, Map<String, String> keys, Duration patience, Neighbours neighbours,
         Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
         Transport transport, Runnable release,
         Consumer<RunOutcome> ended) {

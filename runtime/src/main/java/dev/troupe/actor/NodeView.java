@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.Commit;
-import dev.troupe.machine.Testimony;
+import dev.troupe.machine.NodeReport;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
 import java.util.List;
@@ -91,7 +91,8 @@ final class NodeView {
     }
 
     /**
-     * Ranks whose snapshots are of no use here but for those of the last two commits: they live elsewhere, and others keep copies.
+     * Ranks whose snapshots are of no use here but for those of the last two commits: they live elsewhere, and others
+     * keep copies.
      */
     List<Integer> unwanted() {
         return buddies.stream().flatMap(keep -> IntStream.range(0, hosts.size())
@@ -105,7 +106,7 @@ final class NodeView {
     }
 
     /** For a coordinator that takes over. */
-    Testimony testimony(TrainingPlan plan, Snapshots kept) {
+    NodeReport report(TrainingPlan plan, Snapshots kept) {
         Map<Integer, List<Long>> versions = new TreeMap<>();
         for (int rank = 0; rank < hosts.size(); rank++) {
             int of = rank;
@@ -113,7 +114,7 @@ final class NodeView {
             versions.put(rank, kept.versions(rank, plan.stagesOf(rank).getFirst()).stream()
                     .filter(steps -> hasAll(plan, kept, of, steps)).toList());
         }
-        return new Testimony(epoch, hosts, since, List.copyOf(commits.values()), versions);
+        return new NodeReport(epoch, hosts, since, List.copyOf(commits.values()), versions);
     }
 
     /** Whether all that a rank kept after so many steps is here. */

@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.rehearsal.KernelWarmUp;
+import dev.troupe.warmup.KernelWarmUp;
 import dev.troupe.run.PreparedRun;
 import java.time.Duration;
 import java.util.List;
@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. What one cannot run
- * is a refusal: nothing of the run is there yet.
+ * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. What one
+ * cannot run is a refusal: nothing of the run is there yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */

@@ -2,8 +2,8 @@ package dev.troupe.actor;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.machine.Parcel;
-import dev.troupe.machine.Parcels;
+import dev.troupe.machine.MessageKey;
+import dev.troupe.machine.MessageKeys;
 import dev.troupe.machine.SendLog;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
@@ -56,18 +56,18 @@ final class Outbox {
     }
 
     /** Sends a tensor of the pass under way. */
-    synchronized void send(Parcel parcel, Tensor tensor) {
+    synchronized void send(MessageKey key, Tensor tensor) {
         if (isRetired) {
             return;
         }
         bytesSent += tensor.byteCount();
-        if (!keeps || log.add(parcel, tensor)) {
-            handOver(parcel, tensor);
+        if (!keeps || log.add(key, tensor)) {
+            handOver(key, tensor);
         }
     }
 
-    private void handOver(Parcel parcel, Tensor tensor) {
-        transport.send(new MessageId(epoch, pass, parcel.edge(), parcel.microbatch()), engine, tensor);
+    private void handOver(MessageKey key, Tensor tensor) {
+        transport.send(new MessageId(epoch, pass, key.edge(), key.microbatch()), engine, tensor);
     }
 
     /** The transport has read a tensor to its end. */
@@ -87,7 +87,7 @@ final class Outbox {
     /** A pass begins: everything of the one before is received and committed. */
     synchronized void begin(long number) {
         pass = number;
-        log.clear().forEach((parcel, tensor) -> release.accept(parcel.edge(), tensor));
+        log.clear().forEach((key, tensor) -> release.accept(key.edge(), tensor));
     }
 
     /** Whether a message is of the pass under way. */
@@ -113,9 +113,9 @@ final class Outbox {
      * @param received
      *            what the receivers have of it; all else goes again
      */
-    synchronized void resume(int resumed, long ofPass, Parcels received) {
+    synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
-            Map<Parcel, Tensor> missing = log.open(received);
+            Map<MessageKey, Tensor> missing = log.open(received);
             if (ofPass == pass) {
                 missing.forEach(this::handOver);
             }

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Writes the parts of a node's ranks beside training, from what they kept: a checkpoint has a thread of its own, so that neither
- * a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
+ * Writes the parts of a node's ranks beside training, from what they kept: a checkpoint has a thread of its own, so
+ * that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
  */
 final class PartWriter {
     /** A rank whose part is to be written, with what it kept of each stage. */

@@ -8,7 +8,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.Parcel;
+import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
@@ -149,7 +149,7 @@ final class RankResources {
     }
 
     RankMachine machine() {
-        return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.HELD_OUT, rank), stages(),
+        return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank), stages(),
                 stages().stream().filter(plan::exchangesTiedGradient).toList());
     }
 
@@ -275,15 +275,15 @@ final class RankResources {
 
     /** Hands the tensor of a send to the transport. */
     void send(Action send) {
-        outbox.send(new Parcel(plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
+        outbox.send(new MessageKey(plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
     }
 
     /** The messages that these receives, and the exchanges of these stages, have fulfilled. */
-    List<Parcel> parcels(List<Action> received, List<Integer> tied) {
-        List<Parcel> parcels = new ArrayList<>();
-        received.forEach(receive -> parcels.add(new Parcel(plan.edgeOf(rank, receive), receive.microbatch())));
-        tied.forEach(stage -> parcels.add(new Parcel(plan.tiedEdge(rank, plan.otherTiedStage(stage), stage), 0)));
-        return parcels;
+    List<MessageKey> keys(List<Action> received, List<Integer> tied) {
+        List<MessageKey> keys = new ArrayList<>();
+        received.forEach(receive -> keys.add(new MessageKey(plan.edgeOf(rank, receive), receive.microbatch())));
+        tied.forEach(stage -> keys.add(new MessageKey(plan.tiedEdge(rank, plan.otherTiedStage(stage), stage), 0)));
+        return keys;
     }
 
     /** What this rank has sent since this was last asked. One caller. */

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * A thread of a rank, such as the one on which its stages compute, one at a time as the row says: what is ordered while
- * another action is computed begins without a thread being woken. What is ordered behind work that failed is not done, since the
- * rank is not in the state that it was ordered for. Thread rule: any thread may hand it work.
+ * another action is computed begins without a thread being woken. What is ordered behind work that failed is not done,
+ * since the rank is not in the state that it was ordered for. Thread rule: any thread may hand it work.
  */
 final class RankThread {
     private final ExecutorService executor;

@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.machine.Strike;
-import dev.troupe.run.Refusals;
+import dev.troupe.run.UserErrors;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -13,8 +13,8 @@ final class Reason {
     }
 
     /**
-     * The error at the root of a failure, as one that may strike again. Empty where another attempt is a new one: of a fault on
-     * purpose, which the list of faults repeats, and of what follows where another rank failed.
+     * The error at the root of a failure, as one that may strike again. Empty where another attempt is a new one: of a
+     * fault on purpose, which the list of faults repeats, and of what follows where another rank failed.
      *
      * @param where
      *            the action, with its stage, microbatch and step, or the part of the step's tail
@@ -31,8 +31,8 @@ final class Reason {
 
     /** A sentence that was written for the user as it is; anything else with its kind and what caused it. */
     static String of(Throwable failure) {
-        if (failure instanceof RuntimeException refused && Refusals.sentenceOf(refused).isPresent()) {
-            return Refusals.sentenceOf(refused).get();
+        if (failure instanceof RuntimeException refused && UserErrors.sentenceOf(refused).isPresent()) {
+            return UserErrors.sentenceOf(refused).get();
         }
         String words = words(failure);
         Throwable cause = failure.getCause();

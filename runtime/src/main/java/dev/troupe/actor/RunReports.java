@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * Tells the listener of a run what has come of it: once, also where the run went back and does a step again, which has the same
- * result. Belongs to the coordinator.
+ * Tells the listener of a run what has come of it: once, also where the run went back and does a step again, which has
+ * the same result. Belongs to the coordinator.
  */
 final class RunReports {
     private final RunListener listener;
@@ -34,13 +34,13 @@ final class RunReports {
     private boolean started;
     private long stepStartNanos;
     private long lastStep = -1;
-    private long lastHeldOut = -1;
+    private long lastValidation = -1;
 
     RunReports(CoordinatorSetup setup) {
         this.listener = setup.listener();
         this.clock = setup.clock();
         this.stragglers = new StragglerWatch(setup.expectation());
-        this.pace = new PaceWatch(setup.cast().hosts(), listener.earlierStepSeconds());
+        this.pace = new PaceWatch(setup.roster().hosts(), listener.earlierStepSeconds());
     }
 
     /** The run begins, after its kernels have run once; why it cannot where its directory cannot be opened. */
@@ -100,9 +100,9 @@ final class RunReports {
         listener.onNotice(notice);
     }
 
-    void heldOut(long stepsDone, double loss) {
-        if (stepsDone > lastHeldOut) {
-            lastHeldOut = stepsDone;
+    void validation(long stepsDone, double loss) {
+        if (stepsDone > lastValidation) {
+            lastValidation = stepsDone;
             listener.onValidated(stepsDone, loss);
         }
     }

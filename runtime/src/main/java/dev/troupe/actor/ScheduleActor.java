@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.machine.Parcels;
+import dev.troupe.machine.MessageKeys;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
@@ -79,8 +79,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record EpochBegun(int epoch) implements Command {
     }
 
-    /** All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this rank. */
-    record Resume(int epoch, long pass, Parcels received) implements Command {
+    /**
+     * All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this
+     * rank.
+     */
+    record Resume(int epoch, long pass, MessageKeys received) implements Command {
     }
 
     /** The transport says that a message may never come. */
@@ -205,12 +208,12 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private void carryOut(RankCommand command) {
         switch (command) {
             case RankCommand.Run(StageTask task, var sends) ->
-                run(new TaskOrder(task, sends, pass, Optional.ofNullable(update)));
+                run(new TaskRequest(task, sends, pass, Optional.ofNullable(update)));
             case RankCommand.Send(var send) -> rank.send(send);
             case RankCommand.Discard(var receive) -> rank.discard(receive);
-            case RankCommand.ReportStanding(int stood, long number, var received, var tied) ->
-                tellCoordinator(new CoordinatorEvent.Standing(rank.incarnation(), stood, number,
-                        rank.parcels(received, tied)));
+            case RankCommand.ReportEpochReady(int stood, long number, var received, var tied) ->
+                tellCoordinator(new CoordinatorEvent.EpochReady(rank.incarnation(), stood, number,
+                        rank.keys(received, tied)));
             case RankCommand.ReportPassDone(Pass done) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     coordinator
@@ -225,13 +228,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
     }
 
-    private void run(TaskOrder order) {
-        StageTask task = order.task();
+    private void run(TaskRequest request) {
+        StageTask task = request.task();
         ActorRef<Command> self = getContext().getSelf();
-        rank.thread().run(() -> rank.worker(task.stage()).run(order))
+        rank.thread().run(() -> rank.worker(task.stage()).run(request))
                 .whenComplete((result, failure) -> self.tell(failure == null
                         ? new TaskEnded(task, result)
-                        : new StageFailed(task.stage(), "in " + task + " in step " + order.pass().step(), failure)));
+                        : new StageFailed(task.stage(), "in " + task + " in step " + request.pass().step(), failure)));
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
@@ -258,7 +261,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
                 isAtIt && !waitsForGroup,
                 situation() + (waitsForGroup ? ", where it waits for the other ranks of a group" : ""),
-                machine.spot(), stack)));
+                machine.position(), stack)));
         return this;
     }
 

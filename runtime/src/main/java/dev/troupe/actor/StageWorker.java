@@ -6,7 +6,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.machine.Parcel;
+import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.StageTask;
 import dev.troupe.machine.StageTime;
@@ -57,25 +57,25 @@ final class StageWorker implements AutoCloseable {
     }
 
     /** Does a task and hands its sends to the transport. */
-    TaskResult run(TaskOrder order) {
+    TaskResult run(TaskRequest request) {
         long waited = rank.waitedNanos();
         long start = System.nanoTime();
-        TaskResult result = points.around(order, () -> work(order));
-        times.add(order, System.nanoTime() - start - (rank.waitedNanos() - waited));
-        order.sends().forEach(send -> {
-            points.at(FaultPoint.SEND, order.pass(), send);
+        TaskResult result = points.around(request, () -> work(request));
+        times.add(request, System.nanoTime() - start - (rank.waitedNanos() - waited));
+        request.sends().forEach(send -> {
+            points.at(FaultPoint.SEND, request.pass(), send);
             rank.send(send);
         });
         return result;
     }
 
-    private TaskResult work(TaskOrder order) {
-        return switch (order.task()) {
-            case StageTask.Compute(Action action) -> traced(action, order.pass());
+    private TaskResult work(TaskRequest request) {
+        return switch (request.task()) {
+            case StageTask.Compute(Action action) -> traced(action, request.pass());
             case StageTask.ExchangeTiedGradient _ -> exchangeTiedGradient();
             case StageTask.AddTiedGradient _ -> addTiedGradient();
-            case StageTask.MeasureGradients _ -> measureGradients(order.pass());
-            case StageTask.Update _ -> update(order.update().orElseThrow());
+            case StageTask.MeasureGradients _ -> measureGradients(request.pass());
+            case StageTask.Update _ -> update(request.update().orElseThrow());
         };
     }
 
@@ -142,7 +142,7 @@ final class StageWorker implements AutoCloseable {
                 stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
                 yield stage.forward(microbatch, input, data.tokens(), data.targets());
             }
-            case HELD_OUT -> stage.forwardOnly(microbatch, input, data.tokens(), data.targets());
+            case VALIDATION -> stage.forwardOnly(microbatch, input, data.tokens(), data.targets());
         };
         engine.workEnds();
         if (stage.hasHead()) {
@@ -152,14 +152,14 @@ final class StageWorker implements AutoCloseable {
         return TaskResult.NOTHING;
     }
 
-    /** Told by one rank of a group, and of held-out data, which every pipeline sees whole, by those of one pipeline. */
+    /** Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one pipeline. */
     private List<MicrobatchLoss> losses(Pass pass, int microbatch) {
         double loss = stage.loss(microbatch);
         return switch (pass.kind()) {
             case TRAINING -> at.tensor() == 0
                     ? List.of(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), microbatch), loss))
                     : List.of();
-            case HELD_OUT -> isFirstOfItsKind() ? List.of(new MicrobatchLoss(microbatch, loss)) : List.of();
+            case VALIDATION -> isFirstOfItsKind() ? List.of(new MicrobatchLoss(microbatch, loss)) : List.of();
         };
     }
 
@@ -213,7 +213,7 @@ final class StageWorker implements AutoCloseable {
         rank.outbox().grant(plan.tiedEdge(rank.rank(), other, stage.index()), stage.takeTiedGradient());
         Tensor copy = stage.takeTiedGradient();
         engine.copy(stage.tiedGradient(), copy);
-        rank.outbox().send(new Parcel(plan.tiedEdge(rank.rank(), stage.index(), other), 0), copy);
+        rank.outbox().send(new MessageKey(plan.tiedEdge(rank.rank(), stage.index(), other), 0), copy);
         return TaskResult.NOTHING;
     }
 
@@ -232,7 +232,7 @@ final class StageWorker implements AutoCloseable {
         if (stage.tiedEnd() == TiedEnd.BOTH) {
             stage.reduceTied();
         }
-        stage.reduceNorms();
+        stage.reduceReplicatedGradients();
         stage.addUpGradients();
         node.gradientDump().filter(dump -> dump.wants(pass.step()))
                 .ifPresent(dump -> dump.add(rank.rank(), stage.index(), files(stage.gradients())));

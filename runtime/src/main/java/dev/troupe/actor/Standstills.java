@@ -20,7 +20,7 @@ final class Standstills {
 
     /** The run begins, or an epoch of it does; a kernel of it takes as long as this. */
     void begin(long longestKernelNanos) {
-        watch = Optional.of(new StallWatch(setup.order().rankCount(), setup.timeout().toNanos(),
+        watch = Optional.of(new StallWatch(setup.settings().rankCount(), setup.timeout().toNanos(),
                 setup.hangTimeout().toNanos(), longestKernelNanos, setup.clock().getAsLong()));
     }
 

@@ -13,14 +13,15 @@ record StepPoints(FaultInjector faults, int rank) {
     private static final int NO_MICROBATCH = -1;
 
     /** Does a task, with what is due at its point. */
-    TaskResult around(TaskOrder order, Supplier<TaskResult> work) {
-        if (faults.isIdle() || order.pass().kind() == Pass.Kind.HELD_OUT) {
+    TaskResult around(TaskRequest request, Supplier<TaskResult> work) {
+        if (faults.isIdle() || request.pass().kind() == Pass.Kind.VALIDATION) {
             return work.get();
         }
-        int microbatch = order.task() instanceof StageTask.Compute(Action action)
+        int microbatch = request.task() instanceof StageTask.Compute(Action action)
                 ? action.microbatch()
                 : NO_MICROBATCH;
-        return faults.around(point(order.task()), rank, order.task().stage(), order.pass().step(), microbatch, work);
+        return faults.around(point(request.task()), rank, request.task().stage(), request.pass().step(), microbatch,
+                work);
     }
 
     /** A stage is about to hand over or take a message. */

@@ -5,17 +5,17 @@ import dev.troupe.machine.Commit;
 import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
-import dev.troupe.machine.Gathering;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.RecoveryQuorum;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.Muster;
+import dev.troupe.machine.JoinBarrier;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StageTime;
 import dev.troupe.machine.StepResult;
-import dev.troupe.machine.Succession;
-import dev.troupe.machine.Testimony;
+import dev.troupe.machine.CoordinatorFailover;
+import dev.troupe.machine.NodeReport;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.run.RunOutcome;
 import java.time.Duration;
@@ -43,17 +43,17 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /**
-     * A node wants to take part; its traits must be those of the coordinator's node.
+     * A node wants to take part; its keys must be those of the coordinator's node.
      *
      * @param door
      *            the number of where its process takes copies in; 0 where it takes none
-     * @param testimony
+     * @param report
      *            what it knows of the run where the coordinator before was lost; it says so until it is heard
      * @param warmUp
      *            how far it is with running its kernels once
      */
-    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> traits, int door,
-            Optional<Testimony> testimony, WarmUpReport warmUp) implements Command {
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door,
+            Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
     }
 
     /** A rank lives. */
@@ -84,7 +84,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop(boolean atOnce) implements Command {
     }
 
-    /** Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a moment. */
+    /**
+     * Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a
+     * moment.
+     */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -96,15 +99,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private static final int TICKS_PER_TIMEOUT = 20;
     private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
-    private static final Duration TESTIMONY_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(10);
 
     private final CoordinatorSetup setup;
     private final TimerScheduler<Command> timers;
-    private final Muster muster;
-    private final Gathering gathering = new Gathering(TESTIMONY_PATIENCE.toNanos());
+    private final JoinBarrier joinBarrier;
+    private final RecoveryQuorum quorum = new RecoveryQuorum(REPORT_TIMEOUT.toNanos());
     private final RunReports reports;
     // Of the run from its beginning, until it shows that it is under way.
-    private Hosting hosting;
+    private ReplicaTable replicas;
     private CoordinatorMachine machine;
     private Checkpoints checkpoints;
     private final Standstills standstills;
@@ -117,17 +120,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         super(context);
         this.setup = setup;
         this.timers = timers;
-        this.hosting = new Hosting(setup.cast().hosts(), setup.cast().buddies(), setup.order().firstStep());
-        this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.order()), hosting);
-        this.checkpoints = newCheckpoints(setup.order());
+        this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
+                setup.settings().firstStep());
+        this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.settings()), replicas);
+        this.checkpoints = newCheckpoints(setup.settings());
         this.reports = new RunReports(setup);
         this.standstills = new Standstills(setup);
-        this.muster = new Muster(setup.cast(), setup.clock().getAsLong());
+        this.joinBarrier = new JoinBarrier(setup.roster(), setup.clock().getAsLong());
         startNextTick();
     }
 
-    private Checkpoints newCheckpoints(RunOrder order) {
-        return new Checkpoints(setup, order, nodes, () -> machine.epoch(), getContext().getSelf());
+    private Checkpoints newCheckpoints(RunSettings settings) {
+        return new Checkpoints(setup, settings, nodes, () -> machine.epoch(), getContext().getSelf());
     }
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
@@ -161,47 +165,47 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return this; // it says it again once it is up
         }
         if (joined.node().equals(nodes.get(joined.name()))) {
-            muster.warmUp(joined.name(), joined.warmUp());
+            joinBarrier.warmUp(joined.name(), joined.warmUp());
             if (standstills.hasBegun()) {
                 tellToHost(joined.name()); // what it was told may be lost
             }
-            return standstills.hasBegun() || gathering.isUnderWay() ? this : beginIfReady(joined.node());
+            return standstills.hasBegun() || quorum.isUnderWay() ? this : beginIfReady(joined.node());
         }
-        Optional<String> refusal = muster.join(joined.name(), joined.traits());
+        Optional<String> refusal = joinBarrier.join(joined.name(), joined.keys());
         if (refusal.isPresent()) {
             EventLog.ofRun(machine.epoch(), machine.stepsDone(), refusal.get());
             joined.node().tell(new NodeActor.Refused(refusal.get()));
             return this;
         }
-        muster.warmUp(joined.name(), joined.warmUp());
+        joinBarrier.warmUp(joined.name(), joined.warmUp());
         nodes.put(joined.name(), joined.node());
         doors.put(joined.name(), joined.door());
         reports.nodeJoined(machine.stepsDone(), joined.name());
         getContext().watchWith(joined.node(), new NodeEnded(joined.name(), joined.node(), isLocal));
         long now = setup.clock().getAsLong();
         if (!standstills.hasBegun()) {
-            joined.testimony().ifPresent(told -> gathering.hear(joined.name(), told, now));
+            joined.report().ifPresent(told -> quorum.hear(joined.name(), told, now));
         }
         if (standstills.hasBegun()) {
             return host(List.of(joined.name())); // a standby, later than the others
-        } else if (gathering.isUnderWay()) {
+        } else if (quorum.isUnderWay()) {
             return succeedIfEnough(now);
-        } else if (!muster.isComplete()) {
-            setup.listener().onWaiting(muster.missing());
+        } else if (!joinBarrier.isComplete()) {
+            setup.listener().onWaiting(joinBarrier.missing());
         }
         return beginIfReady(joined.node());
     }
 
     /** Once all nodes are there and have run their kernels once; only then is anything written. */
     private Behavior<Command> beginIfReady(ActorRef<NodeActor.Command> joined) {
-        if (!muster.isReady()) {
+        if (!joinBarrier.isReady()) {
             joined.tell(new NodeActor.RunKernels());
             return this;
         }
-        Optional<String> refusal = muster.refusal().or(() -> reports.begin(muster.warmUpSeconds()));
+        Optional<String> refusal = joinBarrier.refusal().or(() -> reports.begin(joinBarrier.warmUpSeconds()));
         if (refusal.isEmpty()) {
-            standstills.begin(muster.longestKernelNanos());
-            return host(muster.joined());
+            standstills.begin(joinBarrier.longestKernelNanos());
+            return host(joinBarrier.joined());
         }
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + refusal.get());
         NodeActor.Refused told = new NodeActor.Refused(refusal.get());
@@ -222,36 +226,36 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private void tellToHost(String name) {
-        nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), hosting.hosts(), hosting.since(),
+        nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
                 setup.directory().toString(), getContext().getSelf()));
     }
 
     /** The coordinator of the run was lost, and its nodes have said how far it has come: it goes on from there. */
     private Behavior<Command> succeedIfEnough(long now) {
-        if (!gathering.isEnough(setup.present().get(), nodes.keySet(), now)) {
+        if (!quorum.isEnough(setup.present().get(), nodes.keySet(), now)) {
             return this;
         }
-        RunOrder order = setup.order().savedAt(setup.newestWritten().orElse(setup.order().savedStep()));
-        Optional<Succession> succession = Succession.of(gathering.told(),
-                new Commit(order.firstStep(), order.lossScale()));
-        if (succession.filter(found -> order.savedStep() <= found.commit().stepsDone() + 1).isEmpty()) { // or missed the end
-            return end(Optional.of("the node of the coordinator ended, and nodes " + gathering.told().keySet()
+        RunSettings settings = setup.settings().savedAt(setup.newestWritten().orElse(setup.settings().savedStep()));
+        Optional<CoordinatorFailover> failover = CoordinatorFailover.of(quorum.told(),
+                new Commit(settings.firstStep(), settings.lossScale()));
+        if (failover.filter(found -> settings.savedStep() <= found.commit().stepsDone() + 1).isEmpty()) { // or missed the end
+            return end(Optional.of("the node of the coordinator ended, and nodes " + quorum.told().keySet()
                     + " have no copies of what its ranks kept last"));
         }
-        hosting = new Hosting(succession.get().hosts(), succession.get().since(), setup.cast().buddies(),
-                order.firstStep());
-        machine = new CoordinatorMachine(Checkpoints.ofRanks(order), hosting, succession.get());
-        checkpoints = newCheckpoints(order);
-        standstills.begin(muster.longestKernelNanos());
+        replicas = new ReplicaTable(failover.get().hosts(), failover.get().since(), setup.roster().buddies(),
+                settings.firstStep());
+        machine = new CoordinatorMachine(Checkpoints.ofRanks(settings), replicas, failover.get());
+        checkpoints = newCheckpoints(settings);
+        standstills.begin(joinBarrier.longestKernelNanos());
         Behavior<Command> next = host(List.copyOf(nodes.keySet()));
         return next == this
                 ? carryOut(
-                        () -> machine.succeed("the node of the coordinator ended before the run did", gathering.told()))
+                        () -> machine.succeed("the node of the coordinator ended before the run did", quorum.told()))
                 : next;
     }
 
     private Behavior<Command> onStop(Stop stop) {
-        if (stop.atOnce() || !standstills.hasBegun() && !gathering.isUnderWay()) {
+        if (stop.atOnce() || !standstills.hasBegun() && !quorum.isUnderWay()) {
             return end(Optional.empty());
         }
         return !standstills.hasBegun() ? this : take(new CoordinatorEvent.StopRequested());
@@ -263,15 +267,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             return this;
         }
         nodes.remove(ended.name());
-        muster.leave(ended.name());
-        reports.nodeGone(machine.stepsDone(), ended.name(), nodes.keySet(), hosting.hosts());
+        joinBarrier.leave(ended.name());
+        reports.nodeGone(machine.stepsDone(), ended.name(), nodes.keySet(), replicas.hosts());
         String reason = "node " + ended.name() + " ended before the run did; its log says why";
-        gathering.leave(ended.name());
-        if (gathering.isUnderWay() && !standstills.hasBegun()) {
+        quorum.leave(ended.name());
+        if (quorum.isUnderWay() && !standstills.hasBegun()) {
             return this;
         }
         if (!standstills.hasBegun()) {
-            return setup.cast().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
+            return setup.roster().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
         }
         return take(new CoordinatorEvent.NodeLost(ended.name(), reason));
     }
@@ -284,10 +288,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    /** What is said before the run is under way here was meant for a coordinator that is lost; who stands is known, or starts again. */
+    /**
+     * What is said before the run is under way here was meant for a coordinator that is lost; who stands is known, or
+     * starts again.
+     */
     private Behavior<Command> onHappened(Happened happened) {
-        boolean isUnknown = happened.event() instanceof CoordinatorEvent.Standing standing
-                && !ranks.containsKey(standing.from().rank());
+        boolean isUnknown = happened.event() instanceof CoordinatorEvent.EpochReady ready
+                && !ranks.containsKey(ready.from().rank());
         return !standstills.hasBegun() || isUnknown ? this : take(happened.event());
     }
 
@@ -339,17 +346,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         }
         switch (command) {
             case CoordinatorCommand.StartPass(Pass pass, var told) -> {
-                reports.passStarts(pass, told.size() == setup.order().rankCount(), machine.epoch());
+                reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
                 tellRanks(told, new ScheduleActor.StartPass(pass));
             }
             case CoordinatorCommand.Update(var update, var told) ->
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
-                reports.committed(result, hosting.hosts());
+                reports.committed(result, replicas.hosts());
                 nodes.values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
-                checkpoints.committed(commit, hosting.hosts());
+                checkpoints.committed(commit, replicas.hosts());
             }
-            case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> reports.heldOut(stepsDone, loss);
+            case CoordinatorCommand.ReportValidation(long stepsDone, double loss) ->
+                reports.validation(stepsDone, loss);
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
             case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
                 nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, doors)));
@@ -389,7 +397,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
-        standstills.begin(muster.longestKernelNanos());
+        standstills.begin(joinBarrier.longestKernelNanos());
         nodes.values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
                 enter.stepsDone(), enter.hosts(), enter.since())));
     }
@@ -430,10 +438,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** Before the run has begun. */
     private Behavior<Command> waitOn(long now) {
-        if (gathering.isUnderWay()) {
+        if (quorum.isUnderWay()) {
             return succeedIfEnough(now);
         }
-        Optional<String> overdue = muster.overdue(now);
+        Optional<String> overdue = joinBarrier.overdue(now);
         return overdue.isPresent() ? end(overdue) : this;
     }
 

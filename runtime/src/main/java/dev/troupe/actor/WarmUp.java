@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has a node without ranks {@linkplain Rehearsal rehearse} what it may take over, so that its JVM has compiled that, and its
- * libraries have made ready what they make once, before it counts. The rank of one place after another, the last first since it
- * has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no quicker. A failure is
- * logged, and else has no effect.
+ * Has a node without ranks {@linkplain WarmUpRun warm up} what it may take over, so that its JVM has compiled that, and its
+ * libraries have made ready what they make once, before it counts. The rank of one place after another, the last first
+ * since it has most kinds of work, on a thread that pauses after each action for as long as it took, until it gets no
+ * quicker. A failure is logged, and else has no effect.
  *
  * <p>Thread rule: any thread.
  */
@@ -78,7 +78,7 @@ final class WarmUp {
     private void run() {
         String how;
         try {
-            boolean isDone = rehearseAll();
+            boolean isDone = warmUpAll();
             how = (isDone ? "is warm" : "warms up no longer") + progress();
         } catch (RuntimeException | Error failure) { // an engine that lacks its library, no room
             LOG.debug("the warm-up failed", failure);
@@ -91,7 +91,7 @@ final class WarmUp {
         return steps == 0
                 ? ""
                 : String.format(Locale.ROOT,
-                        ": it rehearsed %d steps of a rank in %.1f s, the slowest in %.2f s, the quickest in %.2f s",
+                        ": it warmed up %d steps of a rank in %.1f s, the slowest in %.2f s, the quickest in %.2f s",
                         steps, seconds(System.nanoTime() - startNanos), seconds(slowestNanos), seconds(quickestNanos));
     }
 
@@ -100,10 +100,10 @@ final class WarmUp {
     }
 
     /** Whether nothing cut it short. */
-    private boolean rehearseAll() {
+    private boolean warmUpAll() {
         for (List<Integer> place : node.plan().places().reversed()) {
             try (Snapshots kept = new Snapshots(false)) {
-                if (!rehearse(place.getFirst(), kept)) {
+                if (!warmUp(place.getFirst(), kept)) {
                     return false;
                 }
             }
@@ -111,14 +111,14 @@ final class WarmUp {
         return true;
     }
 
-    private boolean rehearse(int rank, Snapshots kept) {
+    private boolean warmUp(int rank, Snapshots kept) {
         int noQuicker = 0;
         for (int stepsDone = 0; noQuicker < NO_QUICKER; stepsDone++) {
-            try (Rehearsal rehearsal = new Rehearsal(node, kept, rank, stepsDone, this::pause)) {
-                if (!rehearsal.run()) {
+            try (WarmUpRun warmUp = new WarmUpRun(node, kept, rank, stepsDone, this::pause)) {
+                if (!warmUp.run()) {
                     return false;
                 }
-                long nanos = rehearsal.nanos();
+                long nanos = warmUp.nanos();
                 noQuicker = nanos < QUICKER * quickestNanos ? 0 : noQuicker + 1;
                 slowestNanos = Math.max(slowestNanos, nanos);
                 quickestNanos = Math.min(quickestNanos, nanos);

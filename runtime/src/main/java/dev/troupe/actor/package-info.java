@@ -2,5 +2,11 @@
  * The actors of a run: coordinator, node, schedule and stage, each a thin shell. What they decide is decided in
  * {@code dev.troupe.machine}; what they compute is computed by a stage on a thread of its own, so that its actor always
  * answers. Tensors never enter a mailbox: they stand in the rank's {@link dev.troupe.actor.BoundaryTensors}.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective}, {@code dev.troupe.config.fault},
+ * {@code dev.troupe.config.group}, {@code dev.troupe.data}, {@code dev.troupe.engine}, {@code dev.troupe.fault},
+ * {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.parallel}, {@code dev.troupe.pulse},
+ * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.snapshot}, {@code dev.troupe.transport},
+ * {@code dev.troupe.warmup}, {@code dev.troupe.weights}, {@code org.apache.pekko} and {@code org.slf4j}.
  */
 package dev.troupe.actor;

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * a fault or its recovery touched stands against the median of those that none did.
  *
  * @param share
- *            the time without faults over the time with them, 1 where they cost nothing; empty where no step serves as a measure
+ *            the time without faults over the time with them, 1 where they cost nothing; empty where no step serves as
+ *            a measure
  * @param basis
  *            what it was held against
  */

@@ -30,7 +30,7 @@ public final class RandomFaults {
     }
 
     /**
-     * Draws the faults of a run.
+     * DropoutKeys the faults of a run.
      *
      * @param meanSeconds
      *            the mean time between two

@@ -73,8 +73,8 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
     }
 
     /**
-     * This run after it ended and went on from a checkpoint, which counts as a recovery: detected when it had ended, resumed when
-     * it began its first step again, caught up when every step was committed that was before.
+     * This run after it ended and went on from a checkpoint, which counts as a recovery: detected when it had ended,
+     * resumed when it began its first step again, caught up when every step was committed that was before.
      *
      * @param later
      *            what it has left since, with what stood there before

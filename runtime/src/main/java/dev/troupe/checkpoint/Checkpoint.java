@@ -165,18 +165,18 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     }
 
     /** The type of the weights: float64 where they were trained so, else float32. */
-    public DataType floatType() {
+    public DataType parameterType() {
         return files.stream().flatMap(file -> file.tensors().values().stream())
                 .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
     }
 
     @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         if (!weights.names().contains(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");
         }
-        weights.read(name, shape, floatType, target);
+        weights.read(name, shape, parameterType, target);
     }
 
     @Override

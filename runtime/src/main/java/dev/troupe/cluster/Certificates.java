@@ -1,7 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,8 +23,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The files with which a node shows who it is. Pekko reads them anew for every connection, and one that does not do would only
- * show in that nobody joins.
+ * The files with which a node shows who it is. Pekko reads them anew for every connection, and one that does not do
+ * would only show in that nobody joins.
  */
 public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
@@ -40,7 +40,7 @@ public final class Certificates {
     /**
      * Looks at what a node has itself; whether others take it, they say.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where a file is missing or something else, a certificate is not good today or of another authority, or the
      *             key of another certificate
      */
@@ -65,7 +65,7 @@ public final class Certificates {
     /**
      * What a connection needs to show the certificate, and to hold what the other side shows against the authority.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where a file cannot be read now
      */
     static SSLContext context(TlsSpec tls) {
@@ -131,7 +131,7 @@ public final class Certificates {
         }
     }
 
-    private static RequestException refused(String name, Path path, String what, String todo, Exception cause) {
-        return new RequestException(name + ": " + path + " " + what + ": " + todo, cause);
+    private static UsageException refused(String name, Path path, String what, String todo, Exception cause) {
+        return new UsageException(name + ": " + path + " " + what + ": " + todo, cause);
     }
 }

@@ -4,7 +4,7 @@ import dev.troupe.actor.Neighbours;
 import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.transport.NodeMap;
 import java.util.List;
@@ -25,7 +25,7 @@ record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, 
     }
 
     /** Who keeps copies for whom; see {@link Buddies}. */
-    static Hosting.Buddies buddies(ClusterSpec cluster) {
+    static ReplicaTable.Buddies buddies(ClusterSpec cluster) {
         return (hosts, present) -> {
             List<String> names = cluster.nodes().stream().map(NodeSpec::name).toList();
             Set<Integer> alive = present.stream().map(names::indexOf).collect(Collectors.toSet());

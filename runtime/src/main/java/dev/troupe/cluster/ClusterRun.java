@@ -11,13 +11,13 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
-import dev.troupe.lifeline.Lifelines;
-import dev.troupe.lifeline.Sockets;
-import dev.troupe.machine.Cast;
-import dev.troupe.machine.Hosting;
+import dev.troupe.liveness.LivenessConnections;
+import dev.troupe.liveness.Sockets;
+import dev.troupe.machine.Roster;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunListener;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingRun;
@@ -91,7 +91,7 @@ public final class ClusterRun {
      *            the run as this node prepared it, with the engine of this node
      * @param version
      *            of Troupe, which all nodes must have alike
-     * @throws RequestException
+     * @throws UsageException
      *             where a certificate does not do, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException
      *             where the transport cannot start
@@ -102,21 +102,21 @@ public final class ClusterRun {
         Ports.requireFree(cluster, self);
         Resources resources = Resources.open(run, self);
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
-        Map<String, String> traits = Traits.of(run, version);
+        Map<String, String> keys = CompatibilityKeys.of(run, version);
         LostNodes lost = new LostNodes();
         ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         NodeKernels kernels = new NodeKernels(run, self.ranks());
         try {
-            NodeSetup node = new NodeSetup(self.name(), traits, cluster.joinTimeout().plus(GRACE),
+            NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
                     new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
                     resources.transport(), resources::release, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
-                    guardian(node, lost, resources.lifelines(),
-                            coordinator(run, cluster, traits, leader, outcome, faults, damage)),
+                    guardian(node, lost, resources.connections(),
+                            coordinator(run, cluster, keys, leader, outcome, faults, damage)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
                             run.request().share().orElseThrow().leads(), run.spec().faults()));
             damage.has(new ControlLink(system));
@@ -151,14 +151,14 @@ public final class ClusterRun {
 
     private static Path requireVisible(Path directory) {
         if (!Files.isDirectory(directory)) {
-            throw new RequestException("the run's directory " + directory + " is not there: put it on storage that all"
+            throw new UsageException("the run's directory " + directory + " is not there: put it on storage that all"
                     + " machines mount in the same place, and name it with --out");
         }
         return directory;
     }
 
     private static Behavior<TrainingCoordinator.Command> coordinator(PreparedRun run, ClusterSpec cluster,
-            Map<String, String> traits, Leader leader, CompletableFuture<RunOutcome> outcome, FaultInjector faults,
+            Map<String, String> keys, Leader leader, CompletableFuture<RunOutcome> outcome, FaultInjector faults,
             ClusterDamage damage) {
         Map<String, List<Integer>> ranks = new TreeMap<>();
         cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
@@ -171,9 +171,9 @@ public final class ClusterRun {
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
             // A coordinator begins on the node that formed the cluster, and anywhere else only after one that is gone.
             boolean isFirst = Cluster.get(context.getSystem()).selfMember().upNumber() == 1;
-            Map<String, String> alike = new TreeMap<>(traits);
+            Map<String, String> alike = new TreeMap<>(keys);
             if (!isFirst) {
-                alike.remove(Cast.STEPS_BEHIND);
+                alike.remove(Roster.STEPS_BEHIND);
             }
             RunListener listener;
             try {
@@ -185,9 +185,9 @@ public final class ClusterRun {
                 outcome.complete(RunOutcome.refused(refused.getMessage()));
                 return Behaviors.stopped();
             }
-            return TrainingCoordinator.create(new CoordinatorSetup(run.order(), run.plan(),
-                    new Cast(ranks, alike, cluster.joinTimeout(),
-                            run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : Hosting.Buddies.NONE),
+            return TrainingCoordinator.create(new CoordinatorSetup(run.settings(), run.plan(),
+                    new Roster(ranks, alike, cluster.joinTimeout(),
+                            run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
                     () -> LostNodes.present(context.getSystem()),
                     directory, run.checkpointsFound(),
                     TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
@@ -199,19 +199,19 @@ public final class ClusterRun {
 
     /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
     private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
-            Lifelines lifelines, Behavior<TrainingCoordinator.Command> singleton) {
+            LivenessConnections connections, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
-            context.spawn(DeadNodes.follow(lifelines), "dead-nodes");
-            var hosting = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
-            context.watch(hosting);
+            context.spawn(DeadNodes.follow(connections), "dead-nodes");
+            var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
+            context.watch(replicas);
             return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
                     .onMessage(TrainingCoordinator.Stop.class, stop -> {
                         // A coordinator may be lost with what it was told, and where there was none yet the node ends alone.
                         if (timers.isTimerActive(STOPPING)) {
-                            hosting.tell(new NodeActor.StopWaiting());
+                            replicas.tell(new NodeActor.StopWaiting());
                         }
                         coordinator.tell(stop);
                         timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);
@@ -221,29 +221,30 @@ public final class ClusterRun {
     }
 
     /** What carries the tensors of a node, and what tells the others that it lives. */
-    private record Resources(Lifelines lifelines, Optional<SharedDriver> driver, Transport transport, NodeGroups groups,
+    private record Resources(LivenessConnections connections, Optional<SharedDriver> driver, Transport transport,
+            NodeGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
         static Resources open(PreparedRun run, NodeSpec self) {
-            Lifelines lifelines = listen(run.spec().cluster().orElseThrow(), self);
+            LivenessConnections connections = listen(run.spec().cluster().orElseThrow(), self);
             try {
-                return open(run, self, lifelines);
+                return open(run, self, connections);
             } catch (RuntimeException failure) {
-                lifelines.close();
+                connections.close();
                 throw failure;
             }
         }
 
         /** Before the node joins: whoever finds it in the cluster calls it. */
-        private static Lifelines listen(ClusterSpec cluster, NodeSpec self) {
+        private static LivenessConnections listen(ClusterSpec cluster, NodeSpec self) {
             try {
-                return Lifelines.listen(cluster, self,
+                return LivenessConnections.listen(cluster, self,
                         cluster.tls().<Sockets>map(MutualTls::new).orElse(Sockets.PLAIN));
             } catch (IOException taken) {
                 throw Ports.refused(self, "data-port", self.dataPort(), taken);
             }
         }
 
-        private static Resources open(PreparedRun run, NodeSpec self, Lifelines lifelines) {
+        private static Resources open(PreparedRun run, NodeSpec self, LivenessConnections connections) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
             Optional<SharedDriver> driver = MachineDriver.find(run, self);
@@ -259,7 +260,7 @@ public final class ClusterRun {
                     Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
                             kept -> AeronSnapshotCopies.connect(nodes, settings, directory, kept, routes));
                     copies.ifPresent(routes::over);
-                    return new Resources(lifelines, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
+                    return new Resources(connections, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
                             directory, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
                 } catch (RuntimeException failure) {
                     transport.close();
@@ -282,7 +283,7 @@ public final class ClusterRun {
             copies.ifPresent(SnapshotCopies::close);
             snapshots.ifPresent(Snapshots::close);
             driver.ifPresent(SharedDriver::close);
-            lifelines.close();
+            connections.close();
         }
 
         void close() {

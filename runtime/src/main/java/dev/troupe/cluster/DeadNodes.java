@@ -2,9 +2,9 @@ package dev.troupe.cluster;
 
 import dev.troupe.actor.EventLog;
 import dev.troupe.actor.RunPosition;
-import dev.troupe.lifeline.End;
-import dev.troupe.lifeline.Lifelines;
-import dev.troupe.lifeline.Peer;
+import dev.troupe.liveness.End;
+import dev.troupe.liveness.LivenessConnections;
+import dev.troupe.liveness.Peer;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
@@ -22,8 +22,8 @@ import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * Has a lifeline to every member, and takes one out of the cluster as soon as its process has ended. Nobody need agree to that:
- * every node that sees it does the same, and who is left goes on, be it one of two.
+ * Has a connection to every member, and takes one out of the cluster as soon as its process has ended. Nobody need
+ * agree to that: every node that sees it does the same, and who is left goes on, be it one of two.
  */
 final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     /** What it is told. */
@@ -39,30 +39,33 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     private record Overdue(Ended ended) implements Command {
     }
 
-    /** A run that is over ends on all nodes, on one a little earlier: what that one told the others may be on its way still. */
+    /**
+     * A run that is over ends on all nodes, on one a little earlier: what that one told the others may be on its way
+     * still.
+     */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
     private final TimerScheduler<Command> timers;
-    private final Lifelines lifelines;
+    private final LivenessConnections connections;
     private final Cluster cluster;
     /** Who has ended, and must not stay a member. */
     private final Set<Peer> ended = new HashSet<>();
 
-    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, Lifelines lifelines) {
+    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, LivenessConnections connections) {
         super(context);
         this.timers = timers;
-        this.lifelines = lifelines;
+        this.connections = connections;
         this.cluster = Cluster.get(context.getSystem());
-        lifelines.begin(cluster.selfMember().uniqueAddress().longUid(),
+        connections.begin(cluster.selfMember().uniqueAddress().longUid(),
                 (peer, end, seen) -> context.getSelf().tell(new Ended(peer, end, seen)));
         cluster.subscriptions().tell(Subscribe.create(
                 context.messageAdapter(ClusterEvent.MemberEvent.class, Changed::new), ClusterEvent.MemberEvent.class));
     }
 
-    /** Follows what the cluster says of its members, and what the lifelines say of their processes. */
-    static Behavior<Command> follow(Lifelines lifelines) {
+    /** Follows what the cluster says of its members, and what the connections say of their processes. */
+    static Behavior<Command> follow(LivenessConnections connections) {
         return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, lifelines)));
+                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, connections)));
     }
 
     @Override
@@ -75,15 +78,15 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
         Member member = changed.event().member();
         Peer peer = peer(member);
         if (changed.event() instanceof ClusterEvent.MemberRemoved) {
-            lifelines.forget(peer);
+            connections.forget(peer);
             if (ended.remove(peer)) {
-                LifelineDetector.forget(classic(), member.address());
+                LivenessDetector.forget(classic(), member.address());
             }
         } else if (ended.contains(peer)) { // the word that it had joined was slower than its end
             down(member);
         } else if (changed.event() instanceof ClusterEvent.MemberJoined
                 || changed.event() instanceof ClusterEvent.MemberUp) {
-            lifelines.reach(peer);
+            connections.reach(peer);
         }
         return this;
     }
@@ -109,7 +112,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     private void down(Member member) {
-        LifelineDetector.tellEnded(classic(), member.address());
+        LivenessDetector.tellEnded(classic(), member.address());
         if (member.status() != MemberStatus.down()) {
             cluster.manager().tell(new Down(member.address()));
         }

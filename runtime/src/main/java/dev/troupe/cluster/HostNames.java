@@ -1,7 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -24,7 +24,7 @@ public final class HostNames {
      *
      * @param told
      *            hears in a sentence which are missing, at once and whenever that changes
-     * @throws RequestException
+     * @throws UsageException
      *             where some are still missing then
      */
     public static void await(ClusterSpec cluster, Consumer<String> told) {
@@ -39,7 +39,7 @@ public final class HostNames {
         List<String> toldLast = List.of();
         while (!missing.isEmpty()) {
             if (clock.getAsLong() - sinceNanos > patience.toNanos()) {
-                throw new RequestException(String.join("\n", missing) + " It was looked for over "
+                throw new UsageException(String.join("\n", missing) + " It was looked for over "
                         + patience.toSeconds() + " seconds (cluster.join-timeout).");
             }
             if (!missing.equals(toldLast)) {

@@ -5,7 +5,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.TermLength;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
@@ -76,7 +76,7 @@ public final class MachineDriver {
     /**
      * Starts the driver of a host.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where the cluster runs there already
      * @throws dev.troupe.transport.TransportException
      *             where it cannot be: too little room
@@ -87,7 +87,7 @@ public final class MachineDriver {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         Path directory = directory(spec, cluster, host);
         if (SharedDriver.isAtWork(directory)) {
-            throw new RequestException("cluster " + cluster.name() + " runs on " + host
+            throw new UsageException("cluster " + cluster.name() + " runs on " + host
                     + " already (a media driver is at work in " + directory
                     + "): end that run first, or give this one another cluster.name and its nodes other ports");
         }
@@ -114,7 +114,7 @@ public final class MachineDriver {
      * Finds the driver of a node's machine, or starts it where that is for this node to do; the driver is then its to
      * close.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where another node has to start it, and has not within the time nodes wait for each other
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
@@ -130,7 +130,7 @@ public final class MachineDriver {
         long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
         while (!SharedDriver.isAtWork(directory)) {
             if (System.nanoTime() - deadline > 0) {
-                throw new RequestException("node " + self.name() + " uses the media driver of node " + keeper.name()
+                throw new UsageException("node " + self.name() + " uses the media driver of node " + keeper.name()
                         + ", the first on " + self.host() + ", which did not start one in " + directory + " within "
                         + cluster.joinTimeout().toSeconds() + " seconds: start node " + keeper.name()
                         + ", or all of them with launch");

@@ -1,8 +1,8 @@
 package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.lifeline.Sockets;
-import dev.troupe.run.RequestException;
+import dev.troupe.liveness.Sockets;
+import dev.troupe.run.UsageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
@@ -22,8 +22,9 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * TLS as the control plane has it: each side shows a certificate, and takes only one of the same authority that has a subject
- * or alternative name in common with its own. The files are read for every connection, so that they can be renewed.
+ * TLS as the control plane has it: each side shows a certificate, and takes only one of the same authority that has a
+ * subject or alternative name in common with its own. The files are read for every connection, so that they can be
+ * renewed.
  */
 final class MutualTls implements Sockets {
     private final TlsSpec files;
@@ -51,7 +52,7 @@ final class MutualTls implements Sockets {
     private SSLSocketFactory factory() throws IOException {
         try {
             return Certificates.context(files).getSocketFactory();
-        } catch (RequestException unsound) {
+        } catch (UsageException unsound) {
             throw new IOException(unsound.getMessage(), unsound);
         }
     }

@@ -2,7 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
@@ -17,7 +17,7 @@ final class Ports {
     /**
      * Tries them before anything is started, whose refusals would come as traces of many threads.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where one cannot be listened on
      */
     static void requireFree(ClusterSpec cluster, NodeSpec self) {
@@ -44,8 +44,8 @@ final class Ports {
     }
 
     /** The refusal of a port, which somebody else may have taken since it was tried. */
-    static RequestException refused(NodeSpec self, String key, int port, Throwable cause) {
-        return new RequestException("node " + self.name() + " cannot listen on " + self.host() + ":" + port + " ("
+    static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
+        return new UsageException("node " + self.name() + " cannot listen on " + self.host() + ":" + port + " ("
                 + cause.getMessage()
                 + "); see that the host is this machine and that nothing else has the port, or choose"
                 + " another " + key + " in cluster.nodes", cause);

@@ -16,9 +16,9 @@ final class Takeover {
     }
 
     /**
-     * Bytes that the nodes of a machine take in the directory of their media driver when any one node has lost its process and
-     * any other has taken its ranks over, beside what they had before: who takes over has new streams to all it exchanges
-     * tensors with, and the groups of the places of the pipeline that start again are made anew.
+     * Bytes that the nodes of a machine take in the directory of their media driver when any one node has lost its
+     * process and any other has taken its ranks over, beside what they had before: who takes over has new streams to
+     * all it exchanges tensors with, and the groups of the places of the pipeline that start again are made anew.
      *
      * @param there
      *            the nodes of the machine, each as it sees the others at the start

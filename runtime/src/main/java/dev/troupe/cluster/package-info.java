@@ -1,5 +1,12 @@
 /**
- * Runs over several JVMs: Pekko Cluster for what decides, one Aeron media driver a machine for what travels. The actors are
- * those of {@link dev.troupe.actor}; ranks do not know where the others live.
+ * Runs over several JVMs: Pekko Cluster for what decides, one Aeron media driver a machine for what travels. The actors
+ * are those of {@link dev.troupe.actor}; ranks do not know where the others live.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.collective.node}, {@code dev.troupe.config},
+ * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.fault},
+ * {@code dev.troupe.liveness}, {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.run},
+ * {@code dev.troupe.snapshot}, {@code dev.troupe.snapshot.aeron}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.aeron}, {@code com.fasterxml.jackson}, {@code com.typesafe.config},
+ * {@code org.apache.pekko}, {@code org.slf4j} and {@code scala}.
  */
 package dev.troupe.cluster;

@@ -21,8 +21,8 @@ public interface RankGroups extends AutoCloseable {
 
     /**
      * Ranks live at new places: whoever joins from now on does so by this map. Comes before the first of them joins in the
-     * epoch of the move, on all nodes with maps that are alike but for {@link NodeMap#self}. Who is in a group by the map before
-     * stays in it until it leaves: the members of a group of which a rank moved leave it, and join anew.
+     * epoch of the move, on all nodes with maps that are alike but for {@link NodeMap#self}. Who is in a group by the
+     * map before stays in it until it leaves: the members of a group of which a rank moved leave it, and join anew.
      */
     void enter(NodeMap nodes);
 

@@ -1,6 +1,6 @@
 package dev.troupe.compare;
 
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.Arrays;
@@ -21,7 +21,7 @@ public record Contestant(String schedule, int virtualStages) {
      * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V where it is not the schedule's
      * usual one.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where a number is none, or a contestant stands twice
      * @throws dev.troupe.schedule.PlanException
      *             where there is no such schedule
@@ -32,7 +32,7 @@ public record Contestant(String schedule, int virtualStages) {
         Set<Contestant> seen = new HashSet<>();
         for (Contestant contestant : contestants) {
             if (!seen.add(contestant)) {
-                throw new RequestException("--schedules: expected each schedule once, but found " + contestant.label()
+                throw new UsageException("--schedules: expected each schedule once, but found " + contestant.label()
                         + " twice: leave one out");
             }
         }
@@ -50,7 +50,7 @@ public record Contestant(String schedule, int virtualStages) {
         try {
             return new Contestant(name, Integer.parseInt(text.substring(colon + 1)));
         } catch (NumberFormatException _) {
-            throw new RequestException(
+            throw new UsageException(
                     "--schedules: expected a number of stages on each rank behind the colon of \"" + text
                             + "\", such as interleaved-1f1b:4");
         }

@@ -1,7 +1,7 @@
 package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.timeline.Handover;
+import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
@@ -27,8 +27,8 @@ final class ControlGap {
         for (Timeline step : measured) {
             List<Long> gaps = new ArrayList<>();
             Map<Span, Long> inputMade = new HashMap<>();
-            for (Handover handover : step.handovers()) {
-                inputMade.put(handover.user(), handover.maker().endNanos());
+            for (Transfer transfer : step.transfers()) {
+                inputMade.put(transfer.user(), transfer.maker().endNanos());
             }
             for (int rank = 0; rank < step.rankCount(); rank++) {
                 List<Span> spans = step.spansOf(rank);

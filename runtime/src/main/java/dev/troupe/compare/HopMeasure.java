@@ -2,7 +2,7 @@ package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.simulator.Hop;
-import dev.troupe.schedule.timeline.Handover;
+import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.ArrayList;
@@ -30,13 +30,13 @@ final class HopMeasure {
         for (Timeline step : measured) {
             List<Long> waits = new ArrayList<>();
             Map<Span, Long> freeSince = freeSince(step);
-            for (Handover handover : step.handovers()) {
-                if (paired.contains(handover.maker().action()) || paired.contains(handover.user().action())) {
+            for (Transfer transfer : step.transfers()) {
+                if (paired.contains(transfer.maker().action()) || paired.contains(transfer.user().action())) {
                     continue;
                 }
-                long left = handover.maker().endNanos();
-                if (freeSince.get(handover.user()) <= left && handover.user().startNanos() >= left) {
-                    waits.add(handover.user().startNanos() - left);
+                long left = transfer.maker().endNanos();
+                if (freeSince.get(transfer.user()) <= left && transfer.user().startNanos() >= left) {
+                    waits.add(transfer.user().startNanos() - left);
                 }
             }
             hop.add(waits);

@@ -64,7 +64,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
 
             @Override
             public void onValidated(long stepsDone, double loss) {
-                throw new IllegalStateException("a comparison looks at no held-out data");
+                throw new IllegalStateException("a comparison measures no validation loss");
             }
 
             @Override
@@ -110,7 +110,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
     /** Bytes of an activation between two stages, [N x C]. */
     long boundaryBytes() {
         return (long) plan.stageSettings().rows() * plan.model().hidden()
-                * engine.settings().productType().elementBytes();
+                * engine.settings().computeType().elementBytes();
     }
 
     /** Most bytes made for one rank and not yet used by it, in a step of this run or a simulated one of its plan. */

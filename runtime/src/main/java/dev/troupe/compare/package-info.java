@@ -1,5 +1,9 @@
 /**
  * Experiments that compare schedules: each one predicted by the simulator and measured by a traced run, on the same model
- * and data. It imports {@code dev.troupe.run}, {@code dev.troupe.schedule} and {@code dev.troupe.config}.
+ * and data.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.config}, {@code dev.troupe.engine}, {@code dev.troupe.machine},
+ * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
+ * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline} and {@code dev.troupe.transport}.
  */
 package dev.troupe.compare;

@@ -6,7 +6,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Pass;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -151,7 +151,7 @@ public final class FaultyTransport implements Transport {
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
         Edge edge = id.edge();
-        FaultSpec fault = Pass.kindOf(id.pass()) == Pass.Kind.HELD_OUT
+        FaultSpec fault = Pass.kindOf(id.pass()) == Pass.Kind.VALIDATION
                 ? null
                 : faults.ofMessage(edge.fromRank(), senderStage.applyAsInt(edge), Pass.stepOf(id.pass()),
                         id.microbatch(), Carried.by(edge.kind())).orElse(null);
@@ -162,8 +162,8 @@ public final class FaultyTransport implements Transport {
         long now = nanoTime.getAsLong();
         long nanos = (long) (fault.seconds() * 1e9);
         switch (fault.kind()) {
-            case DROP -> inner.send(id, engine, tensor, Mishap.LOST);
-            case CORRUPT -> inner.send(id, engine, tensor, Mishap.DAMAGED);
+            case DROP -> inner.send(id, engine, tensor, InjectedDamage.LOST);
+            case CORRUPT -> inner.send(id, engine, tensor, InjectedDamage.DAMAGED);
             case DUPLICATE -> {
                 twice.put(id, engine);
                 pass(id, engine, tensor);
@@ -216,8 +216,8 @@ public final class FaultyTransport implements Transport {
     }
 
     @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
-        inner.send(id, engine, tensor, mishap);
+    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
+        inner.send(id, engine, tensor, damage);
     }
 
     /** Holds what goes to other nodes for so long. */

@@ -5,9 +5,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The logic of checkpoints that are written beside training, from what ranks keep at a commit. One at a time; while it is under
- * way the run goes on, up to the commit at which the next is due by its steps; one that is due by the time waits for the one under
- * way.
+ * The logic of checkpoints that are written beside training, from what ranks keep at a commit. One at a time; while it
+ * is under way the run goes on, up to the commit at which the next is due by its steps; one that is due by the time
+ * waits for the one under way.
  *
  * <pre>
  *   IDLE --a commit at which one is due--> WRITING --all parts--> COMMITTING --it stands--> IDLE
@@ -15,8 +15,8 @@ import java.util.List;
  *                                             +------> DELETING <----+ --> IDLE
  * </pre>
  *
- * <p>Parts belong to a rank and a commit, not to an incarnation: a rank that is started again while its part is written takes
- * nothing from it. Where the run goes back and commits a step again, what it keeps has the same bits.
+ * <p>Parts belong to a rank and a commit, not to an incarnation: a rank that is started again while its part is written
+ * takes nothing from it. Where the run goes back and commits a step again, what it keeps has the same bits.
  *
  * <p>One that cannot be written is done without, and the next is tried when it is due. The last of a run is none of these:
  * {@link CoordinatorMachine} has the ranks write it.
@@ -28,7 +28,7 @@ public final class BackgroundCheckpoint {
         IDLE, WRITING, COMMITTING, DELETING
     }
 
-    private final RunOrder order;
+    private final RunSettings settings;
     private final BitSet answered = new BitSet();
     private final CheckpointParts parts = new CheckpointParts();
     private State state = State.IDLE;
@@ -41,12 +41,12 @@ public final class BackgroundCheckpoint {
     private boolean isEnding;
 
     /**
-     * @param order
+     * @param settings
      *            with how many steps lie between two checkpoints, and the one that stands already
      */
-    public BackgroundCheckpoint(RunOrder order) {
-        this.order = order;
-        this.newest = order.savedStep();
+    public BackgroundCheckpoint(RunSettings settings) {
+        this.settings = settings;
+        this.newest = settings.savedStep();
     }
 
     /** Takes in one event and returns what is to be done, in order; answers that nobody waits for any more are not heard. */
@@ -114,12 +114,12 @@ public final class BackgroundCheckpoint {
     }
 
     private boolean isDue(long stepsDone) {
-        return mayBegin(stepsDone) && RunOrder.isDue(order.checkpointEvery(), stepsDone);
+        return mayBegin(stepsDone) && RunSettings.isDue(settings.checkpointEvery(), stepsDone);
     }
 
     /** The last of a run is not written beside training. */
     private boolean mayBegin(long stepsDone) {
-        return !isEnding && stepsDone < order.stepCount();
+        return !isEnding && stepsDone < settings.stepCount();
     }
 
     private void begin(CheckpointEvent.Committed committed, List<CheckpointCommand> commands) {
@@ -154,7 +154,7 @@ public final class BackgroundCheckpoint {
     /** Deleted only when nobody writes any more: whoever still does would leave its file behind. */
     private void answer(int rank, List<CheckpointCommand> commands) {
         answered.set(rank);
-        if (answered.cardinality() < order.rankCount()) {
+        if (answered.cardinality() < settings.rankCount()) {
             return;
         }
         if (parts.failure().isPresent()) {
@@ -167,7 +167,7 @@ public final class BackgroundCheckpoint {
 
     private void fail(String why, List<CheckpointCommand> commands) {
         state = State.DELETING;
-        newest = order.savedStep();
+        newest = settings.savedStep();
         commands.add(new CheckpointCommand.ReportFailed(attempt.stepsDone(), why));
         commands.add(new CheckpointCommand.Delete(attempt));
     }

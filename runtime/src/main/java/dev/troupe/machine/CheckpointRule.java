@@ -2,13 +2,13 @@ package dev.troupe.machine;
 
 /** When the ranks of a run write a checkpoint between two steps. One thread at a time. */
 final class CheckpointRule {
-    private final RunOrder order;
+    private final RunSettings settings;
     private long newest;
     private boolean isTimeUp;
 
-    CheckpointRule(RunOrder order) {
-        this.order = order;
-        this.newest = order.savedStep();
+    CheckpointRule(RunSettings settings) {
+        this.settings = settings;
+        this.newest = settings.savedStep();
     }
 
     /** One was written so long ago that the next commit is to have one. */
@@ -18,7 +18,7 @@ final class CheckpointRule {
 
     /** Whether one is to be begun after so many steps; asked once for each commit. */
     boolean takeDue(long stepsDone) {
-        boolean isDue = isTimeUp || RunOrder.isDue(order.checkpointEvery(), stepsDone);
+        boolean isDue = isTimeUp || RunSettings.isDue(settings.checkpointEvery(), stepsDone);
         isTimeUp = false;
         return isDue && newest != stepsDone; // or it stands, where the run went back since
     }

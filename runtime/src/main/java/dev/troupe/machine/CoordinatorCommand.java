@@ -23,8 +23,8 @@ public sealed interface CoordinatorCommand {
     record CommitStep(StepResult result, Commit commit) implements CoordinatorCommand {
     }
 
-    /** The mean loss on held-out data after so many steps. */
-    record ReportHeldOut(long stepsDone, double loss) implements CoordinatorCommand {
+    /** The mean loss on validation data after so many steps. */
+    record ReportValidation(long stepsDone, double loss) implements CoordinatorCommand {
     }
 
     /** These ranks are to write their parts of a checkpoint. */
@@ -54,8 +54,8 @@ public sealed interface CoordinatorCommand {
     }
 
     /**
-     * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the weights after
-     * so many steps; each rank answers {@link CoordinatorEvent.Standing}.
+     * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
+     * weights after so many steps; each rank answers {@link CoordinatorEvent.EpochReady}.
      *
      * @param hosts
      *            for each rank the node that it lives on from now on
@@ -87,18 +87,19 @@ public sealed interface CoordinatorCommand {
      * All ranks stand in the epoch: each is to send again what of the pass is not among the messages that the others have.
      *
      * @param pass
-     *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is sent again
+     *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is
+     *            sent again
      * @param received
      *            what of it the others have, by the rank that sent it
      */
-    record Resume(int epoch, long pass, Map<Integer, Parcels> received) implements CoordinatorCommand {
+    record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements CoordinatorCommand {
         public Resume {
             received = Map.copyOf(received);
         }
 
         /** What the others have received from a rank. */
-        public Parcels from(int rank) {
-            return received.getOrDefault(rank, Parcels.NONE);
+        public MessageKeys from(int rank) {
+            return received.getOrDefault(rank, MessageKeys.NONE);
         }
     }
 

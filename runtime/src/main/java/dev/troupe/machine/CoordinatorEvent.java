@@ -20,10 +20,10 @@ public sealed interface CoordinatorEvent {
      * @param received
      *            the messages of that pass that it has used or is about to
      */
-    record Standing(Incarnation from, int epoch, long pass, Parcels received) implements OfRank {
+    record EpochReady(Incarnation from, int epoch, long pass, MessageKeys received) implements OfRank {
         /** The same with each message by itself. */
-        public Standing(Incarnation from, int epoch, long pass, List<Parcel> received) {
-            this(from, epoch, pass, Parcels.of(received));
+        public EpochReady(Incarnation from, int epoch, long pass, List<MessageKey> received) {
+            this(from, epoch, pass, MessageKeys.of(received));
         }
     }
 

@@ -9,20 +9,21 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * The logic of a run: which pass comes next, when a step is committed, when to look at held-out data, when to write a
+ * The logic of a run: which pass comes next, when a step is committed, when to measure the validation loss, when to write a
  * checkpoint, when to end. Each phase ends when every rank has answered.
  *
  * <pre>
- *   STARTING --> TRAINING --> UPDATING --commit--> [HELD_OUT] --> [CHECKPOINT --> COMMIT] --> TRAINING ... --> OVER
+ *   STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT --> COMMIT] --> TRAINING ... --> OVER
  * </pre>
  *
  * <p>Where the loss is scaled and gradients overflow, the update is one that changes nothing; see {@link LossScale}.
  *
- * <p>Where ranks fail, an epoch begins: they start again with the weights of the last commit, and when every rank stands, they
- * do again what the phase had asked of them, while the others go on from where they are. What a rank says that was restarted
- * meanwhile is not heard. Where a node is lost, its ranks start again where {@link Hosting} has their copies; where it lacks
- * those of the last commit, all go back to the one before. Where the coordinator was lost, {@link Succession} says how to go on.
- * An error that strikes again at the same action ends the run: see {@link Strikes}.
+ * <p>Where ranks fail, an epoch begins: they start again with the weights of the last commit, and when every rank
+ * stands, they do again what the phase had asked of them, while the others go on from where they are. What a rank says
+ * that was restarted meanwhile is not heard. Where a node is lost, its ranks start again where {@link ReplicaTable} has
+ * their copies; where it lacks those of the last commit, all go back to the one before. Where the coordinator was lost,
+ * {@link CoordinatorFailover} says how to go on. An error that strikes again at the same action ends the run: see
+ * {@link Strikes}.
  *
  * <p>A checkpoint that cannot be written is done without; only the last of a run has none after it, and so ends it.
  *
@@ -33,16 +34,16 @@ import java.util.stream.IntStream;
  */
 public final class CoordinatorMachine {
     private enum Phase {
-        STARTING, SUCCEEDING, TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER
+        STARTING, FAILING_OVER, TRAINING, UPDATING, VALIDATION, CHECKPOINT, COMMIT, OVER
     }
 
-    private final RunOrder order;
-    private final Hosting hosting;
+    private final RunSettings settings;
+    private final ReplicaTable replicas;
     private final List<Integer> allRanks;
     private final BitSet answered = new BitSet();
     private final PassMeasures measured = new PassMeasures();
     private final CheckpointParts parts = new CheckpointParts();
-    private final Standings standings = new Standings();
+    private final EpochBarrier epochBarrier = new EpochBarrier();
     private final Restarts restarts;
     private final Strikes strikes = new Strikes();
     private LossScale lossScale;
@@ -60,30 +61,33 @@ public final class CoordinatorMachine {
     private int epoch;
     private int recoveries;
 
-    public CoordinatorMachine(RunOrder order, Hosting hosting) {
-        this.order = order;
-        this.hosting = hosting;
-        this.allRanks = IntStream.range(0, order.rankCount()).boxed().toList();
-        this.restarts = new Restarts(order.rankCount());
-        this.lossScale = order.lossScale();
-        this.stepsDone = order.firstStep();
-        this.checkpoints = new CheckpointRule(order);
-        standings.begin(order.rankCount());
+    public CoordinatorMachine(RunSettings settings, ReplicaTable replicas) {
+        this.settings = settings;
+        this.replicas = replicas;
+        this.allRanks = IntStream.range(0, settings.rankCount()).boxed().toList();
+        this.restarts = new Restarts(settings.rankCount());
+        this.lossScale = settings.lossScale();
+        this.stepsDone = settings.firstStep();
+        this.checkpoints = new CheckpointRule(settings);
+        epochBarrier.begin(settings.rankCount());
     }
 
-    /** Of a run that goes on after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes first. */
-    public CoordinatorMachine(RunOrder order, Hosting hosting, Succession succession) {
-        this(order, hosting);
-        this.phase = Phase.SUCCEEDING;
-        this.epoch = succession.epoch() - 1; // the new one begins with the restart of all
-        this.stepsDone = succession.commit().stepsDone();
-        this.lossScale = succession.commit().lossScale();
-        succession.before().ifPresent(before -> scales.put(before.stepsDone(), before.lossScale()));
+    /**
+     * Of a run that goes on after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
+     * first.
+     */
+    public CoordinatorMachine(RunSettings settings, ReplicaTable replicas, CoordinatorFailover failover) {
+        this(settings, replicas);
+        this.phase = Phase.FAILING_OVER;
+        this.epoch = failover.epoch() - 1; // the new one begins with the restart of all
+        this.stepsDone = failover.commit().stepsDone();
+        this.lossScale = failover.commit().lossScale();
+        failover.before().ifPresent(before -> scales.put(before.stepsDone(), before.lossScale()));
     }
 
     /** Has every rank start again, for this reason, from what nodes have told that they have. */
-    public List<CoordinatorCommand> succeed(String reason, Map<String, Testimony> told) {
-        hosting.hear(told);
+    public List<CoordinatorCommand> succeed(String reason, Map<String, NodeReport> told) {
+        replicas.hear(told);
         List<CoordinatorCommand> commands = new ArrayList<>();
         recover(allRanks, reason, commands);
         tellBuddies(commands); // again: what nodes heard as they joined was of the ranks that they had then
@@ -97,7 +101,7 @@ public final class CoordinatorMachine {
             return commands;
         }
         switch (event) {
-            case CoordinatorEvent.Standing standing -> stand(standing, commands);
+            case CoordinatorEvent.EpochReady ready -> stand(ready, commands);
             case CoordinatorEvent.PassDone done -> passDone(done, commands);
             case CoordinatorEvent.Updated(var from, long step, Traffic sent) -> {
                 require(step == stepsDone, event);
@@ -109,14 +113,14 @@ public final class CoordinatorMachine {
                 parts.add(part);
             }
             case CoordinatorEvent.RankFailed failed -> strikes.take(failed).ifPresentOrElse(why -> fail(why, commands),
-                    () -> recover(order.placeOf(failed.from().rank()), failed.reason(), commands));
+                    () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
             case CoordinatorEvent.NodeJoined(String node) -> {
-                hosting.join(node);
+                replicas.join(node);
                 keepCopies(commands);
             }
             case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
-            case CoordinatorEvent.Copied(int rank, String buddy, long steps) -> hosting.copied(rank, buddy, steps);
-            case CoordinatorEvent.CopiesLate() -> hosting.giveUpCopies(hosting.uncopied(stepsDone));
+            case CoordinatorEvent.Copied(int rank, String buddy, long steps) -> replicas.copied(rank, buddy, steps);
+            case CoordinatorEvent.CopiesLate() -> replicas.giveUpCopies(replicas.uncopied(stepsDone));
             // Once more in a step: what was lost may be what a rank said, and only its starting again brings that.
             case CoordinatorEvent.MessageLost(int _, String reason) ->
                 recover(recoveries > 0 && restarts.hasNoneOf(epoch) ? allRanks : List.of(), reason, commands);
@@ -136,8 +140,9 @@ public final class CoordinatorMachine {
             case CoordinatorEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
             case CoordinatorEvent.StopRequested() -> stopRequested = true;
         }
-        // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once what to do.
-        if (answered.cardinality() == order.rankCount() && standings.isComplete() && awaitsCopiesOf().isEmpty()) {
+        // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once
+        // what to do.
+        if (answered.cardinality() == settings.rankCount() && epochBarrier.isComplete() && awaitsCopiesOf().isEmpty()) {
             answered.clear();
             phaseDone(commands);
         }
@@ -162,13 +167,13 @@ public final class CoordinatorMachine {
     /** The ranks that do not stand in the present epoch; where all do, those that have not answered in this phase. */
     public List<Integer> missing() {
         return allRanks.stream()
-                .filter(rank -> standings.isComplete() ? !answered.get(rank) : standings.awaits(rank)).toList();
+                .filter(rank -> epochBarrier.isComplete() ? !answered.get(rank) : epochBarrier.awaits(rank)).toList();
     }
 
     /** Ranks whose copies of the last commit the next update waits for: after it, what they kept two commits ago is gone. */
     public List<Integer> awaitsCopiesOf() {
-        return phase == Phase.TRAINING && answered.cardinality() == order.rankCount()
-                ? hosting.uncopied(stepsDone)
+        return phase == Phase.TRAINING && answered.cardinality() == settings.rankCount()
+                ? replicas.uncopied(stepsDone)
                 : List.of();
     }
 
@@ -179,34 +184,34 @@ public final class CoordinatorMachine {
     }
 
     private void keepCopies(List<CoordinatorCommand> commands) {
-        if (hosting.chooseBuddies()) {
+        if (replicas.chooseBuddies()) {
             tellBuddies(commands);
         }
     }
 
     private void tellBuddies(List<CoordinatorCommand> commands) {
-        commands.add(new CoordinatorCommand.KeepCopies(stepsDone, hosting.buddies()));
+        commands.add(new CoordinatorCommand.KeepCopies(stepsDone, replicas.buddies()));
     }
 
     /** The ranks of a node that is lost go on where their copies are, from the last commit or the one before. */
     private void lose(String node, String reason, List<CoordinatorCommand> commands) {
-        List<Integer> lost = hosting.lose(node);
+        List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == Phase.OVER) {
             keepCopies(commands);
             return;
         }
-        OptionalLong steps = hosting.recoverable(lost, stepsDone);
+        OptionalLong steps = replicas.recoverable(lost, stepsDone);
         boolean goesBack = steps.isPresent() && steps.getAsLong() < stepsDone;
         if (!mayRecover()) {
             recover(lost, reason, commands);
         } else if (steps.isEmpty() || goesBack && !scales.containsKey(stepsDone - 1)) {
             fail(reason + ", and no other node has copies of what its ranks, " + lost + ", kept", commands);
         } else {
-            hosting.move(lost, steps.getAsLong(), epoch + 1);
+            replicas.move(lost, steps.getAsLong(), epoch + 1);
             if (goesBack) {
                 goBack(commands);
             }
-            recover(goesBack ? allRanks : order.placesOf(lost), reason, commands);
+            recover(goesBack ? allRanks : settings.placesOf(lost), reason, commands);
             keepCopies(commands);
         }
     }
@@ -227,7 +232,7 @@ public final class CoordinatorMachine {
     }
 
     private boolean mayRecover() {
-        return phase != Phase.STARTING && recoveries < order.mostRecoveries();
+        return phase != Phase.STARTING && recoveries < settings.mostRecoveries();
     }
 
     private void recover(List<Integer> ranks, String reason, List<CoordinatorCommand> commands) {
@@ -244,7 +249,7 @@ public final class CoordinatorMachine {
         }
         recoveries++;
         epoch++;
-        standings.begin(order.rankCount());
+        epochBarrier.begin(settings.rankCount());
         for (int rank : ranks) {
             restarts.restart(rank, epoch);
             measured.remove(rank);
@@ -252,31 +257,31 @@ public final class CoordinatorMachine {
                 answered.clear(rank); // a part of a checkpoint stays written
             }
         }
-        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, hosting.hosts(),
-                hosting.since()));
+        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, replicas.hosts(),
+                replicas.since()));
     }
 
-    private void stand(CoordinatorEvent.Standing standing, List<CoordinatorCommand> commands) {
-        if (standing.epoch() != epoch) {
+    private void stand(CoordinatorEvent.EpochReady ready, List<CoordinatorCommand> commands) {
+        if (ready.epoch() != epoch) {
             return; // another has begun since
         }
-        boolean isOfThisPass = pass != null && standing.pass() == pass.number();
-        if (!standings.stand(standing.from().rank(), isOfThisPass ? standing.received() : Parcels.NONE)) {
+        boolean isOfThisPass = pass != null && ready.pass() == pass.number();
+        if (!epochBarrier.stand(ready.from().rank(), isOfThisPass ? ready.received() : MessageKeys.NONE)) {
             return;
         }
         switch (phase) {
             case STARTING -> nextStep(commands);
-            case SUCCEEDING -> {
+            case FAILING_OVER -> {
                 List<Integer> all = restarts.takeUntold(); // told all at once
-                if (stepsDone == order.firstStep()) {
+                if (stepsDone == settings.firstStep()) {
                     nextStep(commands);
                 } else {
                     committed(commands);
                 }
-                restarts.repeat(phase == Phase.TRAINING || phase == Phase.HELD_OUT ? all : List.of());
+                restarts.repeat(phase == Phase.TRAINING || phase == Phase.VALIDATION ? all : List.of());
                 goOn(commands);
             }
-            case TRAINING, UPDATING, HELD_OUT, CHECKPOINT, COMMIT, OVER -> resume(commands);
+            case TRAINING, UPDATING, VALIDATION, CHECKPOINT, COMMIT, OVER -> resume(commands);
         }
     }
 
@@ -285,13 +290,13 @@ public final class CoordinatorMachine {
         List<Integer> again = restarts.takeUntold();
         if (!again.isEmpty()) {
             switch (phase) {
-                case TRAINING, UPDATING, HELD_OUT -> {
+                case TRAINING, UPDATING, VALIDATION -> {
                     restarts.repeat(again);
                     commands.add(new CoordinatorCommand.StartPass(pass, again));
                 }
                 case CHECKPOINT -> commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone,
                         again.stream().filter(rank -> !answered.get(rank)).toList()));
-                case STARTING, SUCCEEDING, COMMIT, OVER ->
+                case STARTING, FAILING_OVER, COMMIT, OVER ->
                     throw new IllegalStateException("nothing is recovered while " + phase);
             }
         }
@@ -301,7 +306,7 @@ public final class CoordinatorMachine {
     private void goOn(List<CoordinatorCommand> commands) {
         // A checkpoint is written between two passes, when nobody waits for a message.
         long underWay = phase == Phase.CHECKPOINT || phase == Phase.OVER ? -1 : pass.number();
-        commands.add(new CoordinatorCommand.Resume(epoch, underWay, standings.received()));
+        commands.add(new CoordinatorCommand.Resume(epoch, underWay, epochBarrier.received()));
         if (restarts.isDone()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
@@ -311,7 +316,7 @@ public final class CoordinatorMachine {
         int rank = done.from().rank();
         boolean isRepeated = restarts.isRepeating(rank);
         restarts.hasRepeated(rank);
-        if (isRepeated && restarts.isDone() && standings.isComplete()) {
+        if (isRepeated && restarts.isDone() && epochBarrier.isComplete()) {
             commands.add(new CoordinatorCommand.ReportCaughtUp());
         }
         if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
@@ -321,7 +326,7 @@ public final class CoordinatorMachine {
         }
         boolean isTraining = done.pass().kind() == Pass.Kind.TRAINING;
         require(!isTraining || done.pass().step() == stepsDone, done);
-        answer(rank, isTraining ? Phase.TRAINING : Phase.HELD_OUT, done);
+        answer(rank, isTraining ? Phase.TRAINING : Phase.VALIDATION, done);
         measured.put(done);
     }
 
@@ -350,8 +355,8 @@ public final class CoordinatorMachine {
                 traffic.clear();
                 committed(commands);
             }
-            case HELD_OUT -> {
-                commands.add(new CoordinatorCommand.ReportHeldOut(stepsDone, measured.meanLoss()));
+            case VALIDATION -> {
+                commands.add(new CoordinatorCommand.ReportValidation(stepsDone, measured.meanLoss()));
                 measured.clear();
                 checkpointOrNextStep(commands);
             }
@@ -364,14 +369,14 @@ public final class CoordinatorMachine {
                 }
                 parts.clear();
             }
-            case STARTING, SUCCEEDING, COMMIT, OVER ->
+            case STARTING, FAILING_OVER, COMMIT, OVER ->
                 throw new IllegalStateException("nothing is answered while " + phase);
         }
     }
 
     private void committed(List<CoordinatorCommand> commands) {
-        if (RunOrder.isDue(order.heldOutEvery(), stepsDone)) {
-            startPass(Phase.HELD_OUT, new Pass(stepsDone - 1, Pass.Kind.HELD_OUT), commands);
+        if (RunSettings.isDue(settings.validateEvery(), stepsDone)) {
+            startPass(Phase.VALIDATION, new Pass(stepsDone - 1, Pass.Kind.VALIDATION), commands);
         } else {
             checkpointOrNextStep(commands);
         }
@@ -389,15 +394,15 @@ public final class CoordinatorMachine {
     }
 
     private void gradientsDone(List<CoordinatorCommand> commands) {
-        StepVerdict verdict = StepVerdict.of(stepsDone, measured, lossScale, order);
+        StepDecision decision = StepDecision.of(stepsDone, measured, lossScale, settings);
         measured.clear();
-        if (verdict.failure().isPresent()) {
-            fail(verdict.failure().get(), commands);
+        if (decision.failure().isPresent()) {
+            fail(decision.failure().get(), commands);
             return;
         }
-        lossScale = verdict.lossScale();
-        result = verdict.result();
-        update = verdict.update();
+        lossScale = decision.lossScale();
+        result = decision.result();
+        update = decision.update();
         phase = Phase.UPDATING;
         commands.add(new CoordinatorCommand.Update(update, allRanks));
     }
@@ -410,7 +415,7 @@ public final class CoordinatorMachine {
     }
 
     private boolean isLast() {
-        return stopRequested || stepsDone >= order.stepCount();
+        return stopRequested || stepsDone >= settings.stepCount();
     }
 
     private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
@@ -430,7 +435,7 @@ public final class CoordinatorMachine {
     private void nextStep(List<CoordinatorCommand> commands) {
         if (!isLast()) {
             startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor()), commands);
-        } else if (order.endsWithCheckpoint() && !checkpoints.has(stepsDone)) {
+        } else if (settings.endsWithCheckpoint() && !checkpoints.has(stepsDone)) {
             writeCheckpoint(commands);
         } else {
             phase = Phase.OVER;

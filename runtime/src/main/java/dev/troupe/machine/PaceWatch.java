@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Says what the loss of a node does to the time of a step: the median of the last {@value #MEASURED} steps before it against that
- * of the first as many after it, and later that the time is what it was, should it be.
+ * Says what the loss of a node does to the time of a step: the median of the last {@value #MEASURED} steps before it
+ * against that of the first as many after it, and later that the time is what it was, should it be.
  *
  * <p>Thread rule: none; one caller at a time. Times are seconds.
  */

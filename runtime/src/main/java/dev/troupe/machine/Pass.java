@@ -18,7 +18,7 @@ public record Pass(long step, Kind kind, double lossScale) {
         this(step, kind, 1);
     }
 
-    /** Its place among all passes of a run: held-out data of a step come after its training. Messages carry it. */
+    /** Its place among all passes of a run: validation data of a step come after its training. Messages carry it. */
     public long number() {
         return step * KINDS + kind.ordinal();
     }
@@ -37,7 +37,7 @@ public record Pass(long step, Kind kind, double lossScale) {
     public enum Kind {
         /** Forwards and backwards; a weight update follows. */
         TRAINING,
-        /** Forwards only, on held-out data. */
-        HELD_OUT
+        /** Forwards only, on validation data. */
+        VALIDATION
     }
 }

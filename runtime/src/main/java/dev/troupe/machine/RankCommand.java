@@ -33,9 +33,9 @@ public sealed interface RankCommand {
      * @param tiedReceived
      *            the stages whose other end's gradient has landed
      */
-    record ReportStanding(int epoch, long pass, List<Action> received,
+    record ReportEpochReady(int epoch, long pass, List<Action> received,
             List<Integer> tiedReceived) implements RankCommand {
-        public ReportStanding {
+        public ReportEpochReady {
             received = List.copyOf(received);
             tiedReceived = List.copyOf(tiedReceived);
         }

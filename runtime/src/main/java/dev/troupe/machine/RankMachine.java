@@ -24,7 +24,7 @@ import java.util.TreeSet;
  *
  * <pre>
  *   IDLE --PassStarted--> WALKING --row done--> REDUCING --all summed--> MEASURING --> REPORTED --UpdateRequested-->
- *   UPDATING --> IDLE          (a held-out pass goes from WALKING straight to IDLE)
+ *   UPDATING --> IDLE          (a validation pass goes from WALKING straight to IDLE)
  * </pre>
  *
  * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
@@ -64,17 +64,17 @@ public final class RankMachine {
      *            this rank, for messages
      * @param trainingRow
      *            its row of the lowered training plan
-     * @param heldOutRow
+     * @param validationRow
      *            its row of the lowered forward-only plan
      * @param stages
      *            the stages it holds, ascending
      * @param tiedStages
      *            those of them that hold one end of a tied table whose other end is in another stage
      */
-    public RankMachine(int rank, RankRow trainingRow, RankRow heldOutRow, List<Integer> stages,
+    public RankMachine(int rank, RankRow trainingRow, RankRow validationRow, List<Integer> stages,
             List<Integer> tiedStages) {
         this.rank = rank;
-        this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.HELD_OUT, heldOutRow));
+        this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.VALIDATION, validationRow));
         this.stages = List.copyOf(stages);
         this.tiedStages = List.copyOf(tiedStages);
     }
@@ -106,8 +106,8 @@ public final class RankMachine {
     }
 
     /**
-     * A message may come before the pass it belongs to is started here, since its sender may have heard first. One that comes
-     * again, or too late, is of no use.
+     * A message may come before the pass it belongs to is started here, since its sender may have heard first. One that
+     * comes again, or too late, is of no use.
      */
     private void land(Action receive, long number, List<RankCommand> commands) {
         boolean isLate = number < passNumber() || number == passNumber()
@@ -125,14 +125,14 @@ public final class RankMachine {
     }
 
     /**
-     * What has landed and is not used yet goes back: it is sent again, in order, so that a message that was lost before it finds a
-     * buffer.
+     * What has landed and is not used yet goes back: it is sent again, in order, so that a message that was lost before
+     * it finds a buffer.
      */
     private void enterEpoch(int epoch, List<RankCommand> commands) {
         landed.forEach(receive -> commands.add(new RankCommand.Discard(receive)));
         landed.clear();
         commands.add(
-                new RankCommand.ReportStanding(epoch, passNumber(), List.copyOf(received), List.copyOf(tiedLanded)));
+                new RankCommand.ReportEpochReady(epoch, passNumber(), List.copyOf(received), List.copyOf(tiedLanded)));
     }
 
     /** Of the pass under way, or the last one; -1 for none. */
@@ -225,7 +225,7 @@ public final class RankMachine {
     }
 
     private void countLive(Action action) {
-        if (pass.kind() == Pass.Kind.HELD_OUT) {
+        if (pass.kind() == Pass.Kind.VALIDATION) {
             return; // nothing is kept for a backward
         }
         if (action.kind().freesActivation()) {
@@ -314,17 +314,17 @@ public final class RankMachine {
     }
 
     /** Where in its row the rank is; empty where it is in no pass. */
-    public Optional<Spot> spot() {
+    public Optional<RowPosition> position() {
         if (phase == Phase.IDLE) {
             return Optional.empty();
         }
         boolean isInRow = phase == Phase.WALKING && ordered.peekFirst() instanceof StageTask.Compute;
-        return Optional.of(new Spot(pass.kind(), isInRow
+        return Optional.of(new RowPosition(pass.kind(), isInRow
                 ? row.actions().indexOf(((StageTask.Compute) ordered.getFirst()).action())
                 : position));
     }
 
     private String where() {
-        return " in step " + pass.step() + (pass.kind() == Pass.Kind.HELD_OUT ? " (held-out data)" : "");
+        return " in step " + pass.step() + (pass.kind() == Pass.Kind.VALIDATION ? " (validation)" : "");
     }
 }

@@ -5,7 +5,10 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 
-/** Which ranks were started when, which of them still have to be told what to do again, and which are doing it. One thread. */
+/**
+ * Which ranks were started when, which of them still have to be told what to do again, and which are doing it. One
+ * thread.
+ */
 final class Restarts {
     // The epoch in which each rank was started last.
     private final int[] startedIn;

@@ -13,8 +13,8 @@ import java.util.Map;
  *            what a message carries
  */
 public final class SendLog<T> {
-    private final Map<Parcel, T> sent = new LinkedHashMap<>();
-    private Parcels received = Parcels.NONE;
+    private final Map<MessageKey, T> sent = new LinkedHashMap<>();
+    private MessageKeys received = MessageKeys.NONE;
     private boolean isOpen;
 
     /**
@@ -32,11 +32,11 @@ public final class SendLog<T> {
      * @throws IllegalStateException
      *             where it was sent in this pass already
      */
-    public boolean add(Parcel parcel, T content) {
-        if (sent.putIfAbsent(parcel, content) != null) {
-            throw new IllegalStateException(parcel + " was sent already");
+    public boolean add(MessageKey key, T content) {
+        if (sent.putIfAbsent(key, content) != null) {
+            throw new IllegalStateException(key + " was sent already");
         }
-        return isOpen && !received.contains(parcel);
+        return isOpen && !received.contains(key);
     }
 
     /** Whether this very content was sent in this pass. */
@@ -56,19 +56,19 @@ public final class SendLog<T> {
      *            what the receivers have of this pass
      * @return the messages that are to go once more, in the order in which they were sent
      */
-    public Map<Parcel, T> open(Parcels known) {
+    public Map<MessageKey, T> open(MessageKeys known) {
         isOpen = true;
         received = known;
-        Map<Parcel, T> again = new LinkedHashMap<>(sent);
+        Map<MessageKey, T> again = new LinkedHashMap<>(sent);
         again.keySet().removeIf(received::contains);
         return again;
     }
 
     /** Begins a pass; returns what was kept of the one before. */
-    public Map<Parcel, T> clear() {
-        Map<Parcel, T> old = new LinkedHashMap<>(sent);
+    public Map<MessageKey, T> clear() {
+        Map<MessageKey, T> old = new LinkedHashMap<>(sent);
         sent.clear();
-        received = Parcels.NONE;
+        received = MessageKeys.NONE;
         return old;
     }
 }

@@ -11,8 +11,9 @@ import java.util.stream.Collectors;
 
 /**
  * Notices that a run stands still: no rank works, every rank waits for a message, and nothing has moved for as long as a
- * wait may last. Also notices a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and moves no
- * byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it likes.
+ * wait may last. Also notices a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and
+ * moves no byte for far longer than any rank ever took for that. A rank that moves may be at one action as long as it
+ * likes.
  *
  * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout. So a process that was
  * stopped for an hour, or a coordinator that a slow disk held up, goes on.

@@ -18,12 +18,13 @@ import java.util.stream.Stream;
  * Names stages that have become slow: each is held against its own best, since stages are unequal by right. A stage that was
  * slow from its first step has no better one, so each is also held against what its operations let expect beside the others.
  *
- * <p>The rule. Of each step counts the shortest action of a kind, which a core that something else wants now and then lets through.
- * A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but one of them were at least
- * as slow, so a few bad steps say nothing. A stage is a straggler where, at {@value #LOOKS} steps in a row, a kind's level
+ * <p>The rule. Of each step counts the shortest action of a kind, which a core that something else wants now and then
+ * lets through. A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but
+ * one of them were at least as slow, so a few bad steps say nothing. A stage is a straggler where, at {@value #LOOKS}
+ * steps in a row, a kind's level
  * <ul>
- * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the median of the
- * stages of other ranks: a machine that is slower as a whole slows them all; or
+ * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the
+ * median of the stages of other ranks: a machine that is slower as a whole slows them all; or
  * <li>is {@value #SLOW} times what its operations let expect at the rate of the median of the stages of other ranks;
  * </ul>
  * and that is a tenth of the stage's time for a microbatch. It ends where

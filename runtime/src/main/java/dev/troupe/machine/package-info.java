@@ -1,6 +1,8 @@
 /**
  * The logic of a rank and of a run as pure state machines: events in, commands out. No actor, thread, clock or tensor in
- * it. Of Troupe it imports {@code dev.troupe.schedule}, the plain sums and norms of {@code dev.troupe.model}, and what an edge of
- * {@code dev.troupe.transport} is called; of libraries the annotations by which Jackson writes a loss scale.
+ * it.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.model}, {@code dev.troupe.schedule}, {@code dev.troupe.transport} and
+ * {@code com.fasterxml.jackson}.
  */
 package dev.troupe.machine;

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what the threads of a rank get done. A rank whose pulse stands still for longer than its longest kernel takes does not
- * compute any more, however long the action may be that it is at.
+ * Counts what the threads of a rank get done. A rank whose pulse stands still for longer than its longest kernel takes
+ * does not compute any more, however long the action may be that it is at.
  *
  * <p>Thread rule: any thread.
  */

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * An engine whose kernels and copies beat a {@link Pulse}. Every method of an engine is here, the defaults too: one that were
- * missing would run another kernel than the engine's own.
+ * An engine whose kernels and copies beat a {@link Pulse}. Every method of an engine is here, the defaults too: one
+ * that were missing would run another kernel than the engine's own.
  *
  * @param engine
  *            computes
@@ -26,13 +26,13 @@ public record WatchedEngine(Engine engine, Pulse pulse) implements Engine {
     }
 
     @Override
-    public DataType floatType() {
-        return engine.floatType();
+    public DataType parameterType() {
+        return engine.parameterType();
     }
 
     @Override
-    public DataType productType() {
-        return engine.productType();
+    public DataType computeType() {
+        return engine.computeType();
     }
 
     @Override

@@ -1,5 +1,6 @@
 /**
- * Whether a rank moves, and what that is seen by: kernels that end, bytes that move, collectives that it waits in. May import
- * engines, groups and weights; knows no actors.
+ * Whether a rank moves, and what that is seen by: kernels that end, bytes that move, collectives that it waits in.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.collective} and {@code dev.troupe.engine}.
  */
 package dev.troupe.pulse;

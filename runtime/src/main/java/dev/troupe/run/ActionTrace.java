@@ -120,7 +120,10 @@ public final class ActionTrace {
         return timeline(title, plan, step, firstStartNanos(entries.stream().filter(entry -> entry.step() == step)));
     }
 
-    /** The steps there are, oldest first, each as a timeline under its number; the times of all count from the first action. */
+    /**
+     * The steps there are, oldest first, each as a timeline under its number; the times of all count from the first
+     * action.
+     */
     public List<Timeline> timelines(Plan plan) {
         long origin = firstStartNanos(entries.stream());
         return entries.stream().map(Entry::step).distinct().sorted()

@@ -34,7 +34,7 @@ final class ClusterLimits {
      *
      * @param layers
      *            of the model
-     * @throws RequestException
+     * @throws UsageException
      *             with the number that is too large and the key to change
      */
     static void require(RunSpec spec, int layers) {
@@ -48,7 +48,7 @@ final class ClusterLimits {
         long layersOfRank = Math.min(layers, Math.ceilDiv((long) layers, spec.parallel().stageCount()) * virtualStages);
         long passDone = (long) PAIR_BYTES * microbatches + PAIR_BYTES * layersOfRank;
         if (passDone > room) {
-            throw new RequestException(String.format(Locale.ROOT,
+            throw new UsageException(String.format(Locale.ROOT,
                     "what a rank says at the end of a step could take %,d bytes (%,d microbatches, %,d layers), and a"
                             + " control message between processes has room for %,d: lower training.global-batch-size, or"
                             + " raise training.microbatch-size or parallel.pipeline",
@@ -57,7 +57,7 @@ final class ClusterLimits {
         // Forwards and gradients of each stage, and a table's.
         long standing = (2L * virtualStages + 2) * (EDGE_BYTES + Math.ceilDiv(microbatches, Byte.SIZE));
         if (standing > room) {
-            throw new RequestException(String.format(Locale.ROOT,
+            throw new UsageException(String.format(Locale.ROOT,
                     "what a rank says when the run recovers could take %,d bytes (%,d virtual stages, %,d microbatches), and"
                             + " a control message between processes has room for %,d: lower parallel.virtual-stages or"
                             + " training.global-batch-size, or raise training.microbatch-size",
@@ -71,7 +71,7 @@ final class ClusterLimits {
             for (List<Integer> group : ranks.groups(kind)) {
                 long nodes = group.stream().map(nodeOfRank::get).distinct().count();
                 if (nodes > 1 && group.size() > AeronCollectives.MOST_MEMBERS) {
-                    throw new RequestException(String.format(Locale.ROOT,
+                    throw new UsageException(String.format(Locale.ROOT,
                             "parallel.%s = %d ranks are a group on %d nodes, and a group between processes has at most %d:"
                                     + " lower it, or give all ranks of such a group to one node (cluster.nodes)",
                             kind == GroupKind.TENSOR ? "tensor" : "data", group.size(), nodes,
@@ -85,7 +85,7 @@ final class ClusterLimits {
         int longest = cluster.nodes().stream().map(NodeSpec::name).mapToInt(String::length).max().orElse(0);
         long hosts = (long) ranks * (longest + BESIDE_NAME_BYTES);
         if (hosts > room) {
-            throw new RequestException(String.format(Locale.ROOT,
+            throw new UsageException(String.format(Locale.ROOT,
                     "the list of where %,d ranks are could take %,d bytes, with names of up to %d letters, and a control"
                             + " message between processes has room for %,d: take fewer ranks, or shorter names of nodes",
                     ranks, hosts, longest, room));

@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
  * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
  * the rate of a device. Operations are counted as in Narayanan et al. 2021, section 5.1: the matrix products of a block,
  * 24 N C C, and of its attention over the whole T x T square, 4 N T C, in the forward; the backward for the input has the
- * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each. Where forwards are run
- * again, the backward for the input has them too, without the last product of a block, of 8 N C C.
+ * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each. Where
+ * forwards are run again, the backward for the input has them too, without the last product of a block, of 8 N C C.
  *
  * <p>N rows of a microbatch, T sequence length, C hidden size, V vocabulary.
  */
@@ -26,7 +26,7 @@ final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
 
     /**
-     * @throws RequestException
+     * @throws UsageException
      *             where a list has neither one time nor one for each stage
      */
     EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings) {
@@ -65,7 +65,7 @@ final class EmulatedCosts implements WorkCosts {
 
     private static long[] told(String work, List<Duration> times, int stageCount) {
         if (times.size() != 1 && times.size() != stageCount) {
-            throw new RequestException(
+            throw new UsageException(
                     "engine.emulated." + work + " needs one time, or one for each of the " + stageCount
                             + " stages, but has " + times.size());
         }

@@ -39,35 +39,35 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
     /**
      * Finds the engine that was asked for; {@code auto} takes the preferred one of those that can serve.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where it is not installed or cannot serve here, with the reason
      */
-    public static EngineChoice of(EngineSpec spec, DataType floatType, DataType productType, int ranksHere,
+    public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType, int ranksHere,
             List<EngineProvider> installed) {
         int threads = spec.threads() > 0
                 ? spec.threads()
                 : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksHere)); // rounded down
-        EngineSettings settings = new EngineSettings(floatType, productType, threads);
+        EngineSettings settings = new EngineSettings(parameterType, computeType, threads);
         if (installed.isEmpty()) {
-            throw new RequestException("no engine is installed: put an engine's module on the class path");
+            throw new UsageException("no engine is installed: put an engine's module on the class path");
         }
         if (spec.kind().equals(EngineSpec.AUTO)) {
             return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
                     .map(provider -> new EngineChoice(provider, settings, installed.getFirst().obstacle(settings)
                             .map(obstacle -> "engine.kind = auto takes " + provider.kind() + ": " + obstacle)))
-                    .orElseThrow(() -> new RequestException("no engine can serve here: " + installed.stream()
+                    .orElseThrow(() -> new UsageException("no engine can serve here: " + installed.stream()
                             .map(provider -> provider.kind() + ": " + provider.obstacle(settings).orElseThrow())
                             .collect(Collectors.joining("; "))));
         }
         EngineProvider provider = installed.stream().filter(candidate -> candidate.kind().equals(spec.kind()))
                 .findFirst()
-                .orElseThrow(() -> new RequestException("engine.kind: there is no engine \"" + spec.kind()
+                .orElseThrow(() -> new UsageException("engine.kind: there is no engine \"" + spec.kind()
                         + "\"; installed are " + EngineSpec.AUTO + ", "
                         + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))
                         + (GPU_WORDS.contains(spec.kind().toLowerCase(Locale.ROOT)) ? GPU_ADVICE : "")));
         Optional<String> obstacle = provider.obstacle(settings);
         if (obstacle.isPresent()) {
-            throw new RequestException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
+            throw new UsageException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
         }
         return new EngineChoice(provider, settings, Optional.empty());
     }

@@ -54,13 +54,13 @@ final class FaultChecks {
     /**
      * Checks all faults of a run.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             with a sentence for each that cannot strike
      */
     void require(List<FaultSpec> faults) {
         List<String> wrong = faults.stream().flatMap(fault -> refusal(fault).stream()).toList();
         if (!wrong.isEmpty()) {
-            throw new RequestException(String.join("\n", wrong));
+            throw new UsageException(String.join("\n", wrong));
         }
     }
 

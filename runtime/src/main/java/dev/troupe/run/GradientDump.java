@@ -45,8 +45,8 @@ public final class GradientDump {
     }
 
     /**
-     * Takes what a rank has of the gradients of one stage; the last call writes the file. A rank that repeats the step has the same
-     * again, which counts once.
+     * Takes what a rank has of the gradients of one stage; the last call writes the file. A rank that repeats the step
+     * has the same again, which counts once.
      */
     public synchronized void add(int rank, int stage, Collection<TensorPart> gradients) {
         if (!done.add(new Writer(rank, stage))) {

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Whoever listens to a run from the moment on at which it begins: what opens the run's directory is not asked before, so that
- * nothing is written of a run that is refused.
+ * Whoever listens to a run from the moment on at which it begins: what opens the run's directory is not asked before,
+ * so that nothing is written of a run that is refused.
  *
  * <p>Thread rule: as of any listener.
  */

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * What a run takes in memory, known before it starts: the rows of ranks are walked with the very stages that will run
- * them, on an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and neither is
- * the JVM's own heap.
+ * them, on an engine that counts bytes and holds none. What an engine's libraries take beside tensors is not in it, and
+ * neither is the JVM's own heap.
  *
  * @param ranks
  *            by number
@@ -31,23 +31,23 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *
      * @param engine
      *            an engine as the ranks will have, for the sizes of what it keeps
-     * @param measuresHeldOut
-     *            whether the run makes passes over held-out data
+     * @param measuresValidation
+     *            whether the run makes passes over validation data
      * @param snapshots
      *            how often ranks keep what they need to start again inside a step; 0 where they do not
      * @param copied
      *            the ranks of which another machine has copies of that
-     * @throws RequestException
+     * @throws UsageException
      *             where a tensor of the run would be larger than any engine can have one
      */
-    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresHeldOut, int snapshots,
+    static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresValidation, int snapshots,
             List<Integer> copied) {
         // As many messages of an edge as can be sent and not received if no credit ever holds one up may wait at their
         // sender, since a send does not wait.
         Walks walks = new Walks(plan, engine, snapshots, walk -> {
             walk.over(plan.training());
-            if (measuresHeldOut) {
-                walk.over(plan.heldOut());
+            if (measuresValidation) {
+                walk.over(plan.validation());
             }
         });
         Set<Integer> isCopied = Set.copyOf(copied);
@@ -132,7 +132,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
      *
      * @param availableBytes
      *            what the machine that hosts these ranks has to give
-     * @throws RequestException
+     * @throws UsageException
      *             where that is less than the ranks take together
      */
     void requireRoom(long availableBytes) {
@@ -145,7 +145,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
                         + " schedule that holds fewer activations than parallel.schedule does"
                 : "take a smaller model (model.hidden, model.layers), or training.optimizer.kind = sgd, which remembers"
                         + " nothing";
-        throw new RequestException("the run would take " + text(total()) + " of memory (" + text(activations)
+        throw new UsageException("the run would take " + text(total()) + " of memory (" + text(activations)
                 + " of them for activations), but this machine has " + text(availableBytes) + " to give: " + advice);
     }
 

@@ -74,7 +74,7 @@ final class MemoryWalk implements AutoCloseable {
      *
      * @param snapshots
      *            how often the rank keeps what it needs to start again inside a step; 0 where it does not
-     * @throws RequestException
+     * @throws UsageException
      *             where a stage has a buffer that no engine can have
      */
     MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
@@ -122,7 +122,7 @@ final class MemoryWalk implements AutoCloseable {
     /**
      * Does the rank's row of a plan.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where an action needs a tensor that no engine can have
      */
     void over(Certificate certificate) {
@@ -134,7 +134,7 @@ final class MemoryWalk implements AutoCloseable {
         sent.clear();
         sentBytes = 0;
         if (certificate.purpose() == Purpose.TRAINING) {
-            stages.values().forEach(Stage::reduceNorms);
+            stages.values().forEach(Stage::reduceReplicatedGradients);
         }
     }
 

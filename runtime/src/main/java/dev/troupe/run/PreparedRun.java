@@ -17,7 +17,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.WorkCosts;
 import dev.troupe.machine.LossScale;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StragglerWatch;
 import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.LearningRate;
@@ -56,7 +56,7 @@ public final class PreparedRun implements AutoCloseable {
     private final TrainingPlan plan;
     private final StragglerWatch.Expectation expectation;
     private final MemoryPlan memory;
-    private final boolean hasRoomToRehearse;
+    private final boolean hasRoomToWarmUp;
     private final ActionTrace trace;
     private final List<AutoCloseable> files = new ArrayList<>();
 
@@ -64,7 +64,7 @@ public final class PreparedRun implements AutoCloseable {
      * Opens and checks everything a request names.
      *
      * @throws RuntimeException
-     *             with a sentence for the user where the request is wrong: see {@link Refusals}
+     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public PreparedRun(RunRequest request) {
         this.request = request;
@@ -73,13 +73,13 @@ public final class PreparedRun implements AutoCloseable {
             request.resume().filter(from -> !Checkpoint.isAt(from)).ifPresent(RunDirectory::requireResumable);
             this.beginsAgain = request.leads() && !request.continuesInPlace()
                     && RunDirectory.requireBeginnable(request.output());
-            EngineChoice choice = EngineChoice.of(spec.engine(), floatType(spec.training()),
-                    productType(spec.training()), request.ranksOfMachine().size(),
+            EngineChoice choice = EngineChoice.of(spec.engine(), parameterType(spec.training()),
+                    computeType(spec.training()), request.ranksOfMachine().size(),
                     EngineChoice.installed());
             this.start = StartingPoint.of(spec, request.resume());
             start.files().ifPresent(files::add);
             if (start.stepsDone() > spec.training().steps()) {
-                throw new RequestException("the checkpoint lies " + start.stepsDone()
+                throw new UsageException("the checkpoint lies " + start.stepsDone()
                         + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
             }
             this.checkpointsFound = request.continuesInPlace()
@@ -92,7 +92,7 @@ public final class PreparedRun implements AutoCloseable {
             TensorSharing.refusal(start.model(),
                     Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
-                        throw new RequestException(refusal);
+                        throw new UsageException(refusal);
                     });
             this.data = new RunData(spec, request.builtInCorpus(), start.model(), start.sequenceLength());
             files.add(data);
@@ -123,7 +123,7 @@ public final class PreparedRun implements AutoCloseable {
                 here.requireRoom(availableBytes);
             }
             requireDisk();
-            this.hasRoomToRehearse = here.total() + memory.largestAtHome() <= availableBytes;
+            this.hasRoomToWarmUp = here.total() + memory.largestAtHome() <= availableBytes;
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -146,7 +146,7 @@ public final class PreparedRun implements AutoCloseable {
         }
         OptionalLong newest = Checkpoint.newestSteps(request.output());
         if (newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
-            throw new RequestException(
+            throw new UsageException(
                     "the run in " + request.output() + " has a checkpoint after " + newest.getAsLong()
                             + " steps already, but is to go on from the one after " + start.stepsDone()
                             + ": choose another directory with --out, or move the later checkpoints away");
@@ -158,14 +158,14 @@ public final class PreparedRun implements AutoCloseable {
         return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
     }
 
-    private static DataType floatType(TrainingSpec training) {
+    private static DataType parameterType(TrainingSpec training) {
         return switch (training.precision()) {
             case FLOAT32, BFLOAT16 -> DataType.FLOAT32;
             case FLOAT64 -> DataType.FLOAT64;
         };
     }
 
-    private static DataType productType(TrainingSpec training) {
+    private static DataType computeType(TrainingSpec training) {
         return switch (training.precision()) {
             case FLOAT32 -> DataType.FLOAT32;
             case BFLOAT16 -> DataType.BFLOAT16;
@@ -183,7 +183,7 @@ public final class PreparedRun implements AutoCloseable {
 
     private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
         if (training.dropout() > 0 && !engine.provider().dropsOut()) {
-            throw new RequestException("training.dropout = " + training.dropout() + ", but the engine "
+            throw new UsageException("training.dropout = " + training.dropout() + ", but the engine "
                     + engine.provider().kind()
                     + " cannot drop out: set engine.kind = cpu, or training.dropout = 0");
         }
@@ -247,7 +247,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** The type of what stages hand on to each other. */
     DataType boundaryType() {
-        return productType(spec().training());
+        return computeType(spec().training());
     }
 
     /** What the run learns from and is measured on. */
@@ -285,8 +285,8 @@ public final class PreparedRun implements AutoCloseable {
     }
 
     /**
-     * How many steps lie behind each checkpoint of the run's directory that was there when it went on, damaged or not. Those of a run
-     * from the beginning are all its own, even where this process comes late.
+     * How many steps lie behind each checkpoint of the run's directory that was there when it went on, damaged or not.
+     * Those of a run from the beginning are all its own, even where this process comes late.
      */
     public Set<Long> checkpointsFound() {
         return checkpointsFound;
@@ -306,7 +306,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** What the tensors of a checkpoint take, whatever the layout: each weight once, and what the optimizer keeps of it. */
     long checkpointBytes() {
-        return weightCount() * engine.settings().floatType().elementBytes()
+        return weightCount() * engine.settings().parameterType().elementBytes()
                 * (1 + plan.stageSettings().optimizer().momentCount());
     }
 
@@ -320,9 +320,9 @@ public final class PreparedRun implements AutoCloseable {
     }
 
     /** What the coordinator is to do. */
-    public RunOrder order() {
+    public RunSettings settings() {
         TrainingSpec training = spec().training();
-        return new RunOrder(plan.rankCount(), start.stepsDone(), training.steps(),
+        return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
                 learningRate(training.learningRate())::at, training.gradientClip(),
                 lossScale(training.lossScale(), start.lossScale()),
                 validation().isPresent() ? training.validateEvery() : 0,
@@ -359,9 +359,9 @@ public final class PreparedRun implements AutoCloseable {
         return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
     }
 
-    /** Whether a node without ranks rehearses what it may take over: the machine has room for another rank. */
-    boolean rehearses() {
-        return keepsCopies() && spec().recovery().warmStandby() && hasRoomToRehearse;
+    /** Whether a node without ranks warms up what it may take over: the machine has room for another rank. */
+    boolean warmsUp() {
+        return keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
     }
 
     /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */

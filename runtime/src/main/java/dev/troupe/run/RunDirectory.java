@@ -41,12 +41,12 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Says whether this directory is empty or not there yet; writes nothing.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where it holds something or cannot be made
      */
     public static void requireFree(Path path) {
         if (!isFree(path)) {
-            throw new RequestException("the output directory " + path + " is in use: it must be empty or not there yet;"
+            throw new UsageException("the output directory " + path + " is in use: it must be empty or not there yet;"
                     + " choose another with --out");
         }
         requireMakeable(path);
@@ -56,13 +56,13 @@ public final class RunDirectory implements AutoCloseable {
      * Says whether a run may begin in this directory: also where one ended before its first checkpoint; writes nothing.
      *
      * @return whether a run has ended there
-     * @throws RequestException
+     * @throws UsageException
      *             where it holds something else, or cannot be made
      */
     static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
         state.whyNotBegin(path).ifPresent(why -> {
-            throw new RequestException(why);
+            throw new UsageException(why);
         });
         requireMakeable(path);
         return state instanceof DirectoryState.WithoutCheckpoint;
@@ -71,12 +71,12 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Says whether a run may go on in this directory; writes nothing.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where it holds a run that has no checkpoint
      */
     static void requireResumable(Path path) {
         DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
-            throw new RequestException(why);
+            throw new UsageException(why);
         });
     }
 
@@ -86,7 +86,7 @@ public final class RunDirectory implements AutoCloseable {
             ancestor = ancestor.getParent();
         }
         if (!Files.isDirectory(ancestor) || !Files.isWritable(ancestor)) {
-            throw new RequestException("the output directory " + path + " cannot be made, since " + ancestor
+            throw new UsageException("the output directory " + path + " cannot be made, since " + ancestor
                     + " is not a directory one may write to; choose another with --out");
         }
         requireToBeMade(path.toAbsolutePath().normalize());
@@ -106,7 +106,7 @@ public final class RunDirectory implements AutoCloseable {
         } catch (FileAlreadyExistsException _) {
             return; // another process of the run was quicker
         } catch (IOException failure) {
-            throw new RequestException(
+            throw new UsageException(
                     "the output directory " + path + " cannot be made, since the file system lets nobody"
                             + " make that below " + made + "; choose another with --out",
                     failure);
@@ -142,7 +142,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Makes the directory where it is not there, and locks it.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where another run has it, or it cannot be written to
      */
     public static RunDirectory open(Path path) {
@@ -153,24 +153,25 @@ public final class RunDirectory implements AutoCloseable {
             FileLock lock = tryLock(channel);
             if (lock == null) {
                 channel.close();
-                throw new RequestException("the output directory " + path
+                throw new UsageException("the output directory " + path
                         + " is in use: another run writes to it; wait for its end, or choose another with --out");
             }
             LockHolder.write(channel);
             return new RunDirectory(path, channel);
         } catch (IOException failure) {
-            throw new RequestException("cannot write to the output directory " + path + " (" + failure
+            throw new UsageException("cannot write to the output directory " + path + " (" + failure
                     + "); choose another with --out", failure);
         }
     }
 
     /**
-     * Locks the directory of a run that goes on while the process that had it has ended, or is about to. One that does not, since it
-     * is stopped or stuck, is killed where it is of this machine: the others have parted from it, and it may not write any more.
+     * Locks the directory of a run that goes on while the process that had it has ended, or is about to. One that does
+     * not, since it is stopped or stuck, is killed where it is of this machine: the others have parted from it, and it
+     * may not write any more.
      *
      * @param patience
      *            how long it may take to end, and again once it was killed
-     * @throws RequestException
+     * @throws UsageException
      *             where it has the directory still, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
@@ -179,7 +180,7 @@ public final class RunDirectory implements AutoCloseable {
         while (true) {
             try {
                 return open(path);
-            } catch (RequestException inUse) {
+            } catch (UsageException inUse) {
                 if (System.nanoTime() - sinceNanos > patience.toNanos()) {
                     Optional<LockHolder> holder = LockHolder.read(path.resolve(LOCK));
                     if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
@@ -195,7 +196,10 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /** The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to kill it. */
+    /**
+     * The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to
+     * kill it.
+     */
     public void keepToTheEnd() {
         LockHolder.erase(channel);
     }

@@ -16,8 +16,8 @@ public interface RunListener {
     }
 
     /**
-     * All nodes are there, and each kind of kernel has run once, which took the slowest node so many seconds: the run begins. Before
-     * this nothing is written.
+     * All nodes are there, and each kind of kernel has run once, which took the slowest node so many seconds: the run
+     * begins. Before this nothing is written.
      */
     default void onBegin(double warmUpSeconds) {
     }

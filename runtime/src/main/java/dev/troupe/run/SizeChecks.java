@@ -31,7 +31,7 @@ final class SizeChecks {
      *
      * @param sequenceLength
      *            tokens of a training sequence
-     * @throws RequestException
+     * @throws UsageException
      *             with the number that is too large and the key to change
      */
     static void require(RunSpec spec, ModelConfig model, int sequenceLength) {
@@ -56,7 +56,7 @@ final class SizeChecks {
     /**
      * Checks what a model's description alone says, before its tensors are listed.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             with the number that is too large and the key to change
      */
     static void requireModel(ModelConfig model) {
@@ -69,7 +69,7 @@ final class SizeChecks {
 
     private static void atMost(long found, long most, String sentence) {
         if (found > most) {
-            throw new RequestException(String.format(Locale.ROOT, sentence, found, most));
+            throw new UsageException(String.format(Locale.ROOT, sentence, found, most));
         }
     }
 
@@ -79,7 +79,7 @@ final class SizeChecks {
             long weights = model.parameterCount(layer) / tensor; // rounded down: the exact number is the walk's
             if (weights > TooManyElementsException.MOST) {
                 String name = layer == 1 ? "a block" : layer == 0 ? "the embedding" : "the head";
-                throw new RequestException(String.format(Locale.ROOT,
+                throw new UsageException(String.format(Locale.ROOT,
                         "%s would have %,d weights on each of parallel.tensor = %d ranks, and a rank has at most %,d of a"
                                 + " stage: raise parallel.tensor, or lower %s",
                         name, weights, tensor, TooManyElementsException.MOST,
@@ -94,18 +94,18 @@ final class SizeChecks {
      * @param doing
      *            what the rank did: an action, or nothing where the stage was made
      */
-    static RequestException refusal(TrainingPlan plan, int rank, int stage, String doing,
+    static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
             TooManyElementsException tensor) {
         String where = String.format(Locale.ROOT, "rank %d, stage %d of %d%s", rank, stage,
                 plan.partition().stageCount(),
                 doing.isEmpty() ? "" : ", " + doing);
         if (tensor.sizes().length == 1) {
-            return new RequestException(String.format(Locale.ROOT,
+            return new UsageException(String.format(Locale.ROOT,
                     "%s: a buffer of %,d weights is needed, and one has at most %,d: raise parallel.tensor, take more"
                             + " stages (parallel.pipeline, parallel.virtual-stages), or a smaller model",
                     where, tensor.elementCount(), TooManyElementsException.MOST), tensor);
         }
-        return new RequestException(String.format(Locale.ROOT, "%s: %s %s would have %,d elements, and a tensor has at"
+        return new UsageException(String.format(Locale.ROOT, "%s: %s %s would have %,d elements, and a tensor has at"
                 + " most %,d: %s", where, nameOf(plan, tensor), text(tensor.sizes()), tensor.elementCount(),
                 TooManyElementsException.MOST, advice(plan.stageSettings(), tensor.elementCount())), tensor);
     }

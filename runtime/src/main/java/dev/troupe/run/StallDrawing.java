@@ -2,7 +2,7 @@ package dev.troupe.run;
 
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.Spot;
+import dev.troupe.machine.RowPosition;
 import dev.troupe.machine.StallWatch.Stall;
 import dev.troupe.machine.StallWatch.Standstill;
 import dev.troupe.schedule.Action;
@@ -21,14 +21,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A run that stands still, as a text for people: what stands still, what each rank does or waits for and since when, the row of
- * the rank that hangs, its stack, and the whole plan with every rank's place marked.
+ * A run that stands still, as a text for people: what stands still, what each rank does or waits for and since when,
+ * the row of the rank that hangs, its stack, and the whole plan with every rank's place marked.
  */
 public final class StallDrawing {
     private final TrainingPlan plan;
     private final Stall stall;
     /** Of the ranks that are in a pass of the kind that is drawn. */
-    private final Map<Integer, Spot> spots = new TreeMap<>();
+    private final Map<Integer, RowPosition> positions = new TreeMap<>();
     private final StringBuilder text = new StringBuilder();
 
     private StallDrawing(TrainingPlan plan, Stall stall) {
@@ -36,7 +36,7 @@ public final class StallDrawing {
         this.stall = stall;
     }
 
-    /** Draws it; every line ends with a line feed. */
+    /** DropoutKeys it; every line ends with a line feed. */
     public static String draw(TrainingPlan plan, Stall stall) {
         return new StallDrawing(plan, stall).draw();
     }
@@ -63,13 +63,13 @@ public final class StallDrawing {
     private Optional<Pass.Kind> drawnKind() {
         return stall.ranks().stream().map(Standstill::status)
                 .filter(status -> stall.rank().isEmpty() || isAtFault(status.rank()))
-                .flatMap(status -> status.spot().stream()).map(Spot::kind).findFirst();
+                .flatMap(status -> status.position().stream()).map(RowPosition::kind).findFirst();
     }
 
     private void addPlan(Pass.Kind kind) {
         for (Standstill rank : stall.ranks()) {
-            rank.status().spot().filter(spot -> spot.kind() == kind)
-                    .ifPresent(spot -> spots.put(rank.status().rank(), spot));
+            rank.status().position().filter(position -> position.kind() == kind)
+                    .ifPresent(position -> positions.put(rank.status().rank(), position));
         }
         if (stall.rank().isPresent()) {
             addLine("");
@@ -85,7 +85,7 @@ public final class StallDrawing {
 
     private String row(Pass.Kind kind, int rank) {
         List<Action> actions = plan.row(kind, rank).actions();
-        int position = spots.get(rank).position();
+        int position = positions.get(rank).position();
         return IntStream.rangeClosed(0, actions.size()).filter(index -> index < actions.size() || index == position)
                 .mapToObj(index -> {
                     String cell = index < actions.size() ? actions.get(index).toString() : "end of the row";
@@ -96,18 +96,19 @@ public final class StallDrawing {
     private Plan certified(Pass.Kind kind) {
         return switch (kind) {
             case TRAINING -> plan.training().plan();
-            case HELD_OUT -> plan.heldOut().plan();
+            case VALIDATION -> plan.validation().plan();
         };
     }
 
     /** The rank at fault has one of its own; those that share a place share theirs. */
     private List<Mark> marks() {
         List<Mark> marks = new ArrayList<>();
-        Map<Place, List<Integer>> others = spots.keySet().stream().filter(rank -> !isAtFault(rank))
+        Map<Place, List<Integer>> others = positions.keySet().stream().filter(rank -> !isAtFault(rank))
                 .collect(Collectors.groupingBy(this::place));
-        spots.keySet().stream().filter(this::isAtFault)
+        positions.keySet().stream().filter(this::isAtFault)
                 .forEach(rank -> marks.add(new Mark(place(rank), "RANK " + rank + " HANGS HERE")));
-        spots.keySet().stream().map(rank -> others.getOrDefault(place(rank), List.of())).filter(here -> !here.isEmpty())
+        positions.keySet().stream().map(rank -> others.getOrDefault(place(rank), List.of()))
+                .filter(here -> !here.isEmpty())
                 .distinct().forEach(here -> marks.add(new Mark(place(here.getFirst()), caption(here))));
         return marks;
     }
@@ -119,7 +120,7 @@ public final class StallDrawing {
     }
 
     private Place place(int rank) {
-        return new Place(plan.ranks().coordinates(rank).pipeline(), spots.get(rank).position());
+        return new Place(plan.ranks().coordinates(rank).pipeline(), positions.get(rank).position());
     }
 
     private boolean isAtFault(int rank) {
@@ -128,16 +129,16 @@ public final class StallDrawing {
 
     /** With the rank from which what it waits for is to come. */
     private String what(RankStatus status) {
-        return status.situation() + status.spot().flatMap(spot -> awaited(status.rank(), spot))
+        return status.situation() + status.position().flatMap(position -> awaited(status.rank(), position))
                 .map(from -> ", from rank " + from).orElse("");
     }
 
-    private Optional<Integer> awaited(int rank, Spot spot) {
-        List<Action> actions = plan.row(spot.kind(), rank).actions();
-        if (spot.position() >= actions.size()) {
+    private Optional<Integer> awaited(int rank, RowPosition position) {
+        List<Action> actions = plan.row(position.kind(), rank).actions();
+        if (position.position() >= actions.size()) {
             return Optional.empty();
         }
-        Action action = actions.get(spot.position());
+        Action action = actions.get(position.position());
         return action.kind().isMessage() && !action.kind().isSend()
                 ? Optional.of(plan.edgeOf(rank, action).fromRank())
                 : Optional.empty();

@@ -39,7 +39,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
     /**
      * Opens what the specification asks for, and checks that model and specification agree.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where they do not
      */
     static StartingPoint of(RunSpec spec, Optional<Path> resume) {
@@ -49,7 +49,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
                 return new StartingPoint(checkpoint.model(), sequenceLength(spec.model(), checkpoint.model()),
                         checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true,
                         checkpoint.passedOver(), Optional.of(checkpoint));
-            } catch (RequestException refused) {
+            } catch (UsageException refused) {
                 checkpoint.close();
                 throw refused;
             }
@@ -70,7 +70,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
                     yield new StartingPoint(files.config(), sequenceLength(from, files.config()), files, 0,
                             LossScale.none(0), false, List.of(),
                             Optional.of(files));
-                } catch (RequestException refused) {
+                } catch (UsageException refused) {
                     files.close();
                     throw refused;
                 }
@@ -107,7 +107,7 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
             }
         };
         if (!wrong.isEmpty()) {
-            throw new RequestException("the model that was loaded is not the one the configuration describes: "
+            throw new UsageException("the model that was loaded is not the one the configuration describes: "
                     + String.join("; ", wrong) + ". Leave those keys out to take the model's own");
         }
         return sequenceLength;

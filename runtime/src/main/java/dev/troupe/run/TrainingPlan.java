@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * When, what and where as one: the certified plan of a training step, that of a pass over held-out data, and the layers
+ * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
  * of each stage. Immutable.
  *
  * @param ranks
@@ -39,29 +39,29 @@ import java.util.stream.IntStream;
  *            sizes and optimizer of every stage
  * @param training
  *            the certified plan of a step
- * @param heldOut
- *            the certified plan of a forward pass over held-out data
+ * @param validation
+ *            the certified plan of a forward pass over validation data
  */
 public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,
-        StageSettings stageSettings, Certificate training, Certificate heldOut) {
+        StageSettings stageSettings, Certificate training, Certificate validation) {
     /**
      * Plans a run and certifies the plan.
      *
      * @param settings
      *            with the microbatches of all pipelines together
-     * @param heldOutMicrobatches
-     *            microbatches of a pass over held-out data in each pipeline, at least 1
+     * @param validationMicrobatches
+     *            microbatches of a pass over validation data in each pipeline, at least 1
      * @throws dev.troupe.schedule.PlanException
      *             where the schedule is not defined for these numbers
-     * @throws RequestException
+     * @throws UsageException
      *             where the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelConfig model, StageSettings settings, String layout, Schedule schedule,
-            ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int heldOutMicrobatches,
+            ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,
             int creditsPerEdge) {
         int pipeline = ranks.pipeline();
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
-        Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, heldOutMicrobatches);
+        Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, validationMicrobatches);
         return new TrainingPlan(ranks, sharesSequence, zero, partition(model, compute.stageCount(), layout), settings,
                 PlanValidator.certify(Lowering.lower(compute), Purpose.TRAINING, creditsPerEdge),
                 PlanValidator.certify(Lowering.lower(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
@@ -71,7 +71,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         try {
             return Partition.of(model, stageCount, layout);
         } catch (IllegalArgumentException refused) {
-            throw new RequestException("parallel.layout: " + refused.getMessage(), refused);
+            throw new UsageException("parallel.layout: " + refused.getMessage(), refused);
         }
     }
 
@@ -101,7 +101,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     public RankRow row(Pass.Kind kind, int rank) {
         Certificate certificate = switch (kind) {
             case TRAINING -> training;
-            case HELD_OUT -> heldOut;
+            case VALIDATION -> validation;
         };
         int place = ranks.coordinates(rank).pipeline();
         return new RankRow(certificate.plan().rows().get(place), certificate.peakActivations().get(place));

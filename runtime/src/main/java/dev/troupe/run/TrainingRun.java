@@ -16,8 +16,8 @@ import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
-import dev.troupe.machine.Cast;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.Roster;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
@@ -83,10 +83,10 @@ public final class TrainingRun {
     }
 
     /**
-     * Runs each kind of kernel that the ranks of a run in this process will need once, at its real shape; nothing of it stays. To be
-     * done before the run's directory is made.
+     * Runs each kind of kernel that the ranks of a run in this process will need once, at its real shape; nothing of it
+     * stays. To be done before the run's directory is made.
      *
-     * @throws RequestException
+     * @throws UsageException
      *             where this machine cannot run one
      * @throws InterruptedException
      *             where this thread was interrupted
@@ -95,7 +95,7 @@ public final class TrainingRun {
         WarmUpReport report = NodeWarmUp.start(run, IntStream.range(0, run.plan().rankCount()).boxed().toList())
                 .await();
         if (report.refusal().isPresent()) {
-            throw new RequestException(report.refusal().get());
+            throw new UsageException(report.refusal().get());
         }
         return report;
     }
@@ -130,8 +130,9 @@ public final class TrainingRun {
                     snapshots.ifPresent(Snapshots::close);
                 }, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
-        CoordinatorSetup setup = new CoordinatorSetup(run.order(), run.plan(),
-                new Cast(Map.of(ONLY_NODE, ranks), Map.of(), timeout, Hosting.Buddies.NONE), () -> Set.of(ONLY_NODE),
+        CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
+                new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
+                () -> Set.of(ONLY_NODE),
 
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
@@ -166,7 +167,7 @@ public final class TrainingRun {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
                 run.stepsDone(), snapshots, copies,
                 run.batches(), run.validation(), checkpoints(run, directory), gradients,
-                run.trace(), faults, run.rehearses());
+                run.trace(), faults, run.warmsUp());
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
@@ -200,7 +201,10 @@ public final class TrainingRun {
         system.tell(new TrainingCoordinator.Stop(false));
     }
 
-    /** Asks the run to end at once, without a checkpoint. Where nobody leads it, what it has in this JVM ends after some seconds. */
+    /**
+     * Asks the run to end at once, without a checkpoint. Where nobody leads it, what it has in this JVM ends after some
+     * seconds.
+     */
     public void stopNow() {
         system.tell(new TrainingCoordinator.Stop(true));
         outcome.completeOnTimeout(new RunOutcome(stepsBefore, Optional.empty()), UNLED.toSeconds(), TimeUnit.SECONDS);

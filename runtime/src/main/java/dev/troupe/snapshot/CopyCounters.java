@@ -6,11 +6,11 @@ package dev.troupe.snapshot;
  * @param bytesSent
  *            to other nodes, of snapshots that were broken off too, with the headers of frames
  * @param sent
- *            snapshots that went out whole, or were lent
+ *            snapshots that went out whole, or were shared
  * @param brokenOff
  *            snapshots that were written over, or whose receiver went away, before they were out
  * @param received
- *            snapshots that came in whole, or were borrowed
+ *            snapshots that came in whole, or were mapped
  * @param refused
  *            what came in and was none: damaged, or not to its end
  */

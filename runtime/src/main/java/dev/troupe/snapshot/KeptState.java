@@ -17,10 +17,10 @@ final class KeptState implements WeightSource {
     }
 
     @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         SnapshotLayout.Region region = snapshot.layout().regions().get(name);
-        if (region == null || !region.shape().equals(shape) || region.type() != floatType) {
-            throw new WeightException("the snapshot was expected to have " + name + " as " + floatType + " " + shape
+        if (region == null || !region.shape().equals(shape) || region.type() != parameterType) {
+            throw new WeightException("the snapshot was expected to have " + name + " as " + parameterType + " " + shape
                     + ", but has " + (region == null ? "nothing" : region.type() + " " + region.shape()));
         }
         if (!snapshot.get(writing, region.offset(), target)) {

@@ -19,8 +19,8 @@ public final class OutgoingCopy {
     }
 
     /** Where other processes of this machine find it; empty where they cannot. */
-    public Optional<Loan> loan() {
-        return snapshot instanceof OwnSnapshot own ? own.loan() : Optional.empty();
+    public Optional<SharedSnapshot> shared() {
+        return snapshot instanceof OwnSnapshot own ? own.shared() : Optional.empty();
     }
 
     /**

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A snapshot in memory of this process, which others may have borrowed. A writing of a whole state holds up other parts for so
+ * A snapshot in memory of this process, which others may have mapped. A writing of a whole state holds up other parts for so
  * long, a part for the time of its copy.
  *
  * <p>Thread rule: any thread.
@@ -25,7 +25,7 @@ final class OwnSnapshot implements Snapshot {
     private final Optional<SharedMemory> shared;
     private final SnapshotHeader header;
     private final MemorySegment memory;
-    // What the header says of these is for those who have borrowed it.
+    // What the header says of these is for those who have mapped it.
     /** -1 while nothing whole stands here. Written under the lock. */
     private volatile long stepsDone = -1;
     private long writing;
@@ -34,16 +34,16 @@ final class OwnSnapshot implements Snapshot {
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     /**
-     * @param lends
-     *            whether other processes can borrow it, where the system has memory for that
+     * @param sharesMemory
+     *            whether other processes can map it, where the system has memory for that
      */
-    OwnSnapshot(SnapshotLayout layout, boolean lends) {
+    OwnSnapshot(SnapshotLayout layout, boolean sharesMemory) {
         this.layout = layout;
         this.arena = Arena.ofShared();
         long token = ThreadLocalRandom.current().nextLong();
-        byte[] said = lends ? layout.encode() : new byte[0];
+        byte[] said = sharesMemory ? layout.encode() : new byte[0];
         long bytes = SnapshotHeader.bytes(said.length) + layout.byteCount();
-        this.shared = lends ? SharedMemory.allocate(bytes, token) : Optional.empty();
+        this.shared = sharesMemory ? SharedMemory.allocate(bytes, token) : Optional.empty();
         MemorySegment all = shared.map(SharedMemory::segment)
                 .orElseGet(() -> arena.allocate(bytes, SnapshotLayout.ALIGNMENT));
         this.header = new SnapshotHeader(all);
@@ -52,8 +52,8 @@ final class OwnSnapshot implements Snapshot {
     }
 
     /** Where others find it; empty where they cannot. */
-    Optional<Loan> loan() {
-        return shared.map(SharedMemory::loan);
+    Optional<SharedSnapshot> shared() {
+        return shared.map(SharedMemory::shared);
     }
 
     @Override
@@ -149,7 +149,7 @@ final class OwnSnapshot implements Snapshot {
         return stands;
     }
 
-    /** For those who have borrowed it, what stands stays. */
+    /** For those who have mapped it, what stands stays. */
     @Override
     public synchronized void close() {
         forgetWhatStands(-1);

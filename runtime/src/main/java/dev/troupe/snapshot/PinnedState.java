@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state of a stage that stays as it is until this is closed, whatever its rank keeps meanwhile: for who reads it at leisure.
+ * The state of a stage that stays as it is until this is closed, whatever its rank keeps meanwhile: for who reads it at
+ * leisure.
  *
  * <p>Thread rule: any thread, one at a time. To read it after its rank's snapshots are forgotten fails, and does no harm.
  */

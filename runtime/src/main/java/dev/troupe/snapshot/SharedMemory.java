@@ -13,8 +13,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can map while its
- * owner lives. It is there as long as anybody has it mapped, whoever dies, and nothing of it is left behind.
+ * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can
+ * map while its owner lives. It is there as long as anybody has it mapped, whoever dies, and nothing of it is left
+ * behind.
  */
 final class SharedMemory implements AutoCloseable {
     private static final Optional<Calls> CALLS = Calls.find();
@@ -56,13 +57,13 @@ final class SharedMemory implements AutoCloseable {
     }
 
     private final Calls calls;
-    private final Loan loan;
+    private final SharedSnapshot shared;
     private final Arena arena;
     private final MemorySegment segment;
 
-    private SharedMemory(Calls calls, Loan loan, Arena arena, MemorySegment segment) {
+    private SharedMemory(Calls calls, SharedSnapshot shared, Arena arena, MemorySegment segment) {
         this.calls = calls;
-        this.loan = loan;
+        this.shared = shared;
         this.arena = arena;
         this.segment = segment;
     }
@@ -79,10 +80,10 @@ final class SharedMemory implements AutoCloseable {
             if (descriptor < 0) {
                 return Optional.empty();
             }
-            Loan loan = new Loan(ProcessHandle.current().pid(), descriptor, token);
+            SharedSnapshot shared = new SharedSnapshot(ProcessHandle.current().pid(), descriptor, token);
             Arena arena = Arena.ofShared();
-            try (FileChannel file = FileChannel.open(path(loan), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                return Optional.of(new SharedMemory(calls, loan, arena,
+            try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                return Optional.of(new SharedMemory(calls, shared, arena,
                         file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena)));
             } catch (IOException none) {
                 arena.close();
@@ -98,20 +99,20 @@ final class SharedMemory implements AutoCloseable {
      * @throws IOException
      *             where it does not live, shares nothing there, or is another user's
      */
-    static MemorySegment map(Loan loan, Arena arena) throws IOException {
-        try (FileChannel file = FileChannel.open(path(loan), StandardOpenOption.READ)) {
+    static MemorySegment map(SharedSnapshot shared, Arena arena) throws IOException {
+        try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ)) {
             return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
     }
 
     /** Among what a process has open, other processes find it. */
-    private static Path path(Loan loan) {
-        return Path.of("/proc", Long.toString(loan.process()), "fd", Integer.toString(loan.descriptor()));
+    private static Path path(SharedSnapshot shared) {
+        return Path.of("/proc", Long.toString(shared.process()), "fd", Integer.toString(shared.descriptor()));
     }
 
     /** Where others find it. */
-    Loan loan() {
-        return loan;
+    SharedSnapshot shared() {
+        return shared;
     }
 
     MemorySegment segment() {
@@ -122,6 +123,6 @@ final class SharedMemory implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
-        calls.shut(loan.descriptor());
+        calls.shut(shared.descriptor());
     }
 }

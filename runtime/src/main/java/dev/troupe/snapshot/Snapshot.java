@@ -3,12 +3,12 @@ package dev.troupe.snapshot;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The state of one stage of a rank after so many steps, in memory that is used again for a later state. What is read names the
- * writing that made it: once another has begun, it stands no more.
+ * The state of one stage of a rank after so many steps, in memory that is used again for a later state. What is read
+ * names the writing that made it: once another has begun, it stands no more.
  *
  * <p>Thread rule: any thread.
  */
-sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, BorrowedSnapshot {
+sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, MappedSnapshot {
     /** What lies where. */
     SnapshotLayout layout();
 

@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * What stands in a snapshot, and what lies where, in front of it in memory that processes share: one writes, others look. As in a
- * sequence lock, the number of a writing changes before its first byte, so that whoever reads sees afterwards whether somebody
- * wrote meanwhile.
+ * What stands in a snapshot, and what lies where, in front of it in memory that processes share: one writes, others
+ * look. As in a sequence lock, the number of a writing changes before its first byte, so that whoever reads sees
+ * afterwards whether somebody wrote meanwhile.
  */
 final class SnapshotHeader {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

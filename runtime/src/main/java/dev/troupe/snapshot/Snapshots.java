@@ -18,8 +18,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node's ranks, and the copies it has of other nodes', or on one machine those themselves: for each stage the state
- * of the last commit, and the newer one that may not be committed yet. They outlive the rank that took them.
+ * The snapshots of a node's ranks, and the copies it has of other nodes', or on one machine those themselves: for each
+ * stage the state of the last commit, and the newer one that may not be committed yet. They outlive the rank that took
+ * them.
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
@@ -35,15 +36,15 @@ public final class Snapshots implements AutoCloseable {
 
     /** Those of a stage. Its lock is for whoever writes; what stands is found without. */
     private static final class Pair {
-        private final boolean lends;
+        private final boolean sharesMemory;
         private final AtomicReferenceArray<Snapshot> slots = new AtomicReferenceArray<>(COPIES);
         // How often each is pinned; one that would have been written over since is in no slot any more.
         private final Map<Snapshot, Integer> pins = new IdentityHashMap<>();
         private Optional<OwnSnapshot> spare = Optional.empty();
         private boolean isForgotten;
 
-        Pair(boolean lends) {
-            this.lends = lends;
+        Pair(boolean sharesMemory) {
+            this.sharesMemory = sharesMemory;
         }
 
         private long steps(int slot) {
@@ -90,18 +91,18 @@ public final class Snapshots implements AutoCloseable {
             Optional<OwnSnapshot> fitting = spare.filter(snapshot -> snapshot.layout().equals(layout));
             spare.filter(_ -> fitting.isEmpty()).ifPresent(Snapshot::close);
             spare = Optional.empty();
-            return fitting.orElseGet(() -> new OwnSnapshot(layout, lends));
+            return fitting.orElseGet(() -> new OwnSnapshot(layout, sharesMemory));
         }
 
         /** Has what another process keeps in the place of what would be written over, unless it is here already. */
-        void borrow(long stepsDone, Loan loan) throws IOException {
+        void map(long stepsDone, SharedSnapshot shared) throws IOException {
             boolean isHere = IntStream.range(0, COPIES).mapToObj(slots::get)
-                    .anyMatch(snapshot -> snapshot instanceof BorrowedSnapshot borrowed && borrowed.isBy(loan));
+                    .anyMatch(snapshot -> snapshot instanceof MappedSnapshot mapped && mapped.isBy(shared));
             if (!isHere) {
-                Snapshot borrowed = new BorrowedSnapshot(loan);
+                Snapshot mapped = new MappedSnapshot(shared);
                 int slot = IntStream.range(0, COPIES).filter(empty -> slots.get(empty) == null).findFirst()
                         .orElseGet(() -> slotFor(stepsDone));
-                letGo(slots.getAndSet(slot, borrowed));
+                letGo(slots.getAndSet(slot, mapped));
             }
         }
 
@@ -161,7 +162,7 @@ public final class Snapshots implements AutoCloseable {
 
     /**
      * @param shares
-     *            whether other processes of this machine can borrow what is kept here, and this one what they keep
+     *            whether other processes of this machine can map what is kept here, and this one what they keep
      */
     public Snapshots(boolean shares) {
         this.shares = shares;
@@ -183,8 +184,8 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that dies on the
-     * way breaks nothing. The newest that is whole stands.
+     * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that
+     * dies on the way breaks nothing. The newest that is whole stands.
      *
      * @throws OutOfMemoryError
      *             where there is no room for it
@@ -199,21 +200,21 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * Has a snapshot of another process of this machine found here, in that one's own memory: what its rank writes there from now on
-     * is here at once, too, and stays when the process dies.
+     * Has a snapshot of another process of this machine found here, in that one's own memory: what its rank writes
+     * there from now on is here at once, too, and stays when the process dies.
      *
      * @return whether the state after so many steps is whole here; it may have been written over since it was offered
      * @throws IOException
      *             where this process cannot have that memory
      */
-    public boolean borrow(int rank, int stage, long stepsDone, Loan loan) throws IOException {
+    public boolean map(int rank, int stage, long stepsDone, SharedSnapshot shared) throws IOException {
         if (!shares) {
             throw new IOException("memory is not shared here");
         }
         Pair pair = pair(rank, stage);
         synchronized (pair) {
             if (!pair.isForgotten && !pair.isWhole(stepsDone)) {
-                pair.borrow(stepsDone, loan);
+                pair.map(stepsDone, shared);
             }
             return pair.isWhole(stepsDone);
         }
@@ -230,8 +231,9 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * The state of a stage after so many steps, as its rank kept it here, which stays as it is until it is given back; empty where it
-     * is not kept. Memory of its size is taken where the rank comes to write over it, and used again from then on.
+     * The state of a stage after so many steps, as its rank kept it here, which stays as it is until it is given back;
+     * empty where it is not kept. Memory of its size is taken where the rank comes to write over it, and used again
+     * from then on.
      */
     public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
         Pair pair = pairs.get(new Key(rank, stage));
@@ -256,8 +258,8 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * Forgets what a rank kept and what was copied of it, and frees the memory, of each stage of which all is of fewer steps than
-     * these, also what is still coming.
+     * Forgets what a rank kept and what was copied of it, and frees the memory, of each stage of which all is of fewer
+     * steps than these, also what is still coming.
      */
     public void forget(int rank, long before) {
         pairs.entrySet().removeIf(entry -> entry.getKey().rank() == rank && entry.getValue().forget(before));

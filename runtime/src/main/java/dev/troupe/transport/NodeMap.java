@@ -19,9 +19,9 @@ import java.util.TreeSet;
  * @param peers
  *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
  * @param since
- *            for each node the epoch in which it was given the ranks it has. Where it grows, the streams between it and others
- *            are new ones: what a process that died, or that had other ranks, has open still leads to nobody. All nodes have
- *            it alike
+ *            for each node the epoch in which it was given the ranks it has. Where it grows, the streams between it and
+ *            others are new ones: what a process that died, or that had other ranks, has open still leads to nobody.
+ *            All nodes have it alike
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {

@@ -55,7 +55,7 @@ public interface Transport extends AutoCloseable {
     void send(MessageId id, Engine engine, Tensor tensor);
 
     /** Sends a tensor as {@link #send(MessageId, Engine, Tensor)} does, and lets something happen to it on its way. */
-    void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap);
+    void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage);
 
     /**
      * Begins an epoch; the first is 0. All buffers granted and all messages held for earlier epochs come back through
@@ -72,9 +72,10 @@ public interface Transport extends AutoCloseable {
      *
      * <p>Ranks that live here now may be registered as soon as this returns. The listener of one that lives elsewhere now
      * hears of the epoch, gets back all that was held for it, and then hears no more. New streams are opened where
-     * {@link NodeMap#streamsSince} has grown, and those to nodes that are no peers any more, or to their former processes, are
-     * closed: what is still in them is not read, and no fault is told of them. Where a stream cannot be opened the transport
-     * ends, and every listener, also one that is registered afterwards, hears {@link TransportFault.TransportEnded}.
+     * {@link NodeMap#streamsSince} has grown, and those to nodes that are no peers any more, or to their former
+     * processes, are closed: what is still in them is not read, and no fault is told of them. Where a stream cannot be
+     * opened the transport ends, and every listener, also one that is registered afterwards, hears
+     * {@link TransportFault.TransportEnded}.
      *
      * @throws IllegalArgumentException
      *             if the epoch is not after the present one, or the map is of another node or world or has other endpoints

@@ -21,8 +21,9 @@ public interface TransportListener {
     void onReturned(Edge edge, Tensor tensor);
 
     /**
-     * An epoch has begun: what lands from now on is of it, and every buffer and tensor that the transport still held for this rank
-     * comes back right after this call. A listener that is registered after the first epoch is told of the present one at once.
+     * An epoch has begun: what lands from now on is of it, and every buffer and tensor that the transport still held
+     * for this rank comes back right after this call. A listener that is registered after the first epoch is told of
+     * the present one at once.
      */
     default void onEpoch(int epoch) {
     }

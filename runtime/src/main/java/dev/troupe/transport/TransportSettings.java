@@ -32,13 +32,14 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      * round, at the latest after {@value #MAX_DRIVER_SLEEP_MICROS} microseconds of sleep. One thread copies and checks
      * about 5 GB/s, so a window of 4 MiB lasts 0.8 ms, about as long as that sleep, which traffic cuts short anyhow:
      * measured, terms of 1 to 64 MiB carry 4.5 to 6.8 GB/s with no trend. So memory decides: each stream takes three
-     * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of {@code /dev/shm} that containers have.
+     * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of
+     * {@code /dev/shm} that containers have.
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
     /**
-     * The most that is under way in a ring, in bytes: what a level 2 cache holds. A thread copies 8 GB/s through it, and 3 GB/s
-     * through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s, longer than the first pauses of
-     * whoever found nothing to do.
+     * The most that is under way in a ring, in bytes: what a level 2 cache holds. A thread copies 8 GB/s through it,
+     * and 3 GB/s through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s,
+     * longer than the first pauses of whoever found nothing to do.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
     /** Half of it holds 800 headers: of 50 MiB in full fragments, and of small messages more than there are credits. */
@@ -82,7 +83,10 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
         return new TransportSettings(Optional.empty(), DEFAULT_TERM_LENGTH, Duration.ofSeconds(10));
     }
 
-    /** Bytes of payload that may be under way to another process of the machine: the window of a stream, where that is smaller. */
+    /**
+     * Bytes of payload that may be under way to another process of the machine: the window of a stream, where that is
+     * smaller.
+     */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);
     }

@@ -6,17 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.machine.Cast;
+import dev.troupe.machine.Roster;
 import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Traffic;
@@ -75,14 +75,14 @@ class CheckpointsTest {
     void begin() {
         store = new CheckpointStore(home, MODEL, 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
-                new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
-                PLAN, new Cast(Map.of("only", List.of(0)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
+                new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
+                PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
                 () -> Set.of("only"),
                 home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get, new Told(), outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
-        happens(new CoordinatorEvent.Standing(from(), 0, -1, List.of()));
+        happens(new CoordinatorEvent.EpochReady(from(), 0, -1, List.of()));
     }
 
     @AfterEach

@@ -8,8 +8,8 @@ import com.typesafe.config.ConfigFactory;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.machine.Parcel;
-import dev.troupe.machine.Parcels;
+import dev.troupe.machine.MessageKey;
+import dev.troupe.machine.MessageKeys;
 import dev.troupe.machine.Pass;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.transport.Edge;
@@ -48,16 +48,16 @@ class ControlFrameTest {
 
     @Test
     void shouldHaveRoomForAllThatARankHasReceived() {
-        requireRoom(standing(Parcels.of(parcels(1))));
+        requireRoom(ready(MessageKeys.of(keys(1))));
     }
 
     @Test
     void shouldHaveRoomForWhateverIsMissingOfIt() {
         RandomGenerator random = new SplittableRandom(SEED);
-        List<Parcel> scattered = new ArrayList<>(parcels(2));
-        parcels(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);
-        requireRoom(standing(Parcels.of(scattered)));
-        requireRoom(new ScheduleActor.Resume(Integer.MAX_VALUE, Long.MAX_VALUE, Parcels.of(scattered)));
+        List<MessageKey> scattered = new ArrayList<>(keys(2));
+        keys(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);
+        requireRoom(ready(MessageKeys.of(scattered)));
+        requireRoom(new ScheduleActor.Resume(Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
     }
 
     @Test
@@ -70,22 +70,22 @@ class ControlFrameTest {
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
     }
 
-    private static TrainingCoordinator.Happened standing(Parcels parcels) {
+    private static TrainingCoordinator.Happened ready(MessageKeys keys) {
         return new TrainingCoordinator.Happened(
-                new CoordinatorEvent.Standing(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, parcels));
+                new CoordinatorEvent.EpochReady(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
     }
 
     /** The messages of all microbatches that divide by a number, on the edges of a rank in the middle. */
-    private static List<Parcel> parcels(int divisor) {
-        List<Parcel> parcels = new ArrayList<>();
+    private static List<MessageKey> keys(int divisor) {
+        List<MessageKey> keys = new ArrayList<>();
         for (int stage = 0; stage < VIRTUAL_STAGES; stage++) {
             for (MessageKind kind : List.of(MessageKind.ACTIVATION, MessageKind.GRADIENT)) {
                 Edge edge = new Edge(65_534, 65_535, 60_000 + stage, kind);
                 IntStream.range(0, MICROBATCHES).filter(microbatch -> microbatch % divisor == 0)
-                        .forEach(microbatch -> parcels.add(new Parcel(edge, microbatch)));
+                        .forEach(microbatch -> keys.add(new MessageKey(edge, microbatch)));
             }
         }
-        return parcels;
+        return keys;
     }
 
     private void requireRoom(Object message) {

@@ -4,7 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -58,7 +58,7 @@ final class HandOver implements Transport {
     }
 
     @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
+    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
         throw new UnsupportedOperationException("nothing goes wrong on its way in these tests");
     }
 

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.machine.Cast;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.Roster;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.LossScale;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.machine.Testimony;
+import dev.troupe.machine.NodeReport;
 import dev.troupe.model.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
@@ -44,7 +44,7 @@ class LateNodesTest {
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    private static final Testimony KNOWS_NOTHING = new Testimony(0, List.of("first"), Map.of(), List.of(), Map.of());
+    private static final NodeReport KNOWS_NOTHING = new NodeReport(0, List.of("first"), Map.of(), List.of(), Map.of());
 
     @TempDir
     private Path home;
@@ -137,19 +137,20 @@ class LateNodesTest {
 
     private void begin(Set<String> there, Set<Long> found) {
         present = there;
-        RunOrder order = new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 3, -1, true, List.of(List.of(0)), 9);
-        Cast cast = new Cast(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT,
-                Hosting.Buddies.NONE);
+        RunSettings settings = new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 3, -1, true,
+                List.of(List.of(0)), 9);
+        Roster roster = new Roster(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT,
+                ReplicaTable.Buddies.NONE);
         coordinator = kit.spawn(
-                TrainingCoordinator.create(new CoordinatorSetup(order, PLAN, cast, () -> present, home,
+                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
                         found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0,
                         new RunListener() {
                         },
                         outcome)));
     }
 
-    private void join(TestProbe<NodeActor.Command> node, String name, Optional<Testimony> testimony) {
-        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, testimony,
+    private void join(TestProbe<NodeActor.Command> node, String name, Optional<NodeReport> report) {
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, report,
                 WarmUpReport.NOTHING_TO_RUN));
     }
 

@@ -16,14 +16,14 @@ import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.Spot;
+import dev.troupe.machine.RowPosition;
 import dev.troupe.machine.Strike;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import dev.troupe.run.RunOutcome;
 import dev.troupe.run.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
@@ -125,23 +125,23 @@ class NodeActorTest {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         assertTrue(run.allocatedBytes() > 0);
         kit.stop(node, PATIENCE);
-        assertEquals(2, run.enginesOpened(), "who has ranks rehearses none");
+        assertEquals(2, run.enginesOpened(), "who has ranks warms up none");
         assertEquals(0, run.allocatedBytes());
     }
 
     @Test
     void shouldRehearseWithoutRanksUntilItGetsSome() {
-        CountDownLatch rehearsing = new CountDownLatch(1);
+        CountDownLatch warmingUp = new CountDownLatch(1);
         List<Long> bytesBefore = new CopyOnWriteArrayList<>();
         host = "another";
         spawn(() -> {
             if (Thread.currentThread().getName().equals("warm-up")) {
-                return SmallRun.with("squaredSum", rehearsing::countDown);
+                return SmallRun.with("squaredSum", warmingUp::countDown);
             }
             bytesBefore.add(run.allocatedBytes());
             return SmallRun.reference();
         }, new InitialWeights(SmallRun.MODEL, 1));
-        await(rehearsing);
+        await(warmingUp);
         node.tell(new NodeActor.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of("only", 1)));
         awaitReady();
         assertEquals(0, bytesBefore.getFirst());
@@ -151,10 +151,10 @@ class NodeActorTest {
 
     @Test
     void shouldFreeWhatItRehearsesWithWhenItStops() {
-        CountDownLatch rehearsing = new CountDownLatch(1);
+        CountDownLatch warmingUp = new CountDownLatch(1);
         host = "another";
-        spawn(() -> SmallRun.with("squaredSum", rehearsing::countDown), new InitialWeights(SmallRun.MODEL, 1));
-        await(rehearsing);
+        spawn(() -> SmallRun.with("squaredSum", warmingUp::countDown), new InitialWeights(SmallRun.MODEL, 1));
+        await(warmingUp);
         kit.stop(node, PATIENCE);
         assertEquals(0, run.allocatedBytes());
     }
@@ -208,7 +208,7 @@ class NodeActorTest {
     @Test
     void shouldSayThatItCannotHostWhatItIsToldTo() {
         spawn(new HandOver(), _ -> {
-            throw new RequestException("the run's directory is not there");
+            throw new UsageException("the run's directory is not there");
         }, () -> {
         });
         assertEquals(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"),
@@ -238,7 +238,7 @@ class NodeActorTest {
         var status = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
         assertEquals("computing 0F0 in step 0", status.situation());
         assertTrue(status.isWorking());
-        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 0)), status.spot());
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 0)), status.position());
         assertEquals(List.of(), status.stack(), "not before it is asked again");
         ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref()));
         var stays = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
@@ -297,7 +297,7 @@ class NodeActorTest {
         while (ready < 2) {
             switch (coordinator.receiveMessage(PATIENCE)) {
                 case TrainingCoordinator.RankHosted(var rank, var schedule) -> hosted.put(rank.rank(), schedule);
-                case TrainingCoordinator.Happened(CoordinatorEvent.Standing(Incarnation(int rank, int _), int _, long _, var _)) -> {
+                case TrainingCoordinator.Happened(CoordinatorEvent.EpochReady(Incarnation(int rank, int _), int _, long _, var _)) -> {
                     assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
                     ready++;
                 }

@@ -34,7 +34,7 @@ final class SmallRun implements AutoCloseable {
             "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
             Tokenizer.named("bytes"));
 
-    /** What the ranks of a node share; without ranks, it rehearses. */
+    /** What the ranks of a node share; without ranks, it warms up. */
     NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<Engine> open, WeightSource weights, Path home) {
         return new NodeContext(plan, transport, groups, () -> {

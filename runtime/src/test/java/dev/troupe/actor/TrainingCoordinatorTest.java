@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.machine.Cast;
-import dev.troupe.machine.Hosting;
+import dev.troupe.machine.Roster;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
@@ -15,7 +15,7 @@ import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.RunOrder;
+import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Traffic;
@@ -79,9 +79,10 @@ class TrainingCoordinatorTest {
     void placeRanks() {
         checkpoints = new CheckpointStore(home, MODEL, 0, 0);
         coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
-                new RunOrder(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
+                new RunSettings(2, 0, 5, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true,
+                        List.of(List.of(0), List.of(1)),
                         0),
-                PLAN, new Cast(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, Hosting.Buddies.NONE),
+                PLAN, new Roster(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
                 () -> Set.of("only"),
                 home, Set.of(), checkpoints,
                 TIMEOUT, Duration.ZERO,
@@ -91,7 +92,7 @@ class TrainingCoordinatorTest {
         node.expectMessage(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
-            happens(new CoordinatorEvent.Standing(from(rank), 0, -1, List.of()));
+            happens(new CoordinatorEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(FIRST));
     }
@@ -300,7 +301,7 @@ class TrainingCoordinatorTest {
 
         @Override
         public void onValidated(long stepsDone, double loss) {
-            lines.add("held-out");
+            lines.add("validation");
         }
 
         @Override

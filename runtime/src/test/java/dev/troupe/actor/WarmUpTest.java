@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a node without ranks rehearses; whatever of the run it might touch fails at the first call. */
+/** What a node without ranks warms up; whatever of the run it might touch fails at the first call. */
 @Tag("actor")
 class WarmUpTest {
     private static final long PATIENCE_SECONDS = 30;
@@ -71,9 +71,9 @@ class WarmUpTest {
             try (Snapshots kept = new Snapshots(false)) {
                 for (int stepsDone = 0; stepsDone < 3; stepsDone++) {
                     works.clear();
-                    try (Rehearsal rehearsal = new Rehearsal(node, kept, rank, stepsDone, _ -> true)) {
-                        assertTrue(rehearsal.run());
-                        assertTrue(rehearsal.nanos() > 0);
+                    try (WarmUpRun warmUp = new WarmUpRun(node, kept, rank, stepsDone, _ -> true)) {
+                        assertTrue(warmUp.run());
+                        assertTrue(warmUp.nanos() > 0);
                     }
                     assertEquals(works(plan, rank), works, "rank " + rank);
                 }

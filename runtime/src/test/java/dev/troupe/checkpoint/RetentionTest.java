@@ -17,33 +17,33 @@ class RetentionTest {
     @Test
     void shouldKeepTheNewestByNumberNotByName() throws IOException {
         writeAll(2, 999_998, 999_999, 1_000_000);
-        assertStanding("step-1000000", "step-999999");
+        assertReady("step-1000000", "step-999999");
     }
 
     @Test
     void shouldKeepAllWhereThatIsAskedFor() throws IOException {
         writeAll(0, 1, 2, 3);
-        assertStanding("step-000001", "step-000002", "step-000003");
+        assertReady("step-000001", "step-000002", "step-000003");
     }
 
     @Test
     void shouldKeepTheNewestAlone() throws IOException {
         writeAll(1, 1, 2, 3);
-        assertStanding("step-000003");
+        assertReady("step-000003");
     }
 
     @Test
     void shouldDeleteWhatARunBeforeThisLeft() throws IOException {
         writeAll(0, 1, 2, 3);
         writeAll(2, 4);
-        assertStanding("step-000003", "step-000004");
+        assertReady("step-000003", "step-000004");
     }
 
     @Test
     void shouldLeaveWhatHasMoreStepsThanTheNewest() throws IOException {
         writeAll(0, 5, 9);
         writeAll(1, 7);
-        assertStanding("step-000007", "step-000009");
+        assertReady("step-000007", "step-000009");
     }
 
     /** One that could not be gone on from does not stand for one that could. */
@@ -53,9 +53,9 @@ class RetentionTest {
         Files.delete(checkpoint(4).resolve("rank-000.safetensors"));
         Files.write(checkpoint(3).resolve("rank-000.safetensors"), new byte[3]);
         writeAll(2, 5);
-        assertStanding("step-000002", "step-000003", "step-000004", "step-000005");
+        assertReady("step-000002", "step-000003", "step-000004", "step-000005");
         writeAll(2, 6);
-        assertStanding("step-000005", "step-000006");
+        assertReady("step-000005", "step-000006");
     }
 
     @Test
@@ -66,7 +66,7 @@ class RetentionTest {
         Files.createFile(run.resolve(
                 "checkpoints/step-000002.partial/.rank-001.0b0e3c1a-8c3a-4f0e-9d42-1f4f3f0a5b6c.safetensors.77.tmp"));
         Samples.write(store, 3, 1, 1);
-        assertStanding("step-000003", "step-000004.partial");
+        assertReady("step-000003", "step-000004.partial");
     }
 
     @Test
@@ -77,7 +77,7 @@ class RetentionTest {
         Files.move(checkpoint(2), folder.resolve("kept-step-000002"));
         Files.createDirectories(folder.resolve("step-12"));
         writeAll(1, 4);
-        assertStanding("kept-step-000002", "step-000001", "step-000004", "step-12");
+        assertReady("kept-step-000002", "step-000001", "step-000004", "step-12");
         assertEquals(List.of("manifest.json", "notes.txt", "rank-000.safetensors"), names(checkpoint(1)));
     }
 
@@ -92,7 +92,7 @@ class RetentionTest {
         return CheckpointStore.directoryOf(run, stepsDone);
     }
 
-    private void assertStanding(String... expected) throws IOException {
+    private void assertReady(String... expected) throws IOException {
         assertEquals(List.of(expected), names(run.resolve("checkpoints")));
     }
 }

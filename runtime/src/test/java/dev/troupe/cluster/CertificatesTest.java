@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +48,7 @@ class CertificatesTest {
     }
 
     private void requireRefused(String certificate, String key, String authority, String expected) {
-        String sentence = assertThrows(RequestException.class,
+        String sentence = assertThrows(UsageException.class,
                 () -> Certificates.requireSound(files(certificate, key, authority))).getMessage();
         assertTrue(sentence.replace(directory + "/", "").startsWith(expected), sentence);
     }

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.lifeline.Lifelines;
-import dev.troupe.lifeline.Sockets;
-import dev.troupe.lifeline.StandIn;
-import dev.troupe.lifeline.TwoNodes;
+import dev.troupe.liveness.LivenessConnections;
+import dev.troupe.liveness.Sockets;
+import dev.troupe.liveness.StandIn;
+import dev.troupe.liveness.TwoNodes;
 import java.io.IOException;
 import java.net.Socket;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two members with the settings that nodes have; the lifeline of b is the test's. */
+/** Two members with the settings that nodes have; the connection of b is the test's. */
 @Tag("actor")
 class DeadNodesTest {
     private static final long PATIENCE_SECONDS = 60;
@@ -39,18 +39,18 @@ class DeadNodesTest {
     private final CountDownLatch joined = new CountDownLatch(1);
     private final CountDownLatch removed = new CountDownLatch(1);
     private ClusterSpec cluster;
-    private Lifelines lifelines;
+    private LivenessConnections connections;
     private StandIn process;
 
     @BeforeEach
     void findPorts() throws IOException {
         cluster = TwoNodes.find();
-        lifelines = Lifelines.listen(cluster, cluster.node("a"), Sockets.PLAIN);
+        connections = LivenessConnections.listen(cluster, cluster.node("a"), Sockets.PLAIN);
     }
 
     @AfterEach
     void endAll() throws Exception {
-        lifelines.close();
+        connections.close();
         process.close();
         for (ActorSystem<?> system : systems) {
             system.terminate();
@@ -68,7 +68,7 @@ class DeadNodesTest {
 
     private Behavior<ClusterEvent.MemberEvent> guardianOfA() {
         return Behaviors.setup(context -> {
-            context.spawn(DeadNodes.follow(lifelines), "dead-nodes");
+            context.spawn(DeadNodes.follow(connections), "dead-nodes");
             Cluster.get(context.getSystem()).subscriptions()
                     .tell(Subscribe.create(context.getSelf(), ClusterEvent.MemberEvent.class));
             return Behaviors.receive(ClusterEvent.MemberEvent.class).onAnyMessage(event -> {

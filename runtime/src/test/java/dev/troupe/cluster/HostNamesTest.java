@@ -3,7 +3,7 @@ package dev.troupe.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.troupe.run.RequestException;
+import dev.troupe.run.UsageException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ class HostNamesTest {
 
     @Test
     void shouldGiveUpAfterTheTimeNodesWaitForEachOther() {
-        RequestException refused = assertThrows(RequestException.class,
+        UsageException refused = assertThrows(UsageException.class,
                 () -> await(new ArrayDeque<>(List.of(List.of(ONE)))));
         assertEquals(ONE + " It was looked for over 10 seconds (cluster.join-timeout).", refused.getMessage());
         assertEquals(TimeUnit.SECONDS.toNanos(11), nowNanos);

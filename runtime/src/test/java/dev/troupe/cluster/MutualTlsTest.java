@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.lifeline.Sockets;
+import dev.troupe.liveness.Sockets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -21,7 +21,8 @@ class FiguresTest {
      * rank 1             1F0[13,23]  1F1[23,33] 1B0[33,40]  1B1[40,61]
      * </pre>
      *
-     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 stood behind 1F0 and says nothing. The mean of 3, 4 and 9 is 5 1/3.
+     * 1F0 waited 3 for 0F0, 0B0 waited 4 for 1B0, 0B1 waited 9 for 1B1; 1F1 stood behind 1F0 and says nothing. The mean
+     * of 3, 4 and 9 is 5 1/3.
      */
     @Test
     void shouldReadTheHopOffWaitsForNothingElse() {

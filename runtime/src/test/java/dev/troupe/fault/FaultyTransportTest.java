@@ -15,7 +15,7 @@ import dev.troupe.transport.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -76,8 +76,8 @@ class FaultyTransportTest {
         }
 
         @Override
-        public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
-            done.add(mishap + " " + id.microbatch());
+        public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
+            done.add(damage + " " + id.microbatch());
         }
 
         @Override
@@ -184,9 +184,9 @@ class FaultyTransportTest {
     @Test
     void shouldLetThroughWhatIsOfHeldOutData() throws InterruptedException {
         startIdle("drop");
-        MessageId heldOut = new MessageId(0, new Pass(5, Pass.Kind.HELD_OUT).number(), FORTH, 0);
-        transport.send(heldOut, engine, engine.allocate(DataType.FLOAT32, Shape.of(1)));
-        assertEquals(heldOut, next(wire.sent));
+        MessageId validation = new MessageId(0, new Pass(5, Pass.Kind.VALIDATION).number(), FORTH, 0);
+        transport.send(validation, engine, engine.allocate(DataType.FLOAT32, Shape.of(1)));
+        assertEquals(validation, next(wire.sent));
     }
 
     @Test

@@ -9,17 +9,20 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two ranks on two nodes, seven steps, a checkpoint due after each two: those after 2, 4 and 6 are written beside training. */
+/**
+ * Two ranks on two nodes, seven steps, a checkpoint due after each two: those after 2, 4 and 6 are written beside
+ * training.
+ */
 @Tag("plan")
 class BackgroundCheckpointTest {
     private static final List<String> HOSTS = List.of("a", "b");
     private static final String OVERDUE = "nothing of it moved any more while the run waited for it, for as long as it may"
             + " (recovery.hang-timeout, and half of transport.timeout at most)";
 
-    private final BackgroundCheckpoint machine = new BackgroundCheckpoint(order());
+    private final BackgroundCheckpoint machine = new BackgroundCheckpoint(settings());
 
-    private static RunOrder order() {
-        return new RunOrder(2, 0, 7, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
+    private static RunSettings settings() {
+        return new RunSettings(2, 0, 7, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
                 5);
     }
 
@@ -37,7 +40,7 @@ class BackgroundCheckpointTest {
 
     @Test
     void shouldLeaveTheLastToTheRanks() {
-        assertEquals(List.of(), new BackgroundCheckpoint(new RunOrder(2, 0, 2, _ -> 0.1, 0, LossScale.none(0), 0, 2,
+        assertEquals(List.of(), new BackgroundCheckpoint(new RunSettings(2, 0, 2, _ -> 0.1, 0, LossScale.none(0), 0, 2,
                 -1, true, List.of(List.of(0), List.of(1)), 5))
                 .on(new CheckpointEvent.Committed(new Commit(2, LossScale.none(2)), 0, HOSTS)));
         machine.on(new CheckpointEvent.Ending());
@@ -63,7 +66,7 @@ class BackgroundCheckpointTest {
         part(2, 1);
         machine.on(new CheckpointEvent.Stands(at(2)));
         assertEquals(List.of(), commit(2), "the run went back since");
-        assertEquals(List.of(), new BackgroundCheckpoint(order().savedAt(2))
+        assertEquals(List.of(), new BackgroundCheckpoint(settings().savedAt(2))
                 .on(new CheckpointEvent.Committed(new Commit(2, LossScale.none(2)), 0, HOSTS)));
     }
 
@@ -130,7 +133,7 @@ class BackgroundCheckpointTest {
 
     /** A run with at most one fault, as far as its moves say; whatever is asked for is answered some time. */
     private static final class World {
-        private final BackgroundCheckpoint machine = new BackgroundCheckpoint(order());
+        private final BackgroundCheckpoint machine = new BackgroundCheckpoint(settings());
         private final List<String> said = new ArrayList<>();
         private final List<CheckpointEvent> pending = new ArrayList<>();
         private long stepsDone;

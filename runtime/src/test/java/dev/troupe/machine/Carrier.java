@@ -13,9 +13,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What lies between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit of its
- * epoch, messages of an edge keep their order, and edges do not wait for each other. When a message lands is the caller's
- * choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of an earlier one.
+ * What lies between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit
+ * of its epoch, messages of an edge keep their order, and edges do not wait for each other. When a message lands is the
+ * caller's choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of
+ * an earlier one.
  */
 final class Carrier {
     private static final String NOWHERE = "";
@@ -93,9 +94,9 @@ final class Carrier {
     }
 
     /**
-     * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their logs. Returns
-     * the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of ranks that are new
-     * there, and what is in those of ranks that have left it is gone.
+     * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their
+     * logs. Returns the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of
+     * ranks that are new there, and what is in those of ranks that have left it is gone.
      */
     List<Edge> enter(String node, Collection<Integer> here, int epoch) {
         for (int rank = 0; rank < hosts.length; rank++) {

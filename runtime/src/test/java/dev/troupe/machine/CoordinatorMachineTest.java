@@ -50,8 +50,8 @@ class CoordinatorMachineTest {
 
     @Test
     void shouldClipByTheGlobalNorm() {
-        RunOrder order = new RunOrder(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
-        CoordinatorMachine machine = OneNode.coordinator(order);
+        RunSettings settings = new RunSettings(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
+        CoordinatorMachine machine = OneNode.coordinator(settings);
         machine.on(stands(0));
         machine.on(stands(1));
         trained(machine, 0, 0, 2);
@@ -119,7 +119,7 @@ class CoordinatorMachineTest {
 
     private static CoordinatorMachine scaled(LossScale scale, long steps) {
         CoordinatorMachine machine = OneNode.coordinator(
-                new RunOrder(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
+                new RunSettings(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
         machine.on(stands(0));
         machine.on(stands(1));
         return machine;
@@ -147,12 +147,12 @@ class CoordinatorMachineTest {
     void shouldLookAtHeldOutDataThenWriteACheckpointThenGoOn() {
         CoordinatorMachine machine = ready(0, 4, 2, 2, -1);
         assertEquals(start(1), step(machine, 0).getLast());
-        Pass heldOut = new Pass(1, Pass.Kind.HELD_OUT);
-        assertEquals(new CoordinatorCommand.StartPass(heldOut, ALL), step(machine, 1).getLast());
-        machine.on(new CoordinatorEvent.PassDone(from(0), heldOut, List.of(), List.of()));
+        Pass validation = new Pass(1, Pass.Kind.VALIDATION);
+        assertEquals(new CoordinatorCommand.StartPass(validation, ALL), step(machine, 1).getLast());
+        machine.on(new CoordinatorEvent.PassDone(from(0), validation, List.of(), List.of()));
         assertEquals(
-                List.of(new CoordinatorCommand.ReportHeldOut(2, 3), new CoordinatorCommand.WriteCheckpoint(2, ALL)),
-                machine.on(new CoordinatorEvent.PassDone(from(1), heldOut,
+                List.of(new CoordinatorCommand.ReportValidation(2, 3), new CoordinatorCommand.WriteCheckpoint(2, ALL)),
+                machine.on(new CoordinatorEvent.PassDone(from(1), validation,
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
         assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(from(1), part(1))));
         assertEquals(
@@ -270,12 +270,13 @@ class CoordinatorMachineTest {
         CoordinatorMachine machine = ready(0, 9, 1, 0, -1);
         step(machine, 0);
         machine.on(STOP);
-        Pass heldOut = new Pass(0, Pass.Kind.HELD_OUT);
-        machine.on(new CoordinatorEvent.PassDone(from(0), heldOut, List.of(), List.of()));
+        Pass validation = new Pass(0, Pass.Kind.VALIDATION);
+        machine.on(new CoordinatorEvent.PassDone(from(0), validation, List.of(), List.of()));
         assertEquals(
-                List.of(new CoordinatorCommand.ReportHeldOut(1, 2), new CoordinatorCommand.WriteCheckpoint(1, ALL)),
+                List.of(new CoordinatorCommand.ReportValidation(1, 2), new CoordinatorCommand.WriteCheckpoint(1, ALL)),
                 machine.on(
-                        new CoordinatorEvent.PassDone(from(1), heldOut, List.of(new MicrobatchLoss(0, 2)), List.of())));
+                        new CoordinatorEvent.PassDone(from(1), validation, List.of(new MicrobatchLoss(0, 2)),
+                                List.of())));
     }
 
     @Test
@@ -306,7 +307,7 @@ class CoordinatorMachineTest {
     @Test
     void shouldEndWithoutACheckpointWhereNoneIsWanted() {
         CoordinatorMachine machine = OneNode.coordinator(
-                new RunOrder(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
+                new RunSettings(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
         machine.on(stands(0));
         machine.on(stands(1));
         trained(machine, 0, 0, 2);
@@ -321,19 +322,19 @@ class CoordinatorMachineTest {
     }
 
     private static CoordinatorEvent stands(int rank) {
-        return new CoordinatorEvent.Standing(from(rank), 0, -1, List.of());
+        return new CoordinatorEvent.EpochReady(from(rank), 0, -1, List.of());
     }
 
-    private static CoordinatorMachine machine(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
+    private static CoordinatorMachine machine(long firstStep, long stepCount, long validateEvery, long checkpointEvery,
             long savedStep) {
         return OneNode.coordinator(
-                new RunOrder(2, firstStep, stepCount, _ -> 0.5, 0,
-                        LossScale.none(firstStep), heldOutEvery, checkpointEvery, savedStep, true, PLACES, 0));
+                new RunSettings(2, firstStep, stepCount, _ -> 0.5, 0,
+                        LossScale.none(firstStep), validateEvery, checkpointEvery, savedStep, true, PLACES, 0));
     }
 
-    private static CoordinatorMachine ready(long firstStep, long stepCount, long heldOutEvery, long checkpointEvery,
+    private static CoordinatorMachine ready(long firstStep, long stepCount, long validateEvery, long checkpointEvery,
             long savedStep) {
-        CoordinatorMachine machine = machine(firstStep, stepCount, heldOutEvery, checkpointEvery, savedStep);
+        CoordinatorMachine machine = machine(firstStep, stepCount, validateEvery, checkpointEvery, savedStep);
         machine.on(stands(0));
         machine.on(stands(1));
         return machine;

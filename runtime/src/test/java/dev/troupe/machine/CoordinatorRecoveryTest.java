@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 /** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
 class CoordinatorRecoveryTest {
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
-    private static final Pass HELD_OUT = new Pass(0, Pass.Kind.HELD_OUT);
+    private static final Pass VALIDATION = new Pass(0, Pass.Kind.VALIDATION);
     private static final Incarnation SURVIVOR = new Incarnation(0, 0);
     private static final Incarnation FAILED = new Incarnation(1, 0);
     private static final Incarnation AGAIN = new Incarnation(1, 1);
     private static final CoordinatorCommand CAUGHT_UP = new CoordinatorCommand.ReportCaughtUp();
 
-    private final CoordinatorMachine machine = OneNode.coordinator(new RunOrder(2, 0, 2, _ -> 0.5, 0,
+    private final CoordinatorMachine machine = OneNode.coordinator(new RunSettings(2, 0, 2, _ -> 0.5, 0,
             LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
 
     CoordinatorRecoveryTest() {
@@ -29,14 +29,14 @@ class CoordinatorRecoveryTest {
 
     @Test
     void shouldHaveARankRepeatItsPassAndTellSendersWhatOthersHave() {
-        Parcel parcel = new Parcel(new Edge(1, 0, 0, MessageKind.GRADIENT), 0);
+        MessageKey key = new MessageKey(new Edge(1, 0, 0, MessageKind.GRADIENT), 0);
         passDone(FAILED, FIRST);
         assertEquals(List.of(enters(1, 0)), fails(FAILED));
         assertEquals(List.of(), passDone(SURVIVOR, FIRST));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.Standing(SURVIVOR, 1, FIRST.number(),
-                List.of(parcel))));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.EpochReady(SURVIVOR, 1, FIRST.number(),
+                List.of(key))));
         assertEquals(List.of(new CoordinatorCommand.StartPass(FIRST, List.of(1)),
-                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, Parcels.of(List.of(parcel))))),
+                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, MessageKeys.of(List.of(key))))),
                 machine.on(stands(AGAIN, 1, -1)));
         assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
     }
@@ -75,22 +75,22 @@ class CoordinatorRecoveryTest {
     @Test
     void shouldRepeatHeldOutDataWithTheWeightsOfTheCommit() {
         committed();
-        passDone(FAILED, HELD_OUT);
+        passDone(FAILED, VALIDATION);
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
-        machine.on(stands(SURVIVOR, 1, HELD_OUT.number()));
-        assertEquals(new CoordinatorCommand.StartPass(HELD_OUT, List.of(1)),
+        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        assertEquals(new CoordinatorCommand.StartPass(VALIDATION, List.of(1)),
                 machine.on(stands(AGAIN, 1, -1)).getFirst());
     }
 
     @Test
     void shouldWaitWithTheNextPassUntilARankStandsThatFailedAfterItsPartWasWritten() {
         committed();
-        passDone(FAILED, HELD_OUT);
-        passDone(SURVIVOR, HELD_OUT);
+        passDone(FAILED, VALIDATION);
+        passDone(SURVIVOR, VALIDATION);
         machine.on(new CoordinatorEvent.CheckpointPartWritten(FAILED, part(1)));
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
         assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(SURVIVOR, part(0))));
-        machine.on(stands(SURVIVOR, 1, HELD_OUT.number()));
+        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
         assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(1, List.of()),
                 new CoordinatorCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
                 new CoordinatorCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
@@ -228,7 +228,7 @@ class CoordinatorRecoveryTest {
     }
 
     private static CoordinatorEvent stands(Incarnation from, int epoch, long pass) {
-        return new CoordinatorEvent.Standing(from, epoch, pass, List.of());
+        return new CoordinatorEvent.EpochReady(from, epoch, pass, List.of());
     }
 
     private static CoordinatorCommand enters(int epoch, long stepsDone) {

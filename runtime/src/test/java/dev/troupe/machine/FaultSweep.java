@@ -18,7 +18,7 @@ final class FaultSweep {
     private final long seed;
     private final World.Copies copies;
     private final Protocol protocol;
-    private final RunOrder order;
+    private final RunSettings order;
     private final Truth truth;
 
     /**
@@ -30,13 +30,18 @@ final class FaultSweep {
         this.seed = seed;
         this.copies = copies;
         this.protocol = protocol;
-        // One step and its held-out data, a checkpoint, a step whose gradients overflow and its held-out data, a checkpoint.
-        this.order = new RunOrder(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1, 1,
+        // One step and its validation data, a checkpoint, a step whose gradients overflow and its validation data, a
+        // checkpoint.
+        this.order = new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
+                1,
                 -1, true, shape.plan().places(), 3);
         this.truth = new Truth(shape.plan(), order);
     }
 
-    /** Every point, or one in {@code stride} of them: which, a number deals, and {@code stride} numbers in a row deal all. */
+    /**
+     * Every point, or one in {@code stride} of them: which, a number deals, and {@code stride} numbers in a row deal
+     * all.
+     */
     List<Fault> points(int stride, long dealer) {
         List<Fault> points = new ArrayList<>();
         newRun().run(choice(0), run -> {

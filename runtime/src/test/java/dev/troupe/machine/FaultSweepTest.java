@@ -9,8 +9,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. Where only some
- * points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover others.
+ * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. Where
+ * only some points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover
+ * others.
  */
 @Tag("simulation")
 class FaultSweepTest {
@@ -25,23 +26,23 @@ class FaultSweepTest {
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
         sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, 1);
-        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.LENT, 3);
+        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, 3);
         sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, 17);
-        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.LENT, 13);
+        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED, 13);
     }
 
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
         sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 401);
-        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 409);
+        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 409);
     }
 
     @Test
     @Tag("long")
     void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
         sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, SHARE);
-        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.LENT, 11 * SHARE);
+        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 11 * SHARE);
     }
 
     @Test

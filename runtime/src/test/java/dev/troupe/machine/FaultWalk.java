@@ -8,8 +8,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes, which ranks
- * are restarted together, the order of moves, and what goes wrong when.
+ * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes,
+ * which ranks are restarted together, the order of moves, and what goes wrong when.
  */
 final class FaultWalk {
     /** The seed of a walk; set it to see the same walk again. */
@@ -36,7 +36,7 @@ final class FaultWalk {
         World nodes = new World(
                 random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline()), random.nextInt(3),
                 COPIES.get(random.nextInt(COPIES.size())));
-        RunOrder order = order(shape);
+        RunSettings order = order(shape);
         int faults = 1 + random.nextInt(MOST_FAULTS);
         // Some close together, while the one before is recovered from; some far apart.
         double often = random.nextBoolean() ? 0.1 : 0.005;
@@ -60,9 +60,9 @@ final class FaultWalk {
         return happened.size();
     }
 
-    private RunOrder order(RunShape shape) {
+    private RunSettings order(RunShape shape) {
         LossScale scale = random.nextBoolean() ? LossScale.none(0) : LossScale.dynamic(0);
-        return new RunOrder(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
+        return new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
                 random.nextInt(3), -1, random.nextBoolean(), places(shape.pipeline()), 2 * MOST_FAULTS);
     }
 

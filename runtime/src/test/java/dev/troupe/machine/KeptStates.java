@@ -8,11 +8,14 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node, kept as {@code Snapshots} does: two of each stage, a write that breaks off leaves nothing whole, and
- * nobody writes over the newest that is whole but with the same again, nor over what is another node's.
+ * The snapshots of a node, kept as {@code Snapshots} does: two of each stage, a write that breaks off leaves nothing
+ * whole, and nobody writes over the newest that is whole but with the same again, nor over what is another node's.
  */
 final class KeptStates {
-    /** The memory of one of them, which other nodes may have borrowed: they see what its owner writes, also when that has died. */
+    /**
+     * The memory of one of them, which other nodes may have mapped: they see what its owner writes, also when that has
+     * died.
+     */
     private static final class Slot {
         private final KeptStates owner;
         private long stepsDone = -1;
@@ -70,13 +73,16 @@ final class KeptStates {
         return isOurs;
     }
 
-    /** Has what another node keeps of a stage after so many steps found here, where it lies; nothing where it is not there any more. */
-    void borrow(KeptStates from, int stage, long stepsDone) {
-        from.slots(stage).filter(slot -> slot.stepsDone == stepsDone).findFirst().ifPresent(lent -> {
+    /**
+     * Has what another node keeps of a stage after so many steps found here, where it lies; nothing where it is not
+     * there any more.
+     */
+    void map(KeptStates from, int stage, long stepsDone) {
+        from.slots(stage).filter(slot -> slot.stepsDone == stepsDone).findFirst().ifPresent(shared -> {
             Slot[] pair = pair(stage);
-            if (pair[0] != lent && pair[1] != lent) {
+            if (pair[0] != shared && pair[1] != shared) {
                 int unused = pair[0].writtenAfter < 0 ? 0 : pair[1].writtenAfter < 0 ? 1 : target(pair, stepsDone);
-                pair[unused] = lent;
+                pair[unused] = shared;
             }
         });
     }

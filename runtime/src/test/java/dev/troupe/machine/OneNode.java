@@ -7,8 +7,9 @@ final class OneNode {
     private OneNode() {
     }
 
-    static CoordinatorMachine coordinator(RunOrder order) {
-        return new CoordinatorMachine(order,
-                new Hosting(Collections.nCopies(order.rankCount(), ""), Hosting.Buddies.NONE, order.firstStep()));
+    static CoordinatorMachine coordinator(RunSettings settings) {
+        return new CoordinatorMachine(settings,
+                new ReplicaTable(Collections.nCopies(settings.rankCount(), ""), ReplicaTable.Buddies.NONE,
+                        settings.firstStep()));
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class RankMachineTest {
     private static final Pass TRAINING = new Pass(7, Pass.Kind.TRAINING);
     private static final Pass NEXT = new Pass(8, Pass.Kind.TRAINING);
-    private static final Pass HELD_OUT = new Pass(7, Pass.Kind.HELD_OUT);
+    private static final Pass VALIDATION = new Pass(7, Pass.Kind.VALIDATION);
 
     @Test
     void shouldWalkItsRow() {
@@ -55,15 +55,16 @@ class RankMachineTest {
     @Test
     void shouldSayWhereInItsRowItIs() {
         RankMachine rank = middle();
-        assertEquals(Optional.empty(), rank.spot());
+        assertEquals(Optional.empty(), rank.position());
         rank.on(new RankEvent.PassStarted(TRAINING));
-        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 0)), rank.spot(), "it waits");
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 0)), rank.position(), "it waits");
         rank.on(landed("1RECV_F0"));
         rank.on(landed("1RECV_B0"));
-        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 1)), rank.spot(), "it computes, with one more ordered");
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 1)), rank.position(),
+                "it computes, with one more ordered");
         rank.on(done("1F0"));
         rank.on(done("1B0"));
-        assertEquals(Optional.of(new Spot(Pass.Kind.TRAINING, 6)), rank.spot(), "behind its row");
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 6)), rank.position(), "behind its row");
     }
 
     @Test
@@ -86,10 +87,10 @@ class RankMachineTest {
     @Test
     void shouldGoFromTheRowStraightToTheReportWhereNothingIsTrained() {
         RankMachine rank = middle();
-        rank.on(new RankEvent.PassStarted(HELD_OUT));
-        rank.on(landed("1RECV_F0", HELD_OUT));
+        rank.on(new RankEvent.PassStarted(VALIDATION));
+        rank.on(landed("1RECV_F0", VALIDATION));
 
-        assertEquals(List.of(new RankCommand.ReportPassDone(HELD_OUT)), rank.on(done("1F0")));
+        assertEquals(List.of(new RankCommand.ReportPassDone(VALIDATION)), rank.on(done("1F0")));
         assertEquals(List.of(), rank.on(new RankEvent.PassStarted(NEXT)), "and be ready for the next pass");
     }
 
@@ -126,23 +127,23 @@ class RankMachineTest {
         assertEquals(List.of(discard("1RECV_F0")), behind.on(landed("1RECV_F0")));
 
         RankMachine over = middle();
-        over.on(new RankEvent.PassStarted(HELD_OUT));
-        over.on(landed("1RECV_F0", HELD_OUT));
+        over.on(new RankEvent.PassStarted(VALIDATION));
+        over.on(landed("1RECV_F0", VALIDATION));
         over.on(done("1F0"));
-        assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", HELD_OUT)));
+        assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", VALIDATION)));
         assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", TRAINING)));
     }
 
     @Test
     void shouldSayWhatItHasUsedAndGiveBackTheRestWhenAnEpochBegins() {
         RankMachine rank = middle();
-        assertEquals(List.of(new RankCommand.ReportStanding(1, -1, List.of(), List.of())),
+        assertEquals(List.of(new RankCommand.ReportEpochReady(1, -1, List.of(), List.of())),
                 rank.on(new RankEvent.EpochEntered(1)));
         rank.on(new RankEvent.PassStarted(TRAINING));
         rank.on(landed("1RECV_F0"));
         rank.on(landed("1RECV_F1"));
         assertEquals(List.of(discard("1RECV_F1"),
-                new RankCommand.ReportStanding(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")), List.of())),
+                new RankCommand.ReportEpochReady(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")), List.of())),
                 rank.on(new RankEvent.EpochEntered(2)));
         assertEquals(List.of(), rank.on(done("1F0")), "what is computed goes on");
     }
@@ -152,7 +153,7 @@ class RankMachineTest {
         RankMachine rank = tied();
         rank.on(new RankEvent.TiedGradientLanded(0));
         rank.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0)));
-        assertEquals(List.of(new RankCommand.ReportStanding(1, TRAINING.number(), List.of(), List.of(0))),
+        assertEquals(List.of(new RankCommand.ReportEpochReady(1, TRAINING.number(), List.of(), List.of(0))),
                 rank.on(new RankEvent.EpochEntered(1)));
     }
 
@@ -169,10 +170,10 @@ class RankMachineTest {
     @Test
     void shouldRefuseToEndARowWithAMessageItHasNoUseFor() {
         RankMachine rank = middle();
-        rank.on(landed("1RECV_F3", HELD_OUT));
-        rank.on(new RankEvent.PassStarted(HELD_OUT));
-        rank.on(landed("1RECV_F0", HELD_OUT));
-        assertRefused("rank 1 is at the end of its row in step 7 (held-out data) and has no use for [1RECV_F3]", rank,
+        rank.on(landed("1RECV_F3", VALIDATION));
+        rank.on(new RankEvent.PassStarted(VALIDATION));
+        rank.on(landed("1RECV_F0", VALIDATION));
+        assertRefused("rank 1 is at the end of its row in step 7 (validation) and has no use for [1RECV_F3]", rank,
                 done("1F0"));
     }
 

@@ -14,46 +14,46 @@ class SendLogTest {
     @Test
     void shouldLetGoAtOnceWhileItIsOpen() {
         SendLog<String> log = new SendLog<>(true);
-        assertTrue(log.add(parcel(0), "a"));
+        assertTrue(log.add(key(0), "a"));
         log.close();
-        assertFalse(log.add(parcel(1), "b"));
+        assertFalse(log.add(key(1), "b"));
     }
 
     @Test
     void shouldSendAgainInOrderWhatReceiversDoNotHave() {
         SendLog<String> log = new SendLog<>(true);
         for (int microbatch = 4; microbatch > 0; microbatch--) {
-            log.add(parcel(microbatch), "m" + microbatch);
+            log.add(key(microbatch), "m" + microbatch);
         }
         log.close();
-        log.add(parcel(0), "m0");
+        log.add(key(0), "m0");
         assertEquals(List.of("m4", "m2", "m0"),
-                List.copyOf(log.open(Parcels.of(List.of(parcel(3), parcel(1)))).values()));
+                List.copyOf(log.open(MessageKeys.of(List.of(key(3), key(1)))).values()));
     }
 
     @Test
     void shouldKeepToItselfWhatARestartedRankSendsAndReceiversHave() {
         SendLog<String> log = new SendLog<>(false);
-        assertFalse(log.add(parcel(0), "a"), "nobody has said yet what it has");
-        log.open(Parcels.of(List.of(parcel(0), parcel(1))));
-        assertFalse(log.add(parcel(1), "b"));
-        assertTrue(log.add(parcel(2), "c"));
+        assertFalse(log.add(key(0), "a"), "nobody has said yet what it has");
+        log.open(MessageKeys.of(List.of(key(0), key(1))));
+        assertFalse(log.add(key(1), "b"));
+        assertTrue(log.add(key(2), "c"));
     }
 
     @Test
     void shouldForgetThePassBeforeWithWhatReceiversHadOfIt() {
         SendLog<String> log = new SendLog<>(true);
-        log.add(parcel(0), "old");
-        log.open(Parcels.of(List.of(parcel(0))));
+        log.add(key(0), "old");
+        log.open(MessageKeys.of(List.of(key(0))));
         assertEquals(List.of("old"), List.copyOf(log.clear().values()));
-        assertTrue(log.add(parcel(0), "new"));
+        assertTrue(log.add(key(0), "new"));
     }
 
     @Test
     void shouldKnowTheVeryContentThatItKeeps() {
         SendLog<Object> log = new SendLog<>(true);
         Object kept = new Object();
-        log.add(parcel(0), kept);
+        log.add(key(0), kept);
         assertTrue(log.keeps(kept));
         assertFalse(log.keeps(new Object()));
         log.clear();
@@ -63,11 +63,11 @@ class SendLogTest {
     @Test
     void shouldRefuseASecondMessageOfOneName() {
         SendLog<String> log = new SendLog<>(true);
-        log.add(parcel(0), "a");
-        assertThrows(IllegalStateException.class, () -> log.add(parcel(0), "b"));
+        log.add(key(0), "a");
+        assertThrows(IllegalStateException.class, () -> log.add(key(0), "b"));
     }
 
-    private static Parcel parcel(int microbatch) {
-        return new Parcel(new Edge(0, 1, 1, MessageKind.ACTIVATION), microbatch);
+    private static MessageKey key(int microbatch) {
+        return new MessageKey(new Edge(0, 1, 1, MessageKind.ACTIVATION), microbatch);
     }
 }

@@ -10,8 +10,9 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * What a node copies to others, one stage at a time: a copy that is under way is broken at the other end until it is whole, and
- * one that is written over on the way goes nowhere. Where memory is lent, nothing is under way: the other end looks at this one's.
+ * What a node copies to others, one stage at a time: a copy that is under way is broken at the other end until it is
+ * whole, and one that is written over on the way goes nowhere. Where memory is shared, nothing is under way: the other
+ * end looks at this one's.
  */
 final class SimulatedCopies {
     private record Copy(SimulatedNode to, KeptStates.Write write) {
@@ -90,8 +91,8 @@ final class SimulatedCopies {
         if (to == null || to.isDead() || from.snapshots().find(stage, stepsDone).isEmpty()) {
             return;
         }
-        if (run.lendsMemory()) {
-            to.snapshots().borrow(from.snapshots(), stage, stepsDone);
+        if (run.sharesMemory()) {
+            to.snapshots().map(from.snapshots(), stage, stepsDone);
         }
         if (to.snapshots().find(stage, stepsDone).isPresent()) { // it is not broken for the same again
             to.copies().arrived(run.rankOf(stage), stepsDone);

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * A node: its actor, which begins epochs and starts ranks, its transport's thread, which takes commands in the order in which
- * they were given, some time later, and what it keeps of its own ranks and for others.
+ * A node: its actor, which begins epochs and starts ranks, its transport's thread, which takes commands in the order in
+ * which they were given, some time later, and what it keeps of its own ranks and for others.
  */
 final class SimulatedNode {
     private final Simulation run;
@@ -228,7 +228,7 @@ final class SimulatedNode {
     }
 
     /** What it knows, after all that it was told. */
-    Testimony testimony(TrainingPlan plan) {
+    NodeReport report(TrainingPlan plan) {
         while (!inbox.isEmpty()) {
             hear(inbox.remove());
         }
@@ -242,7 +242,7 @@ final class SimulatedNode {
             versions.put(rank, snapshots.versions(plan.stagesOf(rank).getFirst())
                     .filter(steps -> hasAll(run.stagesOf(of), steps)).boxed().toList());
         }
-        return new Testimony(epoch, latest == null ? run.firstHosts() : latest.hosts(),
+        return new NodeReport(epoch, latest == null ? run.firstHosts() : latest.hosts(),
                 latest == null ? Map.of() : latest.since(), known, versions);
     }
 

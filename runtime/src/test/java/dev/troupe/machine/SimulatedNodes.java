@@ -41,7 +41,10 @@ final class SimulatedNodes {
         return all.reversed().stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
     }
 
-    /** Where a message arrives: a node that its rank has left, and that does not know yet, is the place no more once another is. */
+    /**
+     * Where a message arrives: a node that its rank has left, and that does not know yet, is the place no more once
+     * another is.
+     */
     Optional<SimulatedNode> receiverOf(Edge edge) {
         return all.stream().filter(node -> node.receivesFor(edge.toRank()))
                 .max(Comparator.comparingInt(SimulatedNode::transportEpoch));
@@ -80,9 +83,9 @@ final class SimulatedNodes {
     }
 
     /** What all that live know, by their names. */
-    Map<String, Testimony> testimonies(TrainingPlan plan) {
-        Map<String, Testimony> told = new TreeMap<>();
-        all.stream().filter(node -> !node.isDead()).forEach(node -> told.put(node.name(), node.testimony(plan)));
+    Map<String, NodeReport> reports(TrainingPlan plan) {
+        Map<String, NodeReport> told = new TreeMap<>();
+        all.stream().filter(node -> !node.isDead()).forEach(node -> told.put(node.name(), node.report(plan)));
         return told;
     }
 

@@ -29,17 +29,17 @@ final class SimulatedOutbox {
         }
     }
 
-    void send(Parcel parcel, long content) {
+    void send(MessageKey key, long content) {
         if (!isRetired) {
             messagesSent++;
-            if (log.add(parcel, content)) {
-                handOver(parcel, content);
+            if (log.add(key, content)) {
+                handOver(key, content);
             }
         }
     }
 
-    private void handOver(Parcel parcel, long content) {
-        node.send(new Carrier.Message(parcel.edge(), parcel.microbatch(), pass, epoch, content));
+    private void handOver(MessageKey key, long content) {
+        node.send(new Carrier.Message(key.edge(), key.microbatch(), pass, epoch, content));
     }
 
     void begin(long number) {
@@ -62,7 +62,7 @@ final class SimulatedOutbox {
 
     void resume(CoordinatorCommand.Resume resume) {
         if (resume.epoch() == epoch && !isRetired) {
-            List<Map.Entry<Parcel, Long>> again = List.copyOf(log.open(resume.from(rank)).entrySet());
+            List<Map.Entry<MessageKey, Long>> again = List.copyOf(log.open(resume.from(rank)).entrySet());
             if (resume.pass() == pass) {
                 again.subList(0, Math.max(0, again.size() - run.protocol().cutsLogsBy()))
                         .forEach(one -> handOver(one.getKey(), one.getValue()));

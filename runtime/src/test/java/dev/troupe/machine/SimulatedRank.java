@@ -21,8 +21,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * One incarnation of a rank around its {@link RankMachine}: what its actors, its thread and its tensors are to a real one. What
- * it hears comes by three ways that overtake each other: from its thread, from the transport, from the coordinator.
+ * One incarnation of a rank around its {@link RankMachine}: what its actors, its thread and its tensors are to a real
+ * one. What it hears comes by three ways that overtake each other: from its thread, from the transport, from the
+ * coordinator.
  */
 final class SimulatedRank {
     /** Something the thread does; a task is one or more, and one that has begun is not broken off from outside. */
@@ -71,7 +72,7 @@ final class SimulatedRank {
         this.outbox = new SimulatedOutbox(run, node, incarnation);
         List<Integer> held = plan.stagesOf(rank());
         this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
-                plan.row(Pass.Kind.HELD_OUT, rank()), held,
+                plan.row(Pass.Kind.VALIDATION, rank()), held,
                 held.stream().filter(plan::exchangesTiedGradient).toList());
         this.loading = new TreeSet<>(held);
         this.moves = List.of(new Move(name() + " works", () -> thread.remove().work().run()),
@@ -251,8 +252,8 @@ final class SimulatedRank {
             case RankCommand.Run(StageTask task, var sends) -> order(task, sends);
             case RankCommand.Send(Action send) -> send(send);
             case RankCommand.Discard(Action receive) -> discard(receive);
-            case RankCommand.ReportStanding(int stood, long number, var received, var tied) ->
-                tellCoordinator(new CoordinatorEvent.Standing(incarnation, stood, number, parcels(received, tied)));
+            case RankCommand.ReportEpochReady(int stood, long number, var received, var tied) ->
+                tellCoordinator(new CoordinatorEvent.EpochReady(incarnation, stood, number, keys(received, tied)));
             case RankCommand.ReportPassDone(Pass done) -> {
                 tellCoordinator(new CoordinatorEvent.PassDone(incarnation, done, losses, squaredSums));
                 losses.clear();
@@ -274,11 +275,11 @@ final class SimulatedRank {
         outbox.grant(plan.edgeOf(rank(), receive));
     }
 
-    private List<Parcel> parcels(List<Action> received, List<Integer> tied) {
-        List<Parcel> parcels = new ArrayList<>();
-        received.forEach(receive -> parcels.add(new Parcel(plan.edgeOf(rank(), receive), receive.microbatch())));
-        tied.forEach(stage -> parcels.add(new Parcel(plan.tiedEdge(rank(), plan.otherTiedStage(stage), stage), 0)));
-        return parcels;
+    private List<MessageKey> keys(List<Action> received, List<Integer> tied) {
+        List<MessageKey> keys = new ArrayList<>();
+        received.forEach(receive -> keys.add(new MessageKey(plan.edgeOf(rank(), receive), receive.microbatch())));
+        tied.forEach(stage -> keys.add(new MessageKey(plan.tiedEdge(rank(), plan.otherTiedStage(stage), stage), 0)));
+        return keys;
     }
 
     /** A thread that is abandoned takes nothing more. */
@@ -323,7 +324,7 @@ final class SimulatedRank {
             case StageTask.ExchangeTiedGradient(int stage) -> {
                 int other = plan.otherTiedStage(stage);
                 outbox.grant(plan.tiedEdge(rank(), other, stage));
-                outbox.send(new Parcel(plan.tiedEdge(rank(), stage, other), 0), stages.get(stage).tiedGradient());
+                outbox.send(new MessageKey(plan.tiedEdge(rank(), stage, other), 0), stages.get(stage).tiedGradient());
             }
             case StageTask.AddTiedGradient(int stage) -> stages.get(stage).addTied(otherTied.remove(stage));
             case StageTask.MeasureGradients(int stage) ->
@@ -372,7 +373,7 @@ final class SimulatedRank {
     private void checkLive(Pass of) {
         int live = stages.values().stream().mapToInt(SimulatedStage::liveActivations).sum();
         int certified = plan.row(of.kind(), rank()).peakActivations();
-        assertTrue(of.kind() == Pass.Kind.HELD_OUT || live <= certified,
+        assertTrue(of.kind() == Pass.Kind.VALIDATION || live <= certified,
                 () -> name() + " holds " + live + " live activations, but is certified for " + certified);
     }
 
@@ -397,7 +398,7 @@ final class SimulatedRank {
     }
 
     private void send(Action send) {
-        outbox.send(new Parcel(plan.edgeOf(rank(), send), send.microbatch()), takeTensor(send));
+        outbox.send(new MessageKey(plan.edgeOf(rank(), send), send.microbatch()), takeTensor(send));
     }
 
     /** How many buffers of an edge it holds itself: they landed, and it has not computed with them yet. */

@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and gradients are
- * added up in order. So two runs have the same hashes only where they computed the same from the same, each thing once.
+ * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
+ * gradients are added up in order. So two runs have the same hashes only where they computed the same from the same,
+ * each thing once.
  */
 final class SimulatedStage {
     /** The step whose gradients overflow, where the loss is scaled. */

@@ -20,23 +20,23 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank}, that of
- * the coordinator, a {@link SimulatedNode} for each node and a {@link Carrier} between them. At each point it lists what may
- * happen next, and the caller chooses: what is not chosen is late. The caller may also have ranks fail and messages be lost.
- * {@link Truth} knows what must come of it.
+ * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank},
+ * that of the coordinator, a {@link SimulatedNode} for each node and a {@link Carrier} between them. At each point it
+ * lists what may happen next, and the caller chooses: what is not chosen is late. The caller may also have ranks fail
+ * and messages be lost. {@link Truth} knows what must come of it.
  */
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
 
     private final TrainingPlan plan;
-    private final RunOrder order;
+    private final RunSettings settings;
     private final Protocol protocol;
     private final Truth truth;
     private final Carrier carrier;
     private final World world;
     // Null while it is lost, and no other has taken over.
     private CoordinatorMachine coordinator;
-    private Hosting hosting;
+    private ReplicaTable replicas;
     private final SimulatedNodes nodes = new SimulatedNodes();
     private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
     private final Move takesOver = new Move("another coordinator takes over", this::takeOver);
@@ -57,25 +57,25 @@ final class Simulation {
     private boolean isCaughtUp = true;
     private int silentLosses;
     private final List<Long> checkpoints = new ArrayList<>();
-    private final List<Long> heldOut = new ArrayList<>();
+    private final List<Long> validation = new ArrayList<>();
     private long committed;
     private boolean isUpdating; // and so a step may be committed before a death is heard of
 
-    Simulation(RunShape shape, RunOrder order) {
-        this(shape, order, new Truth(shape.plan(), order), new World(shape.pipeline(), 0, World.Copies.NONE),
+    Simulation(RunShape shape, RunSettings settings) {
+        this(shape, settings, new Truth(shape.plan(), settings), new World(shape.pipeline(), 0, World.Copies.NONE),
                 Protocol.WHOLE);
     }
 
-    Simulation(RunShape shape, RunOrder order, Truth truth, World world, Protocol protocol) {
+    Simulation(RunShape shape, RunSettings settings, Truth truth, World world, Protocol protocol) {
         this.plan = shape.plan();
-        this.order = order;
+        this.settings = settings;
         this.protocol = protocol;
         this.truth = truth;
         this.world = world;
-        this.hosting = new Hosting(firstHosts(), world.buddies(), order.firstStep());
-        this.coordinator = new CoordinatorMachine(order, hosting);
+        this.replicas = new ReplicaTable(firstHosts(), world.buddies(), settings.firstStep());
+        this.coordinator = new CoordinatorMachine(settings, replicas);
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
-        this.committed = order.firstStep();
+        this.committed = settings.firstStep();
         this.started = new SimulatedRank[plan.rankCount()];
         this.known = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
@@ -88,7 +88,7 @@ final class Simulation {
         for (int index = 0; index < world.withRanks() + world.standbys(); index++) {
             SimulatedNode node = join(World.name(index));
             node.host(IntStream.range(0, plan.rankCount()).filter(rank -> world.hostOf(rank).equals(node.name()))
-                    .boxed().toList(), order.firstStep());
+                    .boxed().toList(), settings.firstStep());
         }
     }
 
@@ -101,7 +101,7 @@ final class Simulation {
 
     private void comeBack() {
         join(nodes.nextToComeBack()).come(new CoordinatorCommand.EnterEpoch(coordinator.epoch(), List.of(), committed,
-                "it comes late", hosting.hosts(), hosting.since()));
+                "it comes late", replicas.hosts(), replicas.since()));
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -181,11 +181,13 @@ final class Simulation {
         while (nodes.hasUnnoticedDeath()) {
             nodes.notice();
         }
-        Map<String, Testimony> told = nodes.testimonies(plan);
-        Succession succession = Succession.of(told, new Commit(order.firstStep(), order.lossScale())).orElseThrow();
-        hosting = new Hosting(succession.hosts(), succession.since(), world.buddies(), order.firstStep());
+        Map<String, NodeReport> told = nodes.reports(plan);
+        CoordinatorFailover failover = CoordinatorFailover
+                .of(told, new Commit(settings.firstStep(), settings.lossScale())).orElseThrow();
+        replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(), settings.firstStep());
         coordinator = new CoordinatorMachine(
-                order.savedAt(checkpoints.isEmpty() ? order.savedStep() : checkpoints.getLast()), hosting, succession);
+                settings.savedAt(checkpoints.isEmpty() ? settings.savedStep() : checkpoints.getLast()), replicas,
+                failover);
         told.keySet().forEach(node -> ask(new CoordinatorEvent.NodeJoined(node)));
         carryOut(coordinator.succeed("the coordinator is lost", told));
     }
@@ -203,8 +205,8 @@ final class Simulation {
         return IntStream.range(0, plan.rankCount()).mapToObj(world::hostOf).toList();
     }
 
-    boolean lendsMemory() {
-        return world.copies() == World.Copies.LENT;
+    boolean sharesMemory() {
+        return world.copies() == World.Copies.SHARED;
     }
 
     IntStream stagesOf(int rank) {
@@ -219,7 +221,7 @@ final class Simulation {
         assertTrue(isCaughtUp, "the run is over, and it was not told that a recovery is");
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
         EndCheck end = new EndCheck(plan, truth, carrier, committed);
-        Stream.of(started).filter(rank -> !node(hosting.hosts().get(rank.rank())).isDead()).forEach(end::check);
+        Stream.of(started).filter(rank -> !node(replicas.hosts().get(rank.rank())).isDead()).forEach(end::check);
     }
 
     // What a caller may do and ask.
@@ -271,16 +273,16 @@ final class Simulation {
     }
 
     /**
-     * Has a node die with all that is on it; false where it cannot now, or where the run could not go on: another died of which
-     * the coordinator does not know, or copies are not there yet.
+     * Has a node die with all that is on it; false where it cannot now, or where the run could not go on: another died
+     * of which the coordinator does not know, or copies are not there yet.
      */
     boolean kill(int node) {
         SimulatedNode victim = nodes.get(node);
         List<Integer> ranks = IntStream.range(0, started.length)
-                .filter(rank -> hosting.hosts().get(rank).equals(victim.name())).boxed().toList();
+                .filter(rank -> replicas.hosts().get(rank).equals(victim.name())).boxed().toList();
         if (!mayFail || over || coordinator == null || victim.isDead() || nodes.hasUnnoticedDeath()
-                || nodes.living() == 1 || hosting.recoverable(ranks, committed).isEmpty()
-                || isUpdating && hosting.recoverable(ranks, committed + 1).isEmpty()) {
+                || nodes.living() == 1 || replicas.recoverable(ranks, committed).isEmpty()
+                || isUpdating && replicas.recoverable(ranks, committed + 1).isEmpty()) {
             return false;
         }
         nodes.die(victim);
@@ -317,8 +319,8 @@ final class Simulation {
         return checkpoints;
     }
 
-    List<Long> heldOut() {
-        return heldOut;
+    List<Long> validation() {
+        return validation;
     }
 
     // What ranks and nodes ask and do.
@@ -332,7 +334,7 @@ final class Simulation {
     }
 
     long firstStep() {
-        return order.firstStep();
+        return settings.firstStep();
     }
 
     SimulatedRank start(SimulatedNode node, Incarnation incarnation, long stepsDone) {
@@ -374,9 +376,9 @@ final class Simulation {
                     commit(commit.result());
                     nodes.tellAll(commit);
                 }
-                case CoordinatorCommand.ReportHeldOut(long stepsDone, double loss) -> {
-                    truth.looksAtHeldOut(stepsDone, loss);
-                    heldOut.add(stepsDone);
+                case CoordinatorCommand.ReportValidation(long stepsDone, double loss) -> {
+                    truth.validates(stepsDone, loss);
+                    validation.add(stepsDone);
                 }
                 case CoordinatorCommand.WriteCheckpoint(long stepsDone, var told) ->
                     told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
@@ -419,7 +421,7 @@ final class Simulation {
         assertEquals(committed++, result.step(), "the step that is committed");
         truth.commits(result);
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
-            SimulatedNode host = node(hosting.hosts().get(rankOf(stage)));
+            SimulatedNode host = node(replicas.hosts().get(rankOf(stage)));
             assertTrue(host.isDead() || host.snapshots().find(stage, committed)
                     .equals(OptionalLong.of(truth.weights(stage, committed))), "what stage " + stage + " has kept");
         }
@@ -427,7 +429,7 @@ final class Simulation {
 
     private void commitCheckpoint(long stepsDone, List<CheckpointPart> parts) {
         assertEquals(committed, stepsDone, "steps in the checkpoint");
-        assertEquals(order.rankCount(), parts.size(), "parts of a checkpoint");
+        assertEquals(settings.rankCount(), parts.size(), "parts of a checkpoint");
         for (int rank = 0; rank < parts.size(); rank++) {
             assertEquals(new CheckpointPart("rank-" + rank, stepsDone, truth.checksum(rank, stepsDone)),
                     parts.get(rank));

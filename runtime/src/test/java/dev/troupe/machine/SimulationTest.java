@@ -35,10 +35,10 @@ class SimulationTest {
     }
 
     private static void walkToTheEnd(RunShape shape, Random random) {
-        Simulation simulation = new Simulation(shape, order(shape, 0, STEPS, 1, 2));
+        Simulation simulation = new Simulation(shape, settings(shape, 0, STEPS, 1, 2));
         simulation.run(moves -> random.nextInt(moves.size()));
         assertEquals(STEPS, simulation.committed());
-        assertEquals(List.of(1L, 2L, 3L), simulation.heldOut());
+        assertEquals(List.of(1L, 2L, 3L), simulation.validation());
         assertEquals(List.of(2L, 3L), simulation.checkpoints());
     }
 
@@ -51,9 +51,9 @@ class SimulationTest {
     }
 
     private static void overtakeEverywhere(RunShape shape) {
-        RunOrder order = order(shape, 0, 1, 1, 0);
+        RunSettings settings = settings(shape, 0, 1, 1, 0);
         List<Integer> widths = new ArrayList<>();
-        new Simulation(shape, order).run(moves -> {
+        new Simulation(shape, settings).run(moves -> {
             widths.add(moves.size());
             return 0;
         });
@@ -61,7 +61,7 @@ class SimulationTest {
             for (int other = 1; other < widths.get(place); other++) {
                 int at = place;
                 int chosen = other;
-                Simulation simulation = new Simulation(shape, order);
+                Simulation simulation = new Simulation(shape, settings);
                 simulation.run(_ -> simulation.moveCount() - 1 == at ? chosen : 0);
                 assertEquals(1, simulation.committed());
             }
@@ -73,7 +73,7 @@ class SimulationTest {
     void shouldKeepEveryPromiseWhereOneRankOrRoadIsAlwaysLast() {
         for (RunShape shape : RunShape.upTo(4, 6, 2)) {
             guarded(shape, () -> {
-                Simulation simulation = new Simulation(shape, order(shape, 5, 7, 0, 1));
+                Simulation simulation = new Simulation(shape, settings(shape, 5, 7, 0, 1));
                 simulation.run(moves -> moves.size() - 1);
                 assertEquals(List.of(6L, 7L), simulation.checkpoints());
             });
@@ -83,7 +83,7 @@ class SimulationTest {
     @Test
     void shouldStopAfterTheStepUnderWayWheneverItIsAskedTo() {
         RunShape.upTo(3, 2, 2).parallelStream().forEach(shape -> {
-            Simulation whole = new Simulation(shape, order(shape, 0, STEPS, 2, 2));
+            Simulation whole = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
             whole.run(_ -> 0);
             for (int at = Math.floorMod(seed, STOP_EVERY); at < whole.moveCount(); at += STOP_EVERY) {
                 int when = at;
@@ -94,7 +94,7 @@ class SimulationTest {
 
     private void stopAt(RunShape shape, int when) {
         Random random = new Random(seed + when);
-        Simulation simulation = new Simulation(shape, order(shape, 0, STEPS, 2, 2));
+        Simulation simulation = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
         long[] before = {-1};
         simulation.run(moves -> {
             if (before[0] < 0 && simulation.moveCount() > when) {
@@ -117,10 +117,10 @@ class SimulationTest {
         }
     }
 
-    private static RunOrder order(RunShape shape, long firstStep, long stepCount, long heldOutEvery,
+    private static RunSettings settings(RunShape shape, long firstStep, long stepCount, long validateEvery,
             long checkpointEvery) {
-        return new RunOrder(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
-                LossScale.none(firstStep), heldOutEvery,
+        return new RunSettings(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
+                LossScale.none(firstStep), validateEvery,
                 checkpointEvery, -1, true, shape.plan().places(), 0);
     }
 }

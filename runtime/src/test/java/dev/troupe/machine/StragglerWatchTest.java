@@ -141,7 +141,10 @@ class StragglerWatchTest {
         assertEquals(List.of(), said);
     }
 
-    /** Each action's time wobbles by half, one step in fifteen is three times as long, and all four wander together by turns. */
+    /**
+     * Each action's time wobbles by half, one step in fifteen is three times as long, and all four wander together by
+     * turns.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     void shouldNotBeAlarmedByNoise(long seed) {

@@ -9,20 +9,20 @@ import org.junit.jupiter.api.Test;
 
 /** What the coordinator does where nodes come and go: two ranks on a node each, and a third node that keeps copies. */
 class TakeoverMachineTest {
-    private static final Hosting.Buddies SPARE = (_, present) -> present.contains("spare")
+    private static final ReplicaTable.Buddies SPARE = (_, present) -> present.contains("spare")
             ? Map.of("a", "spare", "b", "spare")
             : Map.of();
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
     private static final Pass SECOND = new Pass(1, Pass.Kind.TRAINING);
 
-    private final CoordinatorMachine machine = new CoordinatorMachine(new RunOrder(2, 0, 3, _ -> 0.5, 0,
+    private final CoordinatorMachine machine = new CoordinatorMachine(new RunSettings(2, 0, 3, _ -> 0.5, 0,
             LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)), 2),
-            new Hosting(List.of("a", "b"), SPARE, 0));
+            new ReplicaTable(List.of("a", "b"), SPARE, 0));
 
     TakeoverMachineTest() {
         List.of("a", "b", "spare").forEach(node -> machine.on(new CoordinatorEvent.NodeJoined(node)));
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new CoordinatorEvent.Standing(new Incarnation(rank, 0), 0, -1, List.of()));
+            machine.on(new CoordinatorEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
         }
     }
 
@@ -46,9 +46,9 @@ class TakeoverMachineTest {
         assertEquals(new CoordinatorCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
                 Map.of("b", 1, "spare", 1)), machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")).getFirst());
         assertEquals(0, machine.stepsDone());
-        machine.on(new CoordinatorEvent.Standing(new Incarnation(0, 1), 1, -1, List.of()));
+        machine.on(new CoordinatorEvent.EpochReady(new Incarnation(0, 1), 1, -1, List.of()));
         assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(0, 1)),
-                machine.on(new CoordinatorEvent.Standing(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
+                machine.on(new CoordinatorEvent.EpochReady(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
     }
 
     @Test

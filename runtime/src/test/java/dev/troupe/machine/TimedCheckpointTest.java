@@ -15,8 +15,8 @@ class TimedCheckpointTest {
     private static final List<String> HOSTS = List.of("a");
     private static final CheckpointPart PART = new CheckpointPart("part", 1, "");
 
-    private static RunOrder order(int mostRecoveries) {
-        return new RunOrder(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0)),
+    private static RunSettings settings(int mostRecoveries) {
+        return new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0)),
                 mostRecoveries);
     }
 
@@ -34,7 +34,7 @@ class TimedCheckpointTest {
 
     @Test
     void shouldWriteBesideTrainingAtTheNextCommit() {
-        BackgroundCheckpoint machine = new BackgroundCheckpoint(order(5));
+        BackgroundCheckpoint machine = new BackgroundCheckpoint(settings(5));
         assertEquals(List.of(), machine.on(committed(1)));
         assertEquals(List.of(), machine.on(new CheckpointEvent.TimeIsUp()));
         CheckpointAttempt attempt = new CheckpointAttempt(2, 0);
@@ -52,10 +52,10 @@ class TimedCheckpointTest {
     /** The ranks write that one. */
     @Test
     void shouldNotWriteTheLastOneBesideTraining() {
-        BackgroundCheckpoint machine = new BackgroundCheckpoint(order(5));
+        BackgroundCheckpoint machine = new BackgroundCheckpoint(settings(5));
         machine.on(new CheckpointEvent.TimeIsUp());
         assertEquals(List.of(), machine.on(committed(9)));
-        BackgroundCheckpoint ending = new BackgroundCheckpoint(order(5));
+        BackgroundCheckpoint ending = new BackgroundCheckpoint(settings(5));
         ending.on(new CheckpointEvent.TimeIsUp());
         ending.on(new CheckpointEvent.Ending());
         assertEquals(List.of(), ending.on(committed(3)));
@@ -67,8 +67,8 @@ class TimedCheckpointTest {
 
     @Test
     void shouldHaveTheRanksWriteOneWhereTheyKeepNoSnapshots() {
-        CoordinatorMachine machine = OneNode.coordinator(order(0));
-        machine.on(new CoordinatorEvent.Standing(from(), 0, -1, List.of()));
+        CoordinatorMachine machine = OneNode.coordinator(settings(0));
+        machine.on(new CoordinatorEvent.EpochReady(from(), 0, -1, List.of()));
         step(machine, 0);
         machine.on(new CoordinatorEvent.CheckpointTimeIsUp());
         assertEquals(new CoordinatorCommand.WriteCheckpoint(2, List.of(0)), step(machine, 1).getLast());

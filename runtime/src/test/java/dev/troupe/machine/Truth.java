@@ -15,24 +15,24 @@ import java.util.List;
  * whatever happened on the way.
  */
 final class Truth {
-    private record Step(StepResult result, List<Long> weights, double heldOutLoss) {
+    private record Step(StepResult result, List<Long> weights, double validationLoss) {
     }
 
     private final TrainingPlan plan;
-    private final RunOrder order;
+    private final RunSettings settings;
     private final List<SimulatedStage> stages = new ArrayList<>();
     private final List<Long> firstWeights;
     private final List<Step> steps = new ArrayList<>();
 
-    Truth(TrainingPlan plan, RunOrder order) {
+    Truth(TrainingPlan plan, RunSettings settings) {
         this.plan = plan;
-        this.order = order;
+        this.settings = settings;
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
             stages.add(newStage(plan, stage));
         }
         this.firstWeights = weights();
-        LossScale scale = order.lossScale();
-        for (long step = order.firstStep(); step < order.stepCount(); step++) {
+        LossScale scale = settings.lossScale();
+        for (long step = settings.firstStep(); step < settings.stepCount(); step++) {
             scale = train(step, scale);
         }
     }
@@ -69,12 +69,12 @@ final class Truth {
         double norm = GlobalNorm.of(sums) / scale.factor();
         boolean skipped = !Double.isFinite(norm);
         LossScale next = skipped ? scale.afterSkip() : scale.afterUpdate();
-        double rate = order.learningRate().applyAsDouble(step);
-        double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, order.gradientClip()) / scale.factor();
+        double rate = settings.learningRate().applyAsDouble(step);
+        double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / scale.factor();
         stages.forEach(stage -> stage.update(new WeightUpdate(step, rate, factor, next.updates(), skipped)));
         StepResult result = new StepResult(step, loss, norm, rate, scale.factor(), skipped, Traffic.NONE);
         steps.add(new Step(result, weights(),
-                meanLoss(new Pass(step, Pass.Kind.HELD_OUT), RunShape.HELD_OUT_MICROBATCHES)));
+                meanLoss(new Pass(step, Pass.Kind.VALIDATION), RunShape.HELD_OUT_MICROBATCHES)));
         return next;
     }
 
@@ -96,11 +96,11 @@ final class Truth {
 
     /** The weights of a stage after so many steps. */
     long weights(int stage, long stepsDone) {
-        return stepsDone == order.firstStep() ? firstWeights.get(stage) : step(stepsDone).weights().get(stage);
+        return stepsDone == settings.firstStep() ? firstWeights.get(stage) : step(stepsDone).weights().get(stage);
     }
 
     private Step step(long stepsDone) {
-        return steps.get((int) (stepsDone - 1 - order.firstStep()));
+        return steps.get((int) (stepsDone - 1 - settings.firstStep()));
     }
 
     /** What a rank's file holds after so many steps. */
@@ -112,7 +112,7 @@ final class Truth {
         assertEquals(step(result.step() + 1).result(), result.withTraffic(Traffic.NONE), "the step, bit for bit");
     }
 
-    void looksAtHeldOut(long stepsDone, double loss) {
-        assertEquals(step(stepsDone).heldOutLoss(), loss, "the held-out loss after " + stepsDone + " steps");
+    void validates(long stepsDone, double loss) {
+        assertEquals(step(stepsDone).validationLoss(), loss, "the validation loss after " + stepsDone + " steps");
     }
 }

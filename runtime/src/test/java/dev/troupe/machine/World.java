@@ -18,7 +18,7 @@ record World(int withRanks, int standbys, Copies copies) {
         /** Sent byte by byte, into memory of the node that has them. */
         SENT,
         /** Lent: in the memory of the node that keeps them, for all are on one machine. */
-        LENT
+        SHARED
     }
 
     String hostOf(int rank) {
@@ -29,11 +29,11 @@ record World(int withRanks, int standbys, Copies copies) {
         return "node-" + node;
     }
 
-    Hosting.Buddies buddies() {
+    ReplicaTable.Buddies buddies() {
         return copies != Copies.NONE
                 ? (hosts, present) -> hosts.stream().distinct().filter(node -> present.size() > 1)
                         .collect(Collectors.toMap(node -> node, node -> buddyOf(node, present)))
-                : Hosting.Buddies.NONE;
+                : ReplicaTable.Buddies.NONE;
     }
 
     private static String buddyOf(String node, Set<String> present) {

@@ -64,6 +64,6 @@ class ClusterLimitsTest {
     }
 
     private static String refusal(String... settings) {
-        return assertThrows(RequestException.class, () -> require(settings)).getMessage();
+        return assertThrows(UsageException.class, () -> require(settings)).getMessage();
     }
 }

@@ -35,7 +35,7 @@ class DirectoryStateTest {
     }
 
     private static String refusal(Executable call) {
-        return assertThrows(RequestException.class, call).getMessage();
+        return assertThrows(UsageException.class, call).getMessage();
     }
 
     @Test

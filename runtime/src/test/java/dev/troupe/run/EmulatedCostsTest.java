@@ -65,7 +65,7 @@ class EmulatedCostsTest {
     @Test
     void shouldRefuseAListOfAnotherLengthThanThereAreStages() {
         assertEquals("engine.emulated.forward needs one time, or one for each of the 2 stages, but has 3",
-                assertThrows(RequestException.class, () -> costs("forward=[1ms,1ms,1ms]")).getMessage());
+                assertThrows(UsageException.class, () -> costs("forward=[1ms,1ms,1ms]")).getMessage());
     }
 
     private static EmulatedCosts costs(String... settings) {

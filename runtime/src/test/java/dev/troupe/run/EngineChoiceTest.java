@@ -75,7 +75,7 @@ class EngineChoiceTest {
     }
 
     private static String refusal(String kind, EngineProvider... installed) {
-        return assertThrows(RequestException.class, () -> choose(kind, installed)).getMessage();
+        return assertThrows(UsageException.class, () -> choose(kind, installed)).getMessage();
     }
 
     private record Provider(String kind, Optional<String> hindrance) implements EngineProvider {

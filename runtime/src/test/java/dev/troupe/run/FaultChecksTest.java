@@ -51,7 +51,7 @@ class FaultChecksTest {
             "hang step=0 at=checkpoint ! is for the checkpoint of the steps up to 0, but those written",
             "kill ! strikes a process of a cluster, but this run has one process alone"})
     void shouldSayWhyAFaultCannotStrike(String fault, String why) {
-        String sentence = assertThrows(RequestException.class, () -> require(false, fault)).getMessage();
+        String sentence = assertThrows(UsageException.class, () -> require(false, fault)).getMessage();
         assertTrue(sentence.startsWith("the fault \"" + fault.strip() + "\" " + why), sentence);
     }
 
@@ -67,20 +67,20 @@ class FaultChecksTest {
             assertEquals(
                     "the fault \"" + fault + "\" is for the keeping of snapshots, but this run keeps none"
                             + " (recovery.enabled = false)",
-                    assertThrows(RequestException.class, () -> checks.require(List.of(fault(fault)))).getMessage());
+                    assertThrows(UsageException.class, () -> checks.require(List.of(fault(fault)))).getMessage());
         }
         checks.require(List.of(fault("disk-full step=9")));
         assertEquals(
                 "the fault \"disk-full step=3\" is for the checkpoint of the steps up to 3, but the only one is written"
                         + " at the end, up to 9 (training.checkpoint-every = 0)",
-                assertThrows(RequestException.class, () -> checks.require(List.of(fault("disk-full step=3"))))
+                assertThrows(UsageException.class, () -> checks.require(List.of(fault("disk-full step=3"))))
                         .getMessage());
     }
 
     @Test
     void shouldLetARunGoOnWithAFaultThatIsBehindIt() {
         new FaultChecks(plan, 5, 10, 0, true, false).require(List.of(fault("disk-full step=4")));
-        assertThrows(RequestException.class,
+        assertThrows(UsageException.class,
                 () -> new FaultChecks(plan, 4, 10, 0, true, false).require(List.of(fault("disk-full step=4"))));
     }
 
@@ -92,7 +92,7 @@ class FaultChecksTest {
                 new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
         for (String fault : List.of("drop", "exception at=send")) {
             assertEquals("the fault \"" + fault + "\" is for send, but there the plan has only F, B",
-                    assertThrows(RequestException.class,
+                    assertThrows(UsageException.class,
                             () -> new FaultChecks(alone, 0, 10, 0, true, false).require(List.of(fault(fault))))
                             .getMessage());
         }
@@ -100,7 +100,7 @@ class FaultChecksTest {
 
     @Test
     void shouldNameEveryFaultThatCannotStrike() {
-        assertEquals(2, assertThrows(RequestException.class, () -> require(false, "kill", "drop", "drop stage=9"))
+        assertEquals(2, assertThrows(UsageException.class, () -> require(false, "kill", "drop", "drop stage=9"))
                 .getMessage().lines().count());
     }
 

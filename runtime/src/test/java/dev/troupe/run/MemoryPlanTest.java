@@ -30,8 +30,8 @@ class MemoryPlanTest {
     private static final long ACTIVATION = 12 * 8 * FLOAT;
 
     /**
-     * The weights of a layer, each tensor beginning at a multiple of 64: the embedding 128 + 64; a block 192 + 64 + 256 + 256
-     * of matrices and 8 x 64 of vectors; the head 2 x 64 + 128.
+     * The weights of a layer, each tensor beginning at a multiple of 64: the embedding 128 + 64; a block 192 + 64 + 256
+     * + 256 of matrices and 8 x 64 of vectors; the head 2 x 64 + 128.
      */
     @Test
     void shouldCountWhatStaysFromStepToStep() {
@@ -111,7 +111,7 @@ class MemoryPlanTest {
     void shouldRefuseWhatTheMachineHasNotToGive() {
         MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0)));
         memory.requireRoom(memory.total());
-        String refusal = assertThrows(RequestException.class, () -> memory.requireRoom(3L << 30)).getMessage();
+        String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
                 + " 3.00 GiB to give: take a smaller model (model.hidden, model.layers), or training.optimizer.kind ="
                 + " sgd, which remembers nothing", refusal);

@@ -82,7 +82,7 @@ class RunDirectoryTest {
     }
 
     private static String refusal(Runnable request) {
-        return assertThrows(RequestException.class, request::run).getMessage();
+        return assertThrows(UsageException.class, request::run).getMessage();
     }
 
     /** As a coordinator does that was stopped while the others went on without it. */

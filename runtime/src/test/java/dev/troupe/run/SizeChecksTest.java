@@ -97,13 +97,13 @@ class SizeChecksTest {
     private void assertGetsAsFarAsTheMemory(String... settings) {
         try (PreparedRun run = prepared(settings)) {
             assertEquals(run.spec().parallel().worldSize(), run.memory().ranks().size());
-        } catch (RequestException noRoom) {
+        } catch (UsageException noRoom) {
             assertEquals("the run would take", noRoom.getMessage().substring(0, 18), noRoom.getMessage());
         }
     }
 
     private String refusal(String... settings) {
-        String sentence = assertThrows(RequestException.class, () -> prepared(settings).close()).getMessage();
+        String sentence = assertThrows(UsageException.class, () -> prepared(settings).close()).getMessage();
         assertFalse(Files.exists(home.resolve("out")), "something was written");
         return sentence;
     }

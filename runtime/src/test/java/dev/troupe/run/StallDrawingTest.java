@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.Spot;
+import dev.troupe.machine.RowPosition;
 import dev.troupe.machine.StallWatch.Stall;
 import dev.troupe.machine.StallWatch.Standstill;
 import dev.troupe.model.ModelConfig;
@@ -31,13 +31,13 @@ class StallDrawingTest {
                 Schedules.named("1f1b"), new ParallelLayout(2, data, 1), false, Zero.NONE, 1, 1, 2);
     }
 
-    private static Standstill rank(int rank, String situation, Optional<Spot> spot, String... stack) {
-        return new Standstill(new RankStatus(rank, 3, stack.length > 0, situation, spot, List.of(stack)),
+    private static Standstill rank(int rank, String situation, Optional<RowPosition> position, String... stack) {
+        return new Standstill(new RankStatus(rank, 3, stack.length > 0, situation, position, List.of(stack)),
                 (rank + 40) * SECOND);
     }
 
-    private static Optional<Spot> at(int position) {
-        return Optional.of(new Spot(Pass.Kind.TRAINING, position));
+    private static Optional<RowPosition> at(int position) {
+        return Optional.of(new RowPosition(Pass.Kind.TRAINING, position));
     }
 
     @Test
@@ -95,7 +95,7 @@ class StallDrawingTest {
     void shouldDrawTheEndOfARowAndLeaveOutWhoIsInAnotherPass() {
         int end = plan(1).row(Pass.Kind.TRAINING, 1).actions().size();
         Stall stall = new Stall(OptionalInt.of(1), "rank 1 hangs",
-                List.of(rank(0, "waiting for the coordinator", Optional.of(new Spot(Pass.Kind.HELD_OUT, 0))),
+                List.of(rank(0, "waiting for the coordinator", Optional.of(new RowPosition(Pass.Kind.VALIDATION, 0))),
                         rank(1, "computing the update", at(end))));
         String text = StallDrawing.draw(plan(1), stall);
         assertTrue(text.contains(">>end of the row<<\n"), text);

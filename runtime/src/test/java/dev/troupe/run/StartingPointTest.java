@@ -142,11 +142,11 @@ class StartingPointTest {
     }
 
     private static String refusal(RunSpec spec, Optional<Path> resume) {
-        return assertThrows(RequestException.class, () -> StartingPoint.of(spec, resume)).getMessage();
+        return assertThrows(UsageException.class, () -> StartingPoint.of(spec, resume)).getMessage();
     }
 
     private static String refusal(RunRequest request) {
-        return assertThrows(RequestException.class, () -> new PreparedRun(request).close()).getMessage();
+        return assertThrows(UsageException.class, () -> new PreparedRun(request).close()).getMessage();
     }
 
     private Path exported() {

@@ -43,8 +43,9 @@ public final class Backwards {
 
     /**
      * The plan with each B split that sends a gradient to another rank and has no forward behind it on its own. In the
-     * cool-down the ranks before wait for that gradient and for nothing else, so that leaving before the W it makes a step of
-     * one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and B keeps less than I and W.
+     * cool-down the ranks before wait for that gradient and for nothing else, so that leaving before the W it makes a
+     * step of one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and B keeps less than I and
+     * W.
      */
     public static Plan splitCoolDown(Plan plan) {
         return rewrite(plan, (row, position) -> {

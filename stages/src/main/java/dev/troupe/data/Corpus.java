@@ -23,8 +23,8 @@ import java.util.function.LongConsumer;
 
 /**
  * The tokens of text or token files. Bytes and {@code .bin} files stay where they lie, mapped into memory; what a byte-pair
- * encoding makes of text takes two bytes a token, in the cache or in memory. Any number of threads may read it; none may once
- * it is closed.
+ * encoding makes of text takes two bytes a token, in the cache or in memory. Any number of threads may read it; none
+ * may once it is closed.
  *
  * <p>Each text file is a document. Of several, no token spans two: {@code gpt2} puts its end-of-text token between them, and
  * {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined as they are: what

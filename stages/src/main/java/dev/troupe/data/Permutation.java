@@ -6,7 +6,10 @@ package dev.troupe.data;
  * allocated.
  */
 final class Permutation {
-    /** Four are enough for a random-looking permutation of large sets (Luby and Rackoff 1988); small ones have few bits to mix. */
+    /**
+     * Four are enough for a random-looking permutation of large sets (Luby and Rackoff 1988); small ones have few bits
+     * to mix.
+     */
     private static final int ROUNDS = 8;
     private static final long ROUND_STRIDE = 0x9E3779B97F4A7C15L;
 

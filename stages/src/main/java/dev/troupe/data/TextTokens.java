@@ -19,11 +19,14 @@ import java.util.stream.LongStream;
 
 /**
  * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
- * there are cores, and memory stays bounded. Pieces end before white space that follows a letter, mark, number, punctuation or
- * symbol, where GPT-2's pattern ends a word too: the tokens are those of the whole text.
+ * there are cores, and memory stays bounded. Pieces end before white space that follows a letter, mark, number,
+ * punctuation or symbol, where GPT-2's pattern ends a word too: the tokens are those of the whole text.
  */
 final class TextTokens {
-    /** What is encoded at a time: enough to keep a core busy for some milliseconds, little enough to share a small text out. */
+    /**
+     * What is encoded at a time: enough to keep a core busy for some milliseconds, little enough to share a small text
+     * out.
+     */
     private static final Sizes SIZES = new Sizes(1 << 17, 1 << 17, 1 << 24);
     private static final int PIECES_PER_THREAD = 4;
     private static final int LONGEST_CHARACTER_BYTES = 4;

@@ -1,5 +1,6 @@
 /**
- * What a model is trained on: tokenizers, token sequences and the batches drawn from them. It imports the JDK and
- * jtokkit and nothing of Troupe.
+ * What a model is trained on: tokenizers, token sequences and the batches drawn from them.
+ *
+ * <p>Imports the JDK and {@code com.knuddels.jtokkit}.
  */
 package dev.troupe.data;

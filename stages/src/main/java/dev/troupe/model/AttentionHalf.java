@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
- * et al. 2017), the norm in front (Radford et al. 2019). Its forward leaves x and what is added to it; the second half adds them.
+ * et al. 2017), the norm in front (Radford et al. 2019). Its forward leaves x and what is added to it; the second half
+ * adds them.
  *
  * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
  * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
@@ -46,7 +47,7 @@ final class AttentionHalf {
         heads = context.own(allHeads);
         firstHead = context.share().group().rank() * heads;
         stream = new ResidualStream(context);
-        outputDropout = new StreamDropout(context, stream, number, Draw.Site.ATTENTION_OUTPUT);
+        outputDropout = new StreamDropout(context, stream, number, DropoutKey.Site.ATTENTION_OUTPUT);
         activation = context.activation(width);
         attendedShape = context.activation(context.own(width));
         qkvShape = context.activation(context.own(3 * width));
@@ -70,7 +71,7 @@ final class AttentionHalf {
     /** One microbatch. */
     final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
-        private Draw draw;
+        private DropoutKey dropoutKey;
         private Tensor normed;
         private Tensor qkv;
         private Tensor state;
@@ -79,8 +80,8 @@ final class AttentionHalf {
         private Tensor qkvGradient;
 
         /** Takes over {@code x}, the {@link #residual}; returns what is to be added to it, which the caller gives back. */
-        Tensor forward(Tensor x, Draw drawn) {
-            draw = drawn;
+        Tensor forward(Tensor x, DropoutKey drawn) {
+            dropoutKey = drawn;
             normed = stream.intoWhole(normPass.forward(x));
             return attendAndProject();
         }
@@ -90,7 +91,7 @@ final class AttentionHalf {
             engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
             attend();
             Tensor added = stream.project(attended, projectionWeight, projectionBias);
-            outputDropout.forward(added, draw);
+            outputDropout.forward(added, dropoutKey);
             return added;
         }
 
@@ -106,7 +107,7 @@ final class AttentionHalf {
         }
 
         private Dropout dropout() {
-            return draw.ofHeads(number, allHeads, firstHead);
+            return dropoutKey.ofHeads(number, allHeads, firstHead);
         }
 
         /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
@@ -134,7 +135,7 @@ final class AttentionHalf {
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = outputDropout.backward(dy, draw);
+            outputGradient = outputDropout.backward(dy, dropoutKey);
             if (attended == null) {
                 attend();
             }

@@ -41,9 +41,9 @@ final class Block implements Layer {
         private final MlpHalf.Pass mlpPass = mlp.new Pass();
 
         @Override
-        public Tensor forward(Tensor x, Draw draw) {
-            Tensor added = attentionPass.forward(x, draw);
-            return mlpPass.forward(attentionPass.residual(), added, draw);
+        public Tensor forward(Tensor x, DropoutKey dropoutKey) {
+            Tensor added = attentionPass.forward(x, dropoutKey);
+            return mlpPass.forward(attentionPass.residual(), added, dropoutKey);
         }
 
         @Override

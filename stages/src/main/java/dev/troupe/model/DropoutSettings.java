@@ -21,7 +21,7 @@ public record DropoutSettings(double probability, long seed) {
     }
 
     /** What one microbatch drops in one step; its number is that among those of all data-parallel ranks. */
-    Draw draw(long step, int microbatch) {
-        return probability == 0 ? Draw.NONE : new Draw(probability, seed, step, microbatch);
+    DropoutKey keyOf(long step, int microbatch) {
+        return probability == 0 ? DropoutKey.NONE : new DropoutKey(probability, seed, step, microbatch);
     }
 }

@@ -30,7 +30,7 @@ final class EmbeddingLayer implements Layer {
         pool = context.pool();
         sequenceLength = context.sequenceLength();
         stream = new ResidualStream(context);
-        dropout = new StreamDropout(context, stream, number(), Draw.Site.EMBEDDING);
+        dropout = new StreamDropout(context, stream, number(), DropoutKey.Site.EMBEDDING);
         // The rows of tokens are added up over the ranks, so one rank adds those of positions.
         addsPositions = context.share().group().rank() == 0;
         outputShape = context.activation(model.hidden());
@@ -59,20 +59,20 @@ final class EmbeddingLayer implements Layer {
 
     /** One microbatch: keeps its tokens from the forward on, and the gradient between the backwards. */
     final class Pass implements Tape {
-        private Draw draw;
+        private DropoutKey dropoutKey;
         private Tensor tokens;
         private Tensor outputGradient;
 
         /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
         @Override
-        public Tensor forward(Tensor x, Draw drawn) {
+        public Tensor forward(Tensor x, DropoutKey drawn) {
             tokens = x;
-            draw = drawn;
+            dropoutKey = drawn;
             Tensor y = pool.take(outputShape);
             engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
                     sequenceLength, y);
             Tensor own = stream.intoSum(y);
-            dropout.forward(own, draw);
+            dropout.forward(own, dropoutKey);
             return own;
         }
 
@@ -92,7 +92,7 @@ final class EmbeddingLayer implements Layer {
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, draw);
+            outputGradient = dropout.backward(dy, dropoutKey);
             if (outputGradient != dy) {
                 pool.give(dy);
             }

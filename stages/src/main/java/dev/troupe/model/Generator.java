@@ -24,7 +24,7 @@ public final class Generator implements AutoCloseable {
     private final TensorPool pool;
     private final StageLayers layers;
     private final StageBuffers buffers;
-    private final TokenInlet inlet;
+    private final TokenUpload upload;
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostLogits;
     private final Sampler sampler;
@@ -43,8 +43,8 @@ public final class Generator implements AutoCloseable {
         this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
         this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL, TensorGroup.ALONE, pool);
         buffers.load(layers.parameters(), source);
-        this.inlet = new TokenInlet(context, 0);
-        long elementBytes = engine.floatType().elementBytes();
+        this.upload = new TokenUpload(context, 0);
+        long elementBytes = engine.parameterType().elementBytes();
         this.hostLogits = hostMemory.allocate(model.vocabularySize() * elementBytes, elementBytes);
         this.sampler = new Sampler(model.vocabularySize());
     }
@@ -68,7 +68,7 @@ public final class Generator implements AutoCloseable {
         int[] text = Arrays.copyOf(prompt, prompt.length + count);
         for (int length = prompt.length; length < text.length; length++) {
             readLogits(text, length);
-            text[length] = sampler.draw(hostLogits, engine.floatType(), sampling, random);
+            text[length] = sampler.draw(hostLogits, engine.parameterType(), sampling, random);
         }
         return Arrays.copyOfRange(text, prompt.length, text.length);
     }
@@ -78,7 +78,7 @@ public final class Generator implements AutoCloseable {
         int window = Math.min(length, model.sequenceLength());
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), model.sequenceLength());
-        Tensor activation = layers.forwardBeforeHead(inlet.tensor("tokens of the prompt", tokens));
+        Tensor activation = layers.forwardBeforeHead(upload.tensor("tokens of the prompt", tokens));
         Tensor row = engine.range(activation, (window - 1) * (long) model.hidden(), Shape.of(1, model.hidden()));
         Tensor logits = pool.takeFloats(Shape.of(1, model.vocabularySize()));
         layers.head().logitsOfRow(row, logits);
@@ -91,7 +91,7 @@ public final class Generator implements AutoCloseable {
     public void close() {
         pool.close();
         buffers.close();
-        inlet.close();
+        upload.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();
         }

@@ -125,7 +125,7 @@ final class HeadLayer implements Layer {
 
         /** The output of the model is its {@link #loss}, so this returns null. */
         @Override
-        public Tensor forward(Tensor x, Draw draw) {
+        public Tensor forward(Tensor x, DropoutKey dropoutKey) {
             normed = stream.intoWhole(normPass.forward(x));
             measure();
             return null;

@@ -38,8 +38,8 @@ final class LayerGradients {
         this.buffer = buffer;
         for (LayerRoom room : rooms) {
             for (int i = 0; i < room.parameters().size(); i++) {
-                LayerRoom.Spot spot = room.form().get(i);
-                room.parameters().get(i).placeGradient(engine.range(buffer, spot.first(), spot.shape()));
+                LayerRoom.RowPosition position = room.form().get(i);
+                room.parameters().get(i).placeGradient(engine.range(buffer, position.first(), position.shape()));
             }
             ofLayers.add(room.places().stream().map(place -> {
                 Piece own = layout.shareOf(place.bucket(), holders.rank());

@@ -17,18 +17,18 @@ import java.util.List;
  * @param elementCount
  *            of all buckets
  */
-record LayerRoom(List<Parameter> parameters, List<Place> places, List<Spot> form, long elementCount) {
+record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
     /** Where a bucket begins in the buffer. */
     record Place(Bucket bucket, long first) {
     }
 
     /** Where a parameter begins in the buffer. */
-    record Spot(long first, Shape shape) {
+    record RowPosition(long first, Shape shape) {
     }
 
     static LayerRoom of(BufferLayout layout, List<Parameter> parameters) {
         List<Place> places = new ArrayList<>();
-        List<Spot> form = new ArrayList<>();
+        List<RowPosition> form = new ArrayList<>();
         long next = 0;
         for (Parameter parameter : parameters) {
             Bucket bucket = layout.bucketOf(parameter.owner());
@@ -37,7 +37,8 @@ record LayerRoom(List<Parameter> parameters, List<Place> places, List<Spot> form
                 next += bucket.elementCount();
             }
             Place place = places.stream().filter(candidate -> candidate.bucket == bucket).findFirst().orElseThrow();
-            form.add(new Spot(place.first + layout.start(parameter.owner()) - bucket.first(), parameter.shape()));
+            form.add(
+                    new RowPosition(place.first + layout.start(parameter.owner()) - bucket.first(), parameter.shape()));
         }
         return new LayerRoom(List.copyOf(parameters), List.copyOf(places), List.copyOf(form), next);
     }

@@ -1,9 +1,10 @@
 package dev.troupe.model;
 
 /**
- * What comes before and after a layer's work where several ranks hold its weights. Where they share out gradients, or weights
- * too, weights are gathered as long as they are read, and gradients are added to the shares as soon as they are there; where
- * each keeps all gradients, those that are final begin to be added up. Where one rank has the layer alone, nothing happens.
+ * What comes before and after a layer's work where several ranks hold its weights. Where they share out gradients, or
+ * weights too, weights are gathered as long as they are read, and gradients are added to the shares as soon as they are
+ * there; where each keeps all gradients, those that are final begin to be added up. Where one rank has the layer alone,
+ * nothing happens.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */

@@ -38,7 +38,7 @@ final class LayerWeights {
         private final Tensor operands;
         private int layer = NONE;
         // Layers of one form use the same ranges, and so does what an engine keeps beside a range.
-        private final Map<List<LayerRoom.Spot>, Ranges> ranges = new HashMap<>();
+        private final Map<List<LayerRoom.RowPosition>, Ranges> ranges = new HashMap<>();
         private final Map<Integer, List<Gather>> gathers = new HashMap<>();
 
         private Slot(Tensor buffer, Tensor operands) {
@@ -154,6 +154,6 @@ final class LayerWeights {
     }
 
     private List<Tensor> rangesOf(Tensor buffer, LayerRoom room) {
-        return room.form().stream().map(spot -> engine.range(buffer, spot.first(), spot.shape())).toList();
+        return room.form().stream().map(position -> engine.range(buffer, position.first(), position.shape())).toList();
     }
 }

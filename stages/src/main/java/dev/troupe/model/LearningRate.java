@@ -94,8 +94,8 @@ public sealed interface LearningRate {
      * Warm-up, stable, decay (Hu et al. 2024, MiniCPM, section 4): the peak until step {@code stableSteps}, then down to
      * the minimum. A run of unknown length trains at the peak, and decays from any of its checkpoints. The paper leaves
      * the form of the decay open; here it is a straight line, one of those that Hägele et al. (2024) compare:
-     * {@code peak - (peak - minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the minimum from
-     * step {@code decaySteps} on.
+     * {@code peak - (peak - minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the
+     * minimum from step {@code decaySteps} on.
      *
      * @param peak
      *            the highest rate

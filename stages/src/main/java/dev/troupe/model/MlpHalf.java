@@ -31,7 +31,7 @@ final class MlpHalf {
         engine = context.engine();
         pool = context.pool();
         stream = new ResidualStream(context);
-        dropout = new StreamDropout(context, stream, number, Draw.Site.MLP_OUTPUT);
+        dropout = new StreamDropout(context, stream, number, DropoutKey.Site.MLP_OUTPUT);
         activation = context.activation(width);
         innerShape = context.activation(context.own(4 * width));
         norm = new Norm(context, block + ".ln_2");
@@ -50,7 +50,7 @@ final class MlpHalf {
     /** One microbatch. */
     final class Pass {
         private final Norm.Pass normPass = norm.new Pass();
-        private Draw draw;
+        private DropoutKey dropoutKey;
         private Tensor normed;
         private Tensor preActivation;
         private Tensor inner;
@@ -58,11 +58,11 @@ final class MlpHalf {
         private Tensor preActivationGradient;
 
         /** Of the sum of the two, which {@code added} becomes; takes that over. */
-        Tensor forward(Tensor residual, Tensor added, Draw drawn) {
-            draw = drawn;
+        Tensor forward(Tensor residual, Tensor added, DropoutKey drawn) {
+            dropoutKey = drawn;
             replay(residual, added);
             Tensor y = stream.project(inner, projectionWeight, projectionBias);
-            dropout.forward(y, draw);
+            dropout.forward(y, dropoutKey);
             engine.add(normPass.input(), y, y);
             return y;
         }
@@ -82,7 +82,7 @@ final class MlpHalf {
         }
 
         Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, draw);
+            outputGradient = dropout.backward(dy, dropoutKey);
             preActivationGradient = pool.take(innerShape);
             engine.matmul(outputGradient, false, projectionWeight.operand(), true, preActivationGradient, false);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);

@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * What a stage has done aside while its thread computes: one thing after another, in the order given. What fails ends all that
- * comes behind it.
+ * What a stage has done aside while its thread computes: one thing after another, in the order given. What fails ends
+ * all that comes behind it.
  *
  * <p>Thread rule: the stage's thread.
  */

@@ -14,9 +14,10 @@ import java.util.List;
  *
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
  * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then
- * {@link #reduceNorms}; where {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient;
- * {@link #addUpGradients}; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add up in the order of the calls
- * to {@code backwardWeight}, so the same order gives the same bits. Between steps {@link #forwardOnly} measures a loss.
+ * {@link #reduceReplicatedGradients}; where {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient;
+ * {@link #addUpGradients}; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add
+ * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits. Between steps
+ * {@link #forwardOnly} measures a loss.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
  * size; with sequence parallelism each rank of a group has some of the rows. One that goes in comes from
@@ -43,7 +44,7 @@ public final class Stage implements AutoCloseable {
     private final StageState state;
     private final Shape boundaryShape;
     private final TiedTable tied;
-    private final TokenInlet inlet;
+    private final TokenUpload upload;
     private final MicrobatchTapes tapes;
     private long step;
     private int firstMicrobatch;
@@ -68,7 +69,7 @@ public final class Stage implements AutoCloseable {
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.boundaryShape = new ResidualStream(context).shape();
         this.tied = new TiedTable(index, engine, stack, buffers);
-        this.inlet = new TokenInlet(context, index);
+        this.upload = new TokenUpload(context, index);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
     }
 
@@ -215,13 +216,13 @@ public final class Stage implements AutoCloseable {
         StageTape tape = tapes.begin(microbatch);
         predict(tape, targets);
         Tensor output = tape.forward(firstInput(microbatch, input, tokens),
-                settings.dropout().draw(step, firstMicrobatch + microbatch));
+                settings.dropout().keyOf(step, firstMicrobatch + microbatch));
         recordLoss(microbatch, tape);
         return output;
     }
 
     /**
-     * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on held-out data. The microbatch has no
+     * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on validation data. The microbatch has no
      * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
      */
     public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
@@ -268,9 +269,10 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Says that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer are then
-     * added up over the ranks that hold the same weights from the moment they are final, beside what this thread does next;
-     * {@link #addUpGradients} waits for them. Without it, or where gradients are shared out, all is done there.
+     * Says that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer
+     * are then added up over the ranks that hold the same weights from the moment they are final, beside what this
+     * thread does next; {@link #addUpGradients} waits for them. Without it, or where gradients are shared out, all is
+     * done there.
      */
     public void lastBackwardFollows() {
         buffers.lastBackwardFollows();
@@ -294,16 +296,18 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Adds up over the group the gradients that each rank computed from its own rows: those of the norms with sequence
-     * parallelism, as far as {@link #lastBackwardFollows} did not have it done. Once a step, right after the last microbatch.
+     * parallelism, as far as {@link #lastBackwardFollows} did not have it done. Once a step, right after the last
+     * microbatch.
      */
-    public void reduceNorms() {
+    public void reduceReplicatedGradients() {
         buffers.addUpOwnRows();
     }
 
     /**
-     * Adds up gradients over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after {@link #reduceNorms} and the
-     * exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers, a rank has the sums of
-     * its share alone, which is all that is measured, shown and used of its gradients from there on.
+     * Adds up gradients over the ranks that hold the same weights, and waits for those that are on their way. Once a
+     * step, after {@link #reduceReplicatedGradients} and the exchange of a tied table's gradient. Where these ranks
+     * share out what the optimizer remembers, a rank has the sums of its share alone, which is all that is measured,
+     * shown and used of its gradients from there on.
      */
     public void addUpGradients() {
         buffers.reduceGradients();
@@ -408,17 +412,17 @@ public final class Stage implements AutoCloseable {
     public void close() {
         pool.close();
         buffers.close();
-        inlet.close();
+        upload.close();
     }
 
     private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
         checkBoundary("an input", microbatch, input, !hasEmbedding());
-        return hasEmbedding() ? inlet.tensor("tokens", tokens) : input;
+        return hasEmbedding() ? upload.tensor("tokens", tokens) : input;
     }
 
     private void predict(StageTape tape, int[] targets) {
         if (hasHead()) {
-            tape.head().predict(inlet.tensor("targets", targets));
+            tape.head().predict(upload.tensor("targets", targets));
         }
     }
 

@@ -74,12 +74,12 @@ final class StageBuffers implements AutoCloseable {
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
         this.weights = allocate(data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL);
-        this.operands = engine.productType() != engine.floatType() && weights.extent() == Extent.ALL
-                ? own(engine.productType(), weights.tensor().shape())
+        this.operands = engine.computeType() != engine.parameterType() && weights.extent() == Extent.ALL
+                ? own(engine.computeType(), weights.tensor().shape())
                 : null;
         this.gradients = trained ? allocate(gradientExtent(data)) : null;
         this.secondGradient = trained && !sharesGradients && layers.secondUse() != null
-                ? own(engine.floatType(), layers.secondUse().shape())
+                ? own(engine.parameterType(), layers.secondUse().shape())
                 : null;
         if (secondGradient != null) {
             layers.secondUse().placeGradient(secondGradient);
@@ -123,7 +123,7 @@ final class StageBuffers implements AutoCloseable {
         }
         List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
         Shape largest = Shape.row(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow());
-        Tensor working = own(engine.floatType(), largest);
+        Tensor working = own(engine.parameterType(), largest);
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
                 new LayerGradients(engine, layout, data.group(), gradients, rooms, working), null,
@@ -131,12 +131,12 @@ final class StageBuffers implements AutoCloseable {
     }
 
     private LayerWeights layerWeights(List<LayerRoom> rooms, Shape largest) {
-        boolean roundsWeights = engine.productType() != engine.floatType();
+        boolean roundsWeights = engine.computeType() != engine.parameterType();
         List<Tensor> gathered = new ArrayList<>();
         List<Tensor> rounded = new ArrayList<>();
         for (int slot = 0; slot < Math.min(LayerWeights.SLOTS, rooms.size()); slot++) {
-            gathered.add(own(engine.floatType(), largest));
-            rounded.add(roundsWeights ? own(engine.productType(), largest) : gathered.getLast());
+            gathered.add(own(engine.parameterType(), largest));
+            rounded.add(roundsWeights ? own(engine.computeType(), largest) : gathered.getLast());
         }
         workingWeightBytes = gathered.stream().mapToLong(Tensor::byteCount).sum();
         return new LayerWeights(engine, layout, data, weights, rooms, gathered, rounded);
@@ -185,7 +185,7 @@ final class StageBuffers implements AutoCloseable {
             case ALL, SHARE_IN_PLACE -> layout.elementCount();
             case SHARE -> layout.shareElementCount();
         };
-        return new FlatBuffer(engine, own(engine.floatType(), Shape.row(count)), extent);
+        return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
     }
 
     /** A parameter's part of a buffer that has all places. */

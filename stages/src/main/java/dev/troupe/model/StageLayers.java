@@ -142,7 +142,7 @@ final class StageLayers {
         for (Layer layer : layers) {
             if (layer != head) {
                 Tape tape = layer.newTape();
-                x = tape.forward(x, Draw.NONE);
+                x = tape.forward(x, DropoutKey.NONE);
                 tape.release();
             }
         }

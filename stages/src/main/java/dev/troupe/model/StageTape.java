@@ -27,11 +27,11 @@ final class StageTape {
         return inputGradientDone;
     }
 
-    Tensor forward(Tensor input, Draw draw) {
+    Tensor forward(Tensor input, DropoutKey dropoutKey) {
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
-            x = tapes.get(layer).forward(x, draw);
+            x = tapes.get(layer).forward(x, dropoutKey);
             recompute.afterForward(tapes.get(layer));
             shares.endForward(layer);
         }
@@ -43,7 +43,7 @@ final class StageTape {
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
-            x = tapes.get(layer).forward(x, Draw.NONE);
+            x = tapes.get(layer).forward(x, DropoutKey.NONE);
             tapes.get(layer).release();
             shares.endForward(layer);
         }

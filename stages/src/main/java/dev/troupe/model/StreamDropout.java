@@ -13,9 +13,9 @@ final class StreamDropout {
     private final TensorPool pool;
     private final ResidualStream stream;
     private final int layer;
-    private final Draw.Site site;
+    private final DropoutKey.Site site;
 
-    StreamDropout(LayerContext context, ResidualStream stream, int layer, Draw.Site site) {
+    StreamDropout(LayerContext context, ResidualStream stream, int layer, DropoutKey.Site site) {
         this.engine = context.engine();
         this.pool = context.pool();
         this.stream = stream;
@@ -24,9 +24,9 @@ final class StreamDropout {
     }
 
     /** Drops out of what this rank has, in place. */
-    void forward(Tensor y, Draw draw) {
-        if (draw.drops()) {
-            engine.dropout(y, dropout(draw), y);
+    void forward(Tensor y, DropoutKey dropoutKey) {
+        if (dropoutKey.drops()) {
+            engine.dropout(y, dropout(dropoutKey), y);
         }
     }
 
@@ -37,16 +37,16 @@ final class StreamDropout {
      * @param dy
      *            the gradient for what came out, as this rank has it; it stays the caller's
      */
-    Tensor backward(Tensor dy, Draw draw) {
-        if (!draw.drops()) {
+    Tensor backward(Tensor dy, DropoutKey dropoutKey) {
+        if (!dropoutKey.drops()) {
             return stream.whole(dy);
         }
         Tensor dropped = pool.take(stream.shape());
-        engine.dropout(dy, dropout(draw), dropped);
+        engine.dropout(dy, dropout(dropoutKey), dropped);
         return stream.intoWhole(dropped);
     }
 
-    private Dropout dropout(Draw draw) {
-        return draw.ofRows(layer, site, stream.shape().size(1), stream.firstRow());
+    private Dropout dropout(DropoutKey dropoutKey) {
+        return dropoutKey.ofRows(layer, site, stream.shape().size(1), stream.firstRow());
     }
 }

@@ -32,12 +32,12 @@ final class TensorPool implements AutoCloseable {
 
     /** A tensor of the engine's product type, as activations are, with any content; the caller gives it back. */
     Tensor take(Shape shape) {
-        return take(engine.productType(), shape);
+        return take(engine.computeType(), shape);
     }
 
     /** A tensor of the engine's float type with any content; the caller gives it back. */
     Tensor takeFloats(Shape shape) {
-        return take(engine.floatType(), shape);
+        return take(engine.parameterType(), shape);
     }
 
     /** A tensor with any content; the caller gives it back. */

@@ -144,13 +144,13 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         String stored = storedName(name);
         if (stored == null) {
             throw new WeightException(
                     directory + " has no tensor " + quoted(name) + "; use weights of a model that has it");
         }
-        fileOfTensor.get(stored).read(stored, shape, floatType, target);
+        fileOfTensor.get(stored).read(stored, shape, parameterType, target);
     }
 
     private String storedName(String name) {

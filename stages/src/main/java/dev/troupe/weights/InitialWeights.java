@@ -47,26 +47,26 @@ public final class InitialWeights implements WeightSource {
     }
 
     @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         Shape known = tensors.get(name);
         if (!shape.equals(known)) {
             throw new WeightException("initial weights: tensor " + quoted(name) + " of shape " + shape
                     + " was asked for, but the model has " + (known == null ? "no such tensor" : "it as " + known));
         }
-        if (target.byteSize() != shape.elementCount() * floatType.elementBytes()) {
-            throw new IllegalArgumentException("tensor " + name + " as " + floatType + " needs "
-                    + shape.elementCount() * floatType.elementBytes() + " bytes, but the target has "
+        if (target.byteSize() != shape.elementCount() * parameterType.elementBytes()) {
+            throw new IllegalArgumentException("tensor " + name + " as " + parameterType + " needs "
+                    + shape.elementCount() * parameterType.elementBytes() + " bytes, but the target has "
                     + target.byteSize());
         }
         if (name.endsWith(".bias")) {
             target.fill((byte) 0);
         } else if (shape.rank() == 1) {
             for (long index = 0; index < shape.elementCount(); index++) {
-                put(target, floatType, index, 1);
+                put(target, parameterType, index, 1);
             }
         } else {
             boolean residual = name.endsWith("c_proj.weight");
-            fillNormal(name, residual ? DEVIATION / Math.sqrt(2.0 * layers) : DEVIATION, floatType, target,
+            fillNormal(name, residual ? DEVIATION / Math.sqrt(2.0 * layers) : DEVIATION, parameterType, target,
                     shape.elementCount());
         }
     }

@@ -3,8 +3,9 @@ package dev.troupe.weights;
 import java.util.function.Supplier;
 
 /**
- * Whether bytes move: a file of many gigabytes takes as long as its disk lets it, and whoever waits for it must tell that from a
- * disk that hangs. What reads, makes or writes weights says {@link #moved} after each piece, to whoever listens to its thread.
+ * Whether bytes move: a file of many gigabytes takes as long as its disk lets it, and whoever waits for it must tell
+ * that from a disk that hangs. What reads, makes or writes weights says {@link #moved} after each piece, to whoever
+ * listens to its thread.
  *
  * <p>Thread rule: any thread; a listener hears the thread that it was given with.
  */

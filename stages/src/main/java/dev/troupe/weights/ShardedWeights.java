@@ -95,7 +95,7 @@ public final class ShardedWeights implements WeightSource {
     }
 
     @Override
-    public void read(String name, Shape shape, DataType floatType, MemorySegment target) {
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         List<Part> parts = tensors.get(name);
         if (parts == null) {
             throw new WeightException(
@@ -107,19 +107,19 @@ public final class ShardedWeights implements WeightSource {
         }
         for (Part part : parts) {
             if (part.slice.isWhole()) {
-                part.file.read(name, shape, floatType, target);
+                part.file.read(name, shape, parameterType, target);
                 return;
             }
-            readSlice(name, part, floatType, target);
+            readSlice(name, part, parameterType, target);
         }
     }
 
-    private static void readSlice(String name, Part part, DataType floatType, MemorySegment target) {
+    private static void readSlice(String name, Part part, DataType parameterType, MemorySegment target) {
         Shape shape = part.slice.shape();
-        int elementBytes = floatType.elementBytes();
+        int elementBytes = parameterType.elementBytes();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment own = arena.allocate(shape.elementCount() * elementBytes, elementBytes);
-            part.file.read(name, shape, floatType, own);
+            part.file.read(name, shape, parameterType, own);
             part.slice.paste(own, target, elementBytes);
         }
     }

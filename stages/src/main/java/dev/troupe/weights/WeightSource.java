@@ -13,12 +13,12 @@ public interface WeightSource {
      *            the published name without the {@code transformer.} prefix, such as {@code h.0.attn.c_attn.weight}
      * @param shape
      *            what the tensor must have
-     * @param floatType
+     * @param parameterType
      *            the type to write, whatever the source stores
      * @param target
      *            exactly as many bytes as shape and type need
      * @throws WeightException
      *             where the source lacks the tensor or has it in another shape
      */
-    void read(String name, Shape shape, DataType floatType, MemorySegment target);
+    void read(String name, Shape shape, DataType parameterType, MemorySegment target);
 }

@@ -42,7 +42,8 @@ class DropoutTest {
             assertEquals(loss, pipeline.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
             assertNotEquals(loss, other.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
             assertNotEquals(loss, none.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
-            assertEquals(none.heldOutLoss(0), pipeline.heldOutLoss(0), "nothing drops out where a loss is measured");
+            assertEquals(none.validationLoss(0), pipeline.validationLoss(0),
+                    "nothing drops out where a loss is measured");
             pipeline.stages.getFirst().enterStep(0, 0);
             assertNotEquals(lossOfFirst(golden, pipeline, 0), lossOfFirst(golden, pipeline, 1));
         }

@@ -78,8 +78,8 @@ class GeneratorTest {
 
     @ParameterizedTest
     @EnumSource(value = DataType.class, names = {"FLOAT32", "FLOAT64"})
-    void shouldGiveAllMemoryBack(DataType floatType) {
-        try (Engine other = new ReferenceEngine(floatType)) {
+    void shouldGiveAllMemoryBack(DataType parameterType) {
+        try (Engine other = new ReferenceEngine(parameterType)) {
             Generator generator = new Generator(other, MODEL, new InitialWeights(MODEL, 5));
             generator.generate(new int[]{1}, 2, GREEDY);
             long bytes = other.allocatedBytes();

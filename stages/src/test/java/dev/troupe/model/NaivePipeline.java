@@ -70,7 +70,7 @@ final class NaivePipeline implements Training, AutoCloseable {
     }
 
     NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
-            DropoutSettings dropout, DataType floatType, Shares shares) {
+            DropoutSettings dropout, DataType parameterType, Shares shares) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;
         int allMicrobatches = golden.batchSize / microbatchSize;
@@ -82,7 +82,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
                 golden.optimizer, recompute, dropout);
         for (int stage = 0; stage < partition.stageCount(); stage++) {
-            Engine engine = new ReferenceEngine(floatType);
+            Engine engine = new ReferenceEngine(parameterType);
             engines.add(engine);
             stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine),
                     shares.data(engine), source));
@@ -107,7 +107,7 @@ final class NaivePipeline implements Training, AutoCloseable {
     public StepResult gradients(int step, Order order) {
         stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
         run(step, order);
-        stages.forEach(Stage::reduceNorms);
+        stages.forEach(Stage::reduceReplicatedGradients);
         reduceTied();
         stages.forEach(Stage::addUpGradients);
         List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
@@ -121,7 +121,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         stages.forEach(stage -> stage.optimizerStep(golden.learningRate, scale, step + 1));
     }
 
-    double heldOutLoss(int step) {
+    double validationLoss(int step) {
         for (int microbatch = 0; microbatch < microbatches; microbatch++) {
             for (int index = 0; index < stages.size(); index++) {
                 Tensor output = stages.get(index).forwardOnly(microbatch, activations.get(index).remove(microbatch),

@@ -78,12 +78,12 @@ class StageParityTest {
         try (Golden golden = new Golden(Golden.TIED);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), 3), 2)) {
             pipeline.step(0, Order.ONE_FORWARD_ONE_BACKWARD);
-            pipeline.heldOutLoss(0);
+            pipeline.validationLoss(0);
             pipeline.step(1, Order.ONE_FORWARD_ONE_BACKWARD);
             long bytes = pipeline.allocatedBytes();
             for (int step = 2; step < golden.steps; step++) {
                 pipeline.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
-                pipeline.heldOutLoss(step);
+                pipeline.validationLoss(step);
                 assertEquals(bytes, pipeline.allocatedBytes(), "bytes after step " + step);
             }
         }
@@ -103,7 +103,7 @@ class StageParityTest {
         try (Golden golden = new Golden(Golden.UNEVEN);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), 2), 4)) {
             for (int step = 0; step < golden.steps; step++) {
-                double before = pipeline.heldOutLoss(step);
+                double before = pipeline.validationLoss(step);
                 StepResult result = pipeline.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
                 assertEquals(result.loss(), before, "a forward is a forward, kept or not, in step " + step);
                 assertEquals(golden.losses[step], result.loss(), TOLERANCE * golden.losses[step]);

@@ -108,7 +108,7 @@ class TensorParallelTest {
     private static void assertSameTraining(Setup setup, Partition partition, int size, boolean sequence, Order order,
             double tolerance) {
         try (NaivePipeline alone = new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
-                setup.recompute(), setup.dropout(), setup.floatType(), (stage, engine) -> TensorShare.ALL);
+                setup.recompute(), setup.dropout(), setup.parameterType(), (stage, engine) -> TensorShare.ALL);
                 TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence)) {
             Training.assertSame(alone, shared, order, tolerance);
         }

@@ -38,7 +38,7 @@ final class TensorPipelines implements Training, AutoCloseable {
     final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
     /** How a run is set up beside its layout. */
-    record Setup(Golden golden, WeightSource source, int microbatchSize, DataType floatType, Recompute recompute,
+    record Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
             DropoutSettings dropout) {
         static Setup of(Golden golden, WeightSource source, int microbatchSize) {
             return new Setup(golden, source, microbatchSize, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
@@ -69,7 +69,7 @@ final class TensorPipelines implements Training, AutoCloseable {
             for (int rank = 0; rank < size; rank++) {
                 asides.add(Executors.newSingleThreadExecutor());
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
-                        setup.recompute(), setup.dropout(), setup.floatType(),
+                        setup.recompute(), setup.dropout(), setup.parameterType(),
                         new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero, asides.getLast(),
                                 tellsLast)));
             }

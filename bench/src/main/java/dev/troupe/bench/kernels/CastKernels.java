@@ -17,14 +17,14 @@ public class CastKernels extends Workbench {
     private Tensor rounded;
 
     @Override
-    DataType productType() {
+    DataType computeType() {
         return DataType.BFLOAT16;
     }
 
     @Override
     void layOut() {
         weights = floats(N, C);
-        rounded = engine().allocate(productType(), weights.shape());
+        rounded = engine().allocate(computeType(), weights.shape());
     }
 
     /** Of weights, after an update. */

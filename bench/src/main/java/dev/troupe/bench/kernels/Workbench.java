@@ -55,7 +55,7 @@ public abstract class Workbench {
         EngineProvider provider = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
                 .filter(candidate -> candidate.kind().equals(engineKind)).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engineKind));
-        engine = provider.open(new EngineSettings(DataType.FLOAT32, productType(), 1));
+        engine = provider.open(new EngineSettings(DataType.FLOAT32, computeType(), 1));
         layOut();
     }
 
@@ -66,7 +66,7 @@ public abstract class Workbench {
     }
 
     /** The type of activations and of what products read. */
-    DataType productType() {
+    DataType computeType() {
         return DataType.FLOAT32;
     }
 

@@ -46,8 +46,8 @@ public final class Buddies {
     }
 
     /**
-     * Returns the ranks whose nodes have their buddies on a host while all nodes live, and are on another themselves, ascending: on
-     * one host nodes look at each other's memory, and none has a copy.
+     * Returns the ranks whose nodes have their buddies on a host while all nodes live, and are on another themselves,
+     * ascending: on one host nodes look at each other's memory, and none has a copy.
      */
     public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
         return ranksCopied(cluster, (buddy, node) -> buddy.isOn(host) && !node.isOn(host));

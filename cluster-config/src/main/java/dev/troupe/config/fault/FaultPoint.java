@@ -2,7 +2,7 @@ package dev.troupe.config.fault;
 
 import dev.troupe.config.Word;
 
-/** Where in a training step a fault strikes: what a rank is about to do. A pass over held-out data has no points. */
+/** Where in a training step a fault strikes: what a rank is about to do. A pass over validation data has no points. */
 public enum FaultPoint implements Word {
     /** The forward of a microbatch. */
     FORWARD("F", true),

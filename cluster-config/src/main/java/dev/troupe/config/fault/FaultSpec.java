@@ -50,7 +50,8 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
     /**
      * Reads a fault.
      *
-     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1] [probability=0.1]
+     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4]
+     * [seconds=1] [probability=0.1]
      *            [seed=1] [times=1]}
      * @param key where the text stands, as a problem names it
      * @param origin the file and line, or what else it came from

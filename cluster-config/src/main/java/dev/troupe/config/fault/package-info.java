@@ -1,5 +1,7 @@
 /**
  * The language of faults: what is to go wrong in a run, where and when, in one line of text. Pure; what a fault does is
- * the runtime's. It imports the JDK and {@code dev.troupe.config} only.
+ * the runtime's.
+ *
+ * <p>Imports the JDK and {@code dev.troupe.config}.
  */
 package dev.troupe.config.fault;

@@ -7,8 +7,8 @@ import java.util.Optional;
  * Memory and kernels of one rank: all of its stages compute on one engine.
  *
  * <p>Shape letters: B microbatch size, T sequence length, N = B T rows, C hidden size, H heads, V vocabulary size, K and
- * M any size. All tensors are row-major. "Float tensor" means one of {@link #floatType()}, "product tensor" one of
- * {@link #productType()}. Where the two differ (mixed precision, Micikevicius et al. 2018), kernels compute and add up in
+ * M any size. All tensors are row-major. "Float tensor" means one of {@link #parameterType()}, "product tensor" one of
+ * {@link #computeType()}. Where the two differ (mixed precision, Micikevicius et al. 2018), kernels compute and add up in
  * the float type whatever they read, and round each element of a product tensor once, when they store it, to the nearest
  * and to even; what a kernel keeps to itself on the way may be rounded too. In the kernels below activations and their
  * gradients are product tensors, and so are the operands of products; weights elsewhere, gradients of weights, biases,
@@ -24,17 +24,17 @@ import java.util.Optional;
  */
 public interface Engine extends AutoCloseable {
     /** An id that is no row of a table here: another rank has the row, in its shard of the vocabulary. */
-    int ELSEWHERE = -1;
+    int NOT_IN_SHARD = -1;
 
     /** The kind of this engine, as in {@code engine.kind}. */
     String kind();
 
     /** The type of weights, their gradients, and sums. */
-    DataType floatType();
+    DataType parameterType();
 
-    /** The type of activations and of what products read: {@link #floatType} unless the engine mixes types. */
-    default DataType productType() {
-        return floatType();
+    /** The type of activations and of what products read: {@link #parameterType} unless the engine mixes types. */
+    default DataType computeType() {
+        return parameterType();
     }
 
     /**
@@ -216,7 +216,7 @@ public interface Engine extends AutoCloseable {
 
     /**
      * {@code y[n] = tokenTable[tokens[n]] + positionTable[n mod T]}: tokens INT32 [N], tokenTable [V x C], positionTable
-     * [at least T x C], y [N x C]. Tokens are valid; the caller has checked them. The row of a token {@link #ELSEWHERE}
+     * [at least T x C], y [N x C]. Tokens are valid; the caller has checked them. The row of a token {@link #NOT_IN_SHARD}
      * is taken as zeros, and so are all positions where positionTable is null.
      */
     void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y);
@@ -267,13 +267,13 @@ public interface Engine extends AutoCloseable {
 
     /**
      * Softmax cross-entropy of each row: logits [N x V], targets INT32 [N]; writes each row's loss and the logarithm of
-     * its sum of exponentials, [N] each. The loss of a row whose target is {@link #ELSEWHERE} is 0.
+     * its sum of exponentials, [N] each. The loss of a row whose target is {@link #NOT_IN_SHARD} is 0.
      */
     void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp);
 
     /**
      * {@code dLogits = scale (exp(logits - rowLogSumExp) - onehot(targets))}, where nothing is one for a target
-     * {@link #ELSEWHERE}; {@code dLogits} may be {@code logits}.
+     * {@link #NOT_IN_SHARD}; {@code dLogits} may be {@code logits}.
      */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 

@@ -3,9 +3,9 @@ package dev.troupe.engine;
 /**
  * How an engine is to be opened.
  *
- * @param floatType
+ * @param parameterType
  *            the type of weights, gradients and sums: {@link DataType#FLOAT32} or {@link DataType#FLOAT64}
- * @param productType
+ * @param computeType
  *            the type of activations and of what products read: the float type, or {@link DataType#BFLOAT16} beside
  *            FLOAT32
  * @param threads
@@ -13,14 +13,14 @@ package dev.troupe.engine;
  * @param costs
  *            what an engine that keeps time instead of computing is told; others do not ask
  */
-public record EngineSettings(DataType floatType, DataType productType, int threads, WorkCosts costs) {
+public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
     public EngineSettings {
-        if (floatType != DataType.FLOAT32 && floatType != DataType.FLOAT64) {
-            throw new IllegalArgumentException("an engine computes in FLOAT32 or FLOAT64, not in " + floatType);
+        if (parameterType != DataType.FLOAT32 && parameterType != DataType.FLOAT64) {
+            throw new IllegalArgumentException("an engine computes in FLOAT32 or FLOAT64, not in " + parameterType);
         }
-        if (productType != floatType && (productType != DataType.BFLOAT16 || floatType != DataType.FLOAT32)) {
-            throw new IllegalArgumentException("an engine of " + floatType + " has products of " + floatType
-                    + ", or of BFLOAT16 beside FLOAT32, but not of " + productType);
+        if (computeType != parameterType && (computeType != DataType.BFLOAT16 || parameterType != DataType.FLOAT32)) {
+            throw new IllegalArgumentException("an engine of " + parameterType + " has products of " + parameterType
+                    + ", or of BFLOAT16 beside FLOAT32, but not of " + computeType);
         }
         if (threads < 1) {
             throw new IllegalArgumentException("an engine needs at least 1 thread, but found " + threads);
@@ -28,22 +28,22 @@ public record EngineSettings(DataType floatType, DataType productType, int threa
     }
 
     /** Settings of an engine that computes. */
-    public EngineSettings(DataType floatType, DataType productType, int threads) {
-        this(floatType, productType, threads, (_, _) -> 0);
+    public EngineSettings(DataType parameterType, DataType computeType, int threads) {
+        this(parameterType, computeType, threads, (_, _) -> 0);
     }
 
     /** Settings of an engine that computes everything in one type. */
-    public EngineSettings(DataType floatType, int threads) {
-        this(floatType, floatType, threads);
+    public EngineSettings(DataType parameterType, int threads) {
+        this(parameterType, parameterType, threads);
     }
 
     /** Whether products read a narrower type than the one they add in. */
     public boolean mixesTypes() {
-        return productType != floatType;
+        return computeType != parameterType;
     }
 
     /** These settings with other costs. */
     public EngineSettings withCosts(WorkCosts others) {
-        return new EngineSettings(floatType, productType, threads, others);
+        return new EngineSettings(parameterType, computeType, threads, others);
     }
 }

@@ -45,7 +45,10 @@ public final class AeronCollectives implements AutoCloseable {
                 .errorHandler(error -> LOG.warn("the Aeron client of the collectives reports an error", error))));
     }
 
-    /** Joins a member of a group whose members all share this media driver; see {@link #join(Membership, int, int, int, PairChannels)}. */
+    /**
+     * Joins a member of a group whose members all share this media driver; see {@link #join(Membership, int, int, int,
+     * PairChannels)}.
+     */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch) {
         return join(membership, number, member, epoch, PairChannels.ONE_MACHINE);
     }

@@ -50,7 +50,10 @@ final class SegmentFrame {
         PART,
         /** A part of what is to stand in the end. */
         RESULT,
-        /** A member is at an end with the group: the payload says why, the root is whose fault that is, or {@link #FOR_ALL}. */
+        /**
+         * A member is at an end with the group: the payload says why, the root is whose fault that is, or
+         * {@link #FOR_ALL}.
+         */
         END
     }
 

@@ -1,5 +1,7 @@
 /**
- * Collectives between JVMs: each member publishes a stream for each channel, and those read it that hear it there. May
- * import {@code dev.troupe.collective}, {@code dev.troupe.transport}, Aeron and Agrona.
+ * Collectives between JVMs: each member publishes a stream for each channel, and those read it that hear it there.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.engine}, {@code dev.troupe.transport},
+ * {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.
  */
 package dev.troupe.collective.aeron;

@@ -46,7 +46,8 @@ public final class NodeGroups implements RankGroups {
     private final Path driverDirectory;
     private final Duration deadline;
     private final int groupCount;
-    // By number of the group. Kept while its ranks are elsewhere, so that who joins when they are back ends what is left in it.
+    // By number of the group. Kept while its ranks are elsewhere, so that who joins when they are back ends what is
+    // left in it.
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
     /** Null where every group of this node was always whole here. */
     private AeronCollectives collectives;

@@ -18,7 +18,7 @@ final class Meeting {
     private final long deadlineNanos;
     private final List<Slot> slots = new ArrayList<>();
     private final BitSet entered = new BitSet();
-    /** Arrivals of all members together: nobody arrives for the next time before all have for this. */
+    /** SnapshotReceivers of all members together: nobody arrives for the next time before all have for this. */
     private final AtomicLong arrivals = new AtomicLong();
     private final AtomicReference<End> end = new AtomicReference<>();
 

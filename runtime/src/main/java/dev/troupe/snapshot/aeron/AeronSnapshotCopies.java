@@ -34,15 +34,15 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
 
     private final NodeMap nodes;
     private final CopyAgent agent;
-    private final CopyTally tally;
+    private final LiveCopyCounters counters;
     private final int door;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
-    private AeronSnapshotCopies(NodeMap nodes, CopyAgent agent, CopyTally tally, int door) {
+    private AeronSnapshotCopies(NodeMap nodes, CopyAgent agent, LiveCopyCounters counters, int door) {
         this.door = door;
         this.nodes = nodes;
         this.agent = agent;
-        this.tally = tally;
+        this.counters = counters;
     }
 
     /**
@@ -68,19 +68,19 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Snapshots snapshots, Listener listener, int door) {
         int self = nodes.self();
-        CopyTally tally = new CopyTally();
+        LiveCopyCounters counters = new LiveCopyCounters();
         Aeron aeron = null;
         try {
             aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
                     .useConductorAgentInvoker(true)
                     .driverTimeoutMs(TimeUnit.SECONDS.toMillis(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
                     .errorHandler(error -> LOG.warn("the Aeron client of the copies reports an error", error)));
-            CopyAgent agent = new CopyAgent(nodes, door, aeron, snapshots, listener, tally);
+            CopyAgent agent = new CopyAgent(nodes, door, aeron, snapshots, listener, counters);
             IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
                     .mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
                     .forEach(agent::listen);
             agent.thread().start();
-            return new AeronSnapshotCopies(nodes, agent, tally, door);
+            return new AeronSnapshotCopies(nodes, agent, counters, door);
         } catch (AeronException refused) {
             if (aeron != null) {
                 aeron.close();
@@ -116,7 +116,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
 
     @Override
     public CopyCounters counters() {
-        return tally.counters();
+        return counters.counters();
     }
 
     @Override
@@ -125,7 +125,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
             return;
         }
         agent.stop();
-        LOG.debug("node {}: {}", nodes.self(), tally.counters());
+        LOG.debug("node {}: {}", nodes.self(), counters.counters());
         try {
             agent.thread().join(CLOSE_TIMEOUT_MILLIS);
         } catch (InterruptedException e) {

@@ -55,12 +55,12 @@ final class CopyAgent implements Runnable {
     private final NodeMap nodes;
     private final Snapshots snapshots;
     private final SnapshotCopies.Listener listener;
-    private final CopyTally tally;
+    private final LiveCopyCounters counters;
     private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
     private final List<Subscription> inlets = new ArrayList<>();
-    private final Map<Integer, Outlet> outlets = new HashMap<>();
+    private final Map<Integer, SnapshotSender> outlets = new HashMap<>();
     /** By the stream they come on. */
-    private final Map<Image, Arrival> arrivals = new IdentityHashMap<>();
+    private final Map<Image, SnapshotReceiver> arrivals = new IdentityHashMap<>();
     private final CopyFrame frame = new CopyFrame();
     private final FragmentHandler onFragment = this::onFragment;
     private final Thread thread;
@@ -73,13 +73,13 @@ final class CopyAgent implements Runnable {
      *            of this process
      */
     CopyAgent(NodeMap nodes, int door, Aeron aeron, Snapshots snapshots, SnapshotCopies.Listener listener,
-            CopyTally tally) {
+            LiveCopyCounters counters) {
         this.nodes = nodes;
         this.door = door;
         this.aeron = aeron;
         this.snapshots = snapshots;
         this.listener = listener;
-        this.tally = tally;
+        this.counters = counters;
         this.thread = Thread.ofPlatform().name("troupe-copies").daemon().unstarted(this);
     }
 
@@ -120,7 +120,7 @@ final class CopyAgent implements Runnable {
             LOG.error("the copies of snapshots ended by an error", e);
         } finally {
             isRunning = false;
-            outlets.values().forEach(Outlet::close);
+            outlets.values().forEach(SnapshotSender::close);
             aeron.close();
         }
     }
@@ -135,10 +135,10 @@ final class CopyAgent implements Runnable {
             work++;
             take(command);
         }
-        for (Outlet outlet : outlets.values()) {
-            work += outlet.send();
+        for (SnapshotSender sender : outlets.values()) {
+            work += sender.send();
         }
-        outlets.values().removeIf(Outlet::isClosed);
+        outlets.values().removeIf(SnapshotSender::isClosed);
         for (Subscription inlet : inlets) {
             work += inlet.poll(onFragment, FRAMES_PER_POLL);
         }
@@ -149,26 +149,26 @@ final class CopyAgent implements Runnable {
         switch (command) {
             case Command.Send send -> offer(send);
             case Command.Forget forget -> {
-                closeOutlet(forget.node());
-                arrivals.values().stream().filter(arrival -> arrival.fromNode() == forget.node())
-                        .forEach(Arrival::silence);
+                closeSender(forget.node());
+                arrivals.values().stream().filter(receiver -> receiver.fromNode() == forget.node())
+                        .forEach(SnapshotReceiver::silence);
             }
         }
     }
 
     private void offer(Command.Send send) {
-        outlet(send.toNode(), send.door())
-                .ifPresent(outlet -> outlet.offer(send.rank(), send.stage(), send.stepsDone()));
+        sender(send.toNode(), send.door())
+                .ifPresent(sender -> sender.offer(send.rank(), send.stage(), send.stepsDone()));
     }
 
     private void decline(Subject offered, int itsDoor) {
-        outlet(offered.fromNode(), itsDoor).ifPresent(outlet -> outlet.decline(offered));
+        sender(offered.fromNode(), itsDoor).ifPresent(sender -> sender.decline(offered));
     }
 
-    private Optional<Outlet> outlet(int node, int itsDoor) {
-        Outlet present = outlets.get(node);
+    private Optional<SnapshotSender> sender(int node, int itsDoor) {
+        SnapshotSender present = outlets.get(node);
         if (present != null && !present.leadsTo(itsDoor)) {
-            closeOutlet(node); // to a process before
+            closeSender(node); // to a process before
         }
         try {
             return Optional.of(outlets.computeIfAbsent(node, _ -> open(node, itsDoor)));
@@ -178,48 +178,48 @@ final class CopyAgent implements Runnable {
         }
     }
 
-    private void closeOutlet(int node) {
-        Outlet outlet = outlets.remove(node);
-        if (outlet != null) {
-            outlet.close();
+    private void closeSender(int node) {
+        SnapshotSender sender = outlets.remove(node);
+        if (sender != null) {
+            sender.close();
         }
     }
 
-    private Outlet open(int node, int itsDoor) {
+    private SnapshotSender open(int node, int itsDoor) {
         int self = nodes.self();
         String channel = new ChannelUriStringBuilder(nodes.channel(self, node))
                 .termLength(AeronSnapshotCopies.TERM_LENGTH).build();
-        return new Outlet(self, door, itsDoor,
-                aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(itsDoor)), snapshots, tally,
+        return new SnapshotSender(self, door, itsDoor,
+                aeron.addExclusivePublication(channel, AeronSnapshotCopies.streamId(itsDoor)), snapshots, counters,
                 nodes.shareMachine(self, node));
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
-        Arrival arrival = arrivals.computeIfAbsent((Image) header.context(),
-                _ -> new Arrival(snapshots, listener, this::decline, tally));
+        SnapshotReceiver receiver = arrivals.computeIfAbsent((Image) header.context(),
+                _ -> new SnapshotReceiver(snapshots, listener, this::decline, counters));
         if (frame.wrap(buffer, offset, length)) {
-            take(arrival);
+            take(receiver);
         } else {
-            arrival.refuse("found " + length + " bytes that are no frame of this version");
+            receiver.refuse("found " + length + " bytes that are no frame of this version");
         }
     }
 
-    private void take(Arrival arrival) {
+    private void take(SnapshotReceiver receiver) {
         if (frame.part() != Part.DECLINED) {
-            arrival.take(frame);
+            receiver.take(frame);
             return;
         }
         Subject declined = frame.subject();
-        Outlet outlet = outlets.get(declined.fromNode());
-        if (outlet != null && (int) declined.checksum().getValue() == frame.checksum()) {
-            outlet.onDeclined(declined);
+        SnapshotSender sender = outlets.get(declined.fromNode());
+        if (sender != null && (int) declined.checksum().getValue() == frame.checksum()) {
+            sender.onDeclined(declined);
         }
     }
 
     private void onGone(Image image) {
-        Arrival arrival = arrivals.remove(image);
-        if (arrival != null && arrival.isUnderWay()) {
-            arrival.refuse("its sender has gone");
+        SnapshotReceiver receiver = arrivals.remove(image);
+        if (receiver != null && receiver.isUnderWay()) {
+            receiver.refuse("its sender has gone");
         }
     }
 
@@ -241,7 +241,7 @@ final class CopyAgent implements Runnable {
     }
 
     private boolean isBusy() {
-        return outlets.values().stream().anyMatch(Outlet::isBusy)
-                || arrivals.values().stream().anyMatch(Arrival::isUnderWay);
+        return outlets.values().stream().anyMatch(SnapshotSender::isBusy)
+                || arrivals.values().stream().anyMatch(SnapshotReceiver::isUnderWay);
     }
 }

@@ -9,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * A frame of a copy: what copy it is of, and a part of it. First comes the layout, then the bytes, in order, each frame with
- * the CRC32C of all so far; or a loan instead of both. One thread at a time.
+ * the CRC32C of all so far; or a shared snapshot instead of both. One thread at a time.
  */
 final class CopyFrame {
     /** Bytes in front of the payload; a line of the cache. */
@@ -37,8 +37,8 @@ final class CopyFrame {
         LAYOUT,
         /** Of the snapshot; the total is that of the snapshot. */
         BYTES,
-        /** Where its memory is, a {@link LoanNote}; that is all that there is of it. */
-        LOAN,
+        /** Where its memory is, a {@link SharedSnapshotNote}; that is all that there is of it. */
+        SHARED,
         /** Nothing: who cannot have that memory asks for the bytes. */
         DECLINED
     }

@@ -1,6 +1,6 @@
 package dev.troupe.snapshot.aeron;
 
-import dev.troupe.snapshot.Loan;
+import dev.troupe.snapshot.SharedSnapshot;
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
 import dev.troupe.snapshot.aeron.CopyFrame.Subject;
@@ -42,16 +42,17 @@ final class Sending {
     /**
      * @param door
      *            of this process
-     * @param lends
-     *            whether the receiver may be lent the memory instead of having the bytes
+     * @param sharesMemory
+     *            whether the receiver may be shared the memory instead of having the bytes
      */
-    Sending(Subject subject, OutgoingCopy source, int door, boolean lends) {
+    Sending(Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
         this.subject = subject;
         this.source = source;
-        Optional<Loan> loan = lends ? source.loan() : Optional.empty();
-        this.head = loan.map(lent -> new LoanNote(door, lent).encode()).orElseGet(() -> source.layout().encode());
-        this.part = loan.isPresent() ? Part.LOAN : Part.LAYOUT;
-        this.last = loan.isPresent() ? Part.LOAN : Part.BYTES;
+        Optional<SharedSnapshot> shared = sharesMemory ? source.shared() : Optional.empty();
+        this.head = shared.map(memory -> new SharedSnapshotNote(door, memory).encode())
+                .orElseGet(() -> source.layout().encode());
+        this.part = shared.isPresent() ? Part.SHARED : Part.LAYOUT;
+        this.last = shared.isPresent() ? Part.SHARED : Part.BYTES;
         this.sum = subject.checksum();
     }
 

@@ -1,6 +1,8 @@
 /**
  * Copies of snapshots over Aeron: one thread a node, one stream to each node that has copies, apart from those of tensors
- * and of collectives. May import the JDK, {@code dev.troupe.snapshot}, {@code dev.troupe.transport}, Aeron, Agrona and
- * SLF4J.
+ * and of collectives.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.snapshot}, {@code dev.troupe.transport}, {@code io.aeron}, {@code org.agrona} and
+ * {@code org.slf4j}.
  */
 package dev.troupe.snapshot.aeron;

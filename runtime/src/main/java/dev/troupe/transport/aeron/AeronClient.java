@@ -43,7 +43,7 @@ final class AeronClient implements AutoCloseable {
     private final AtomicReference<Throwable> lastError;
     private final Path rings;
     private final TransportSettings settings;
-    private final Tally tally;
+    private final Counters counters;
     // By node; null for nodes that are no peers.
     private final Way[] ways;
     private List<Way> open = List.of();
@@ -148,12 +148,12 @@ final class AeronClient implements AutoCloseable {
     }
 
     private AeronClient(Aeron aeron, AtomicReference<Throwable> lastError, Path rings, int nodeCount,
-            TransportSettings settings, Tally tally) {
+            TransportSettings settings, Counters counters) {
         this.aeron = aeron;
         this.rings = rings;
         this.lastError = lastError;
         this.settings = settings;
-        this.tally = tally;
+        this.counters = counters;
         this.ways = new Way[nodeCount];
     }
 
@@ -163,7 +163,7 @@ final class AeronClient implements AutoCloseable {
      * @throws TransportException
      *             if a channel cannot be opened
      */
-    static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Tally tally) {
+    static AeronClient open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters) {
         var lastError = new AtomicReference<Throwable>();
         Aeron.Context context = new Aeron.Context().aeronDirectoryName(driver.directory().toString())
                 .useConductorAgentInvoker(true)
@@ -174,7 +174,7 @@ final class AeronClient implements AutoCloseable {
                     LOG.debug("where it came from", error);
                 });
         var client = new AeronClient(Aeron.connect(context), lastError,
-                driver.directory().resolve(DriverDirectory.RINGS), nodes.nodeCount(), settings, tally);
+                driver.directory().resolve(DriverDirectory.RINGS), nodes.nodeCount(), settings, counters);
         try {
             client.enter(nodes);
             client.awaitOwnLink(client.link(nodes.self()));
@@ -230,7 +230,7 @@ final class AeronClient implements AutoCloseable {
             Optional<Ring> ring = hasRing
                     ? Optional.of(ring(ringOf(outId, publication.sessionId())))
                     : Optional.empty();
-            link = new Link(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), tally);
+            link = new Link(node, !shareMachine, publication, ring, settings.linkTimeout().toNanos(), counters);
         } catch (RuntimeException e) {
             throw refused(out, "send to", e);
         }

@@ -19,7 +19,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.Transport;
@@ -36,17 +36,18 @@ public final class AeronTransport implements Transport {
 
     private final int ownStreamId;
     private final Driver driver;
-    private final Agent agent;
-    private final Tally tally;
+    private final TransportAgent agent;
+    private final Counters counters;
     private final NanoClock clock;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicReferenceArray<TransportListener> registered;
 
-    private AeronTransport(int worldSize, int ownStreamId, Driver driver, Agent agent, Tally tally, NanoClock clock) {
+    private AeronTransport(int worldSize, int ownStreamId, Driver driver, TransportAgent agent, Counters counters,
+            NanoClock clock) {
         this.ownStreamId = ownStreamId;
         this.driver = driver;
         this.agent = agent;
-        this.tally = tally;
+        this.counters = counters;
         this.clock = clock;
         this.registered = new AtomicReferenceArray<>(worldSize);
     }
@@ -60,14 +61,14 @@ public final class AeronTransport implements Transport {
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
         NanoClock clock = SystemNanoClock.INSTANCE;
-        Tally tally = new Tally();
+        Counters counters = new Counters();
         Driver driver = Driver.of(nodes, settings);
         try {
-            AeronClient client = AeronClient.open(driver, nodes, settings, tally);
-            Agent agent = new Agent(nodes, client, tally, clock);
+            AeronClient client = AeronClient.open(driver, nodes, settings, counters);
+            TransportAgent agent = new TransportAgent(nodes, client, counters, clock);
             agent.thread().start();
             LOG.debug("transport of node {} of {} started in {}", nodes.self(), nodes.nodeCount(), driver.directory());
-            return new AeronTransport(nodes.worldSize(), client.ownStreamId(), driver, agent, tally, clock);
+            return new AeronTransport(nodes.worldSize(), client.ownStreamId(), driver, agent, counters, clock);
         } catch (TransportException e) {
             driver.close();
             throw e;
@@ -108,14 +109,14 @@ public final class AeronTransport implements Transport {
 
     @Override
     public void send(MessageId id, Engine engine, Tensor tensor) {
-        send(id, engine, tensor, Mishap.NONE);
+        send(id, engine, tensor, InjectedDamage.NONE);
     }
 
     @Override
-    public void send(MessageId id, Engine engine, Tensor tensor, Mishap mishap) {
+    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
         TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
                 tensor);
-        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), mishap, owner));
+        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), damage, owner));
     }
 
     private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
@@ -212,7 +213,7 @@ public final class AeronTransport implements Transport {
 
     @Override
     public TransportCounters counters() {
-        return tally.counters();
+        return counters.counters();
     }
 
     /**

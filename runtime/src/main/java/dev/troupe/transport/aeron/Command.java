@@ -7,7 +7,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
@@ -24,7 +24,7 @@ sealed interface Command {
     }
 
     /** As {@link Grant}. */
-    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, Mishap mishap, TransportListener owner)
+    record Send(MessageId id, Engine engine, Tensor tensor, long nanos, InjectedDamage damage, TransportListener owner)
             implements
                 Command {
     }

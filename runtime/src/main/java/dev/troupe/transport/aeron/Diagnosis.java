@@ -13,16 +13,16 @@ final class Diagnosis {
     private Diagnosis() {
     }
 
-    static List<PendingTransfer> of(SendLedger sends, ReceiveLedger receives, long nowNanos) {
+    static List<PendingTransfer> of(SendQueue sends, PostedReceives receives, long nowNanos) {
         List<PendingTransfer> pending = new ArrayList<>();
-        for (SendLedger.OutgoingEdge edge : sends.edges()) {
-            SendLedger.Outgoing active = edge.active;
+        for (SendQueue.OutgoingEdge edge : sends.edges()) {
+            SendQueue.Outgoing active = edge.active;
             if (active != null) {
                 pending.add(new PendingTransfer(edge.edge, State.SENDING, 1,
                         active.id + ", " + active.position + " of " + active.byteCount + " bytes gone",
                         since(active.sinceNanos, nowNanos)));
             }
-            SendLedger.Outgoing head = edge.held.peekFirst();
+            SendQueue.Outgoing head = edge.held.peekFirst();
             if (head != null) {
                 // Behind an active message it may have its credit already, but it waits all the same.
                 State state = edge.credits == 0 || edge.creditEpoch != head.id.epoch()
@@ -32,8 +32,8 @@ final class Diagnosis {
                         since(head.sinceNanos, nowNanos)));
             }
         }
-        for (ReceiveLedger.IncomingEdge edge : receives.edges()) {
-            ReceiveLedger.Buffer head = edge.buffers.peekFirst();
+        for (PostedReceives.IncomingEdge edge : receives.edges()) {
+            PostedReceives.Buffer head = edge.buffers.peekFirst();
             if (head != null) {
                 String oldest = head.tensor().dataType() + " " + head.tensor().shape();
                 boolean begun = edge.filled > 0;

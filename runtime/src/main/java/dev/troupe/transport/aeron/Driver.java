@@ -86,7 +86,10 @@ final class Driver implements AutoCloseable {
         }
     }
 
-    /** What a node has in the directory of its driver since an epoch: all streams it sends on, and those from other machines. */
+    /**
+     * What a node has in the directory of its driver since an epoch: all streams it sends on, and those from other
+     * machines.
+     */
     static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
         long bytes = 0;

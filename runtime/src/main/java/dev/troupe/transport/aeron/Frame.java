@@ -123,8 +123,9 @@ final class Frame {
     }
 
     /**
-     * Whether a frame that its checksum refuses may be a part of a message that is waited for. No field of it is trusted; but one
-     * that says that it is of an epoch before is let rest, since that is what comes last of a damaged message that was given up.
+     * Whether a frame that its checksum refuses may be a part of a message that is waited for. No field of it is
+     * trusted; but one that says that it is of an epoch before is let rest, since that is what comes last of a damaged
+     * message that was given up.
      */
     boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
         return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,

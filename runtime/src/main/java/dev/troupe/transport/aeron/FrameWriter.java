@@ -13,7 +13,8 @@ import dev.troupe.transport.sbe.FrameHeaderEncoder;
 
 /**
  * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload where
- * it leaves the machine: within it, it stays in memory, and nothing guards a tensor's own memory either. One thread at a time.
+ * it leaves the machine: within it, it stays in memory, and nothing guards a tensor's own memory either. One thread at
+ * a time.
  */
 final class FrameWriter {
     /** "TRPE", little-endian. */

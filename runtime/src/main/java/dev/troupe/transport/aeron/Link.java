@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.MutableDirectBuffer;
 
 import dev.troupe.transport.Edge;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
 import io.aeron.ExclusivePublication;
@@ -33,7 +33,7 @@ final class Link {
     private final int node;
     private final ExclusivePublication publication;
     private final long timeoutNanos;
-    private final Tally tally;
+    private final Counters counters;
     private final int maxPayload;
     private final Ring ring;
     private final BufferClaim claim = new BufferClaim();
@@ -49,13 +49,13 @@ final class Link {
      *            what payloads go through; empty where they are in their frames
      */
     Link(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring, long timeoutNanos,
-            Tally tally) {
+            Counters counters) {
         this.node = node;
         this.writer = new FrameWriter(leavesMachine);
         this.ring = ring.orElse(null);
         this.publication = publication;
         this.timeoutNanos = timeoutNanos;
-        this.tally = tally;
+        this.counters = counters;
         this.maxPayload = ring.isPresent()
                 ? RING_FRAGMENT_BYTES
                 : FrameWriter.maxPayload(publication.maxPayloadLength());
@@ -71,8 +71,8 @@ final class Link {
     }
 
     /** Puts the next fragment of a message into the stream and moves its position on. */
-    Outcome send(SendLedger.Outgoing message, long nowNanos) {
-        if (message.mishap == Mishap.LOST) {
+    Outcome send(SendQueue.Outgoing message, long nowNanos) {
+        if (message.damage == InjectedDamage.LOST) {
             message.position = message.byteCount;
             return Outcome.SENT;
         }
@@ -80,7 +80,7 @@ final class Link {
         if (ring != null) {
             length = ring.room(length);
             if (length == 0) {
-                tally.wasBackPressured();
+                counters.wasBackPressured();
                 return Outcome.LATER;
             }
         }
@@ -99,7 +99,7 @@ final class Link {
                         length);
                 claim.reservedValue(ring.advance(length));
             }
-            if (message.mishap == Mishap.DAMAGED) {
+            if (message.damage == InjectedDamage.DAMAGED) {
                 writer.damage(buffer, claim.offset());
             }
         } catch (RuntimeException e) {
@@ -110,7 +110,7 @@ final class Link {
         }
         claim.commit();
         message.position += length;
-        tally.sentBytes(length);
+        counters.sentBytes(length);
         return Outcome.SENT;
     }
 
@@ -135,7 +135,7 @@ final class Link {
             return true;
         }
         if (result == Publication.BACK_PRESSURED) {
-            tally.wasBackPressured();
+            counters.wasBackPressured();
         } else if (result == Publication.NOT_CONNECTED) {
             if (!outOfReach) {
                 outOfReach = true;
@@ -172,8 +172,8 @@ final class Link {
     }
 
     /**
-     * Takes all that is in it away at once, read or not: who was to read it may have died, and the media driver would keep it for
-     * that one for as long as a client may pause.
+     * Takes all that is in it away at once, read or not: who was to read it may have died, and the media driver would
+     * keep it for that one for as long as a client may pause.
      */
     void close() {
         publication.revoke();

@@ -34,8 +34,8 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Bytes that the transport of a node takes in the directory of its driver: the streams that it writes, and those that come
-     * from other machines.
+     * Bytes that the transport of a node takes in the directory of its driver: the streams that it writes, and those
+     * that come from other machines.
      *
      * @param since
      *            those that are opened in this epoch or later alone

@@ -36,7 +36,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.MessageKind;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportCounters;
@@ -88,7 +88,7 @@ class AeronTransportTest {
         for (int credit = 0; credit < 2; credit++) {
             transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
         }
-        transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged, Mishap.DAMAGED);
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged, InjectedDamage.DAMAGED);
         transport.send(Samples.id(edge, 1), Samples.ENGINE, whole);
         assertSame(damaged, Ear.next(ears.get(0).sent).tensor());
         Ear.Heard landed = Ear.next(ears.get(1).landed);
@@ -108,7 +108,7 @@ class AeronTransportTest {
         for (int credit = 0; credit < 2; credit++) {
             transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
         }
-        transport.send(Samples.id(edge, 0), Samples.ENGINE, lost, Mishap.LOST);
+        transport.send(Samples.id(edge, 0), Samples.ENGINE, lost, InjectedDamage.LOST);
         assertSame(lost, Ear.next(ears.get(0).sent).tensor());
         transport.send(Samples.id(edge, 1), Samples.ENGINE, lost);
         assertEquals(1, Ear.next(ears.get(1).landed).id().microbatch());

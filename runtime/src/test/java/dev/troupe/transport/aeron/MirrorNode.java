@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A process of node 2: it comes with no rank, is given rank 2 in an epoch, and sends what rank 0 sends it back, by way of its
- * own stream to itself.
+ * A process of node 2: it comes with no rank, is given rank 2 in an epoch, and sends what rank 0 sends it back, by way
+ * of its own stream to itself.
  */
 final class MirrorNode extends Ear {
     private static final Edge THERE = Samples.edge(0, 2);

@@ -11,7 +11,7 @@ import dev.troupe.transport.DropReason;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Mishap;
+import dev.troupe.transport.InjectedDamage;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
@@ -93,7 +93,7 @@ class NeighbourTest {
         grant(LARGE);
         Tensor source = Samples.random(7, LARGE);
         Tensor damaged = Samples.zeros(LARGE);
-        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged, Mishap.DAMAGED);
+        here.send(Samples.id(EDGE, 0), Samples.ENGINE, damaged, InjectedDamage.DAMAGED);
         assertSame(damaged, Ear.next(sender.sent).tensor(), "what is refused gives its room back");
         grant(LARGE);
         here.send(Samples.id(EDGE, 1), Samples.ENGINE, source);

@@ -18,8 +18,8 @@ import dev.troupe.schedule.PlanException;
  * </pre>
  *
  * <p>It needs 2P microbatches. Where a pair is one action that takes as long as its two halves, the bubble is (P-1)/(3M);
- * {@link Plan#withRows(java.util.List)} of its own rows takes the pairs apart, which gives a rank that computes one thing at a
- * time a shorter step.
+ * {@link Plan#withRows(java.util.List)} of its own rows takes the pairs apart, which gives a rank that computes one
+ * thing at a time a shorter step.
  *
  * <p>Source: the DualPipe repository of DeepSeek, {@code dualpipev.py}, after Qi et al.'s cut in half of DualPipe
  * (DeepSeek-V3 Technical Report, 2024, section 3.2.1); the order of PyTorch's DualPipeV.

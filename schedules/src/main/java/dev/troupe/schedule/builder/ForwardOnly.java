@@ -9,7 +9,7 @@ import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 
 /**
- * Forwards alone, for the held-out loss. Microbatches go in rounds: every rank takes a round through its first local
+ * Forwards alone, for the validation loss. Microbatches go in rounds: every rank takes a round through its first local
  * stage, then through the next.
  *
  * <pre>

@@ -1,6 +1,6 @@
 /**
  * The schedules: rules that make a plan from a number of ranks, virtual stages and microbatches. One file each.
  *
- * <p>Imports {@code dev.troupe.schedule} and the JDK only.
+ * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */
 package dev.troupe.schedule.builder;

@@ -4,6 +4,6 @@ package dev.troupe.schedule.certificate;
 public enum Purpose {
     /** A training step: a forward and a backward for every stage and microbatch. */
     TRAINING,
-    /** A held-out loss: a forward for every stage and microbatch, and no backward. */
+    /** A validation loss: a forward for every stage and microbatch, and no backward. */
     FORWARD_ONLY
 }

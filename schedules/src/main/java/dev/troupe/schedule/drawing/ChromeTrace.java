@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.timeline.Handover;
+import dev.troupe.schedule.timeline.Transfer;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
@@ -37,7 +37,7 @@ public final class ChromeTrace {
             addOrder("thread_sort_index", process, rank, rank);
         }
         timeline.spans().forEach(span -> addSlice(span, process));
-        timeline.handovers().forEach(handover -> addArrow(handover, process));
+        timeline.transfers().forEach(transfer -> addArrow(transfer, process));
     }
 
     private void addName(String what, int process, int thread, String name) {
@@ -58,9 +58,9 @@ public final class ChromeTrace {
                 + action.microbatch() + "}}");
     }
 
-    private void addArrow(Handover handover, int process) {
-        Span maker = handover.maker();
-        Span user = handover.user();
+    private void addArrow(Transfer transfer, int process) {
+        Span maker = transfer.maker();
+        Span user = transfer.user();
         // An arrow hangs on the slice around its time, and a slice does not hold its own end.
         long leaves = maker.endNanos() - Math.min(1, maker.nanos());
         String tail = "\"cat\":\"message\",\"name\":\"" + maker.action() + " to " + user.action() + "\",\"id\":"

@@ -70,7 +70,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /** Every tensor that changed ranks, by the start of its user, rank by rank. */
-    public List<Handover> handovers() {
+    public List<Transfer> transfers() {
         Map<Action, Span> makers = new HashMap<>();
         for (Span span : spans) {
             Kind kind = span.action().kind();
@@ -80,7 +80,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
                 makers.put(span.action().as(Kind.BACKWARD_INPUT), span);
             }
         }
-        List<Handover> handovers = new ArrayList<>();
+        List<Transfer> transfers = new ArrayList<>();
         for (Span user : spans) {
             Action action = user.action();
             Span maker = null;
@@ -90,13 +90,16 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
                 maker = makers.get(new Action(action.stage() + 1, Kind.BACKWARD_INPUT, action.microbatch()));
             }
             if (maker != null && maker.rank() != user.rank()) {
-                handovers.add(new Handover(maker, user));
+                transfers.add(new Transfer(maker, user));
             }
         }
-        return handovers;
+        return transfers;
     }
 
-    /** How many (stage, microbatch) activations a rank held at most at one time, each from its F to the end of its B or W. */
+    /**
+     * How many (stage, microbatch) activations a rank held at most at one time, each from its F to the end of its B or
+     * W.
+     */
     public int peakActivations(int rank) {
         List<Change> changes = new ArrayList<>();
         for (Span span : spansOf(rank)) {
@@ -116,12 +119,12 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
      *
      * @param weight what a tensor counts: its bytes, or 1 for a number of messages
      */
-    public long peakInFlight(ToLongFunction<Handover> weight) {
+    public long peakInFlight(ToLongFunction<Transfer> weight) {
         Map<Integer, List<Change>> changes = new HashMap<>();
-        for (Handover handover : handovers()) {
-            List<Change> ofRank = changes.computeIfAbsent(handover.user().rank(), unused -> new ArrayList<>());
-            ofRank.add(new Change(handover.maker().endNanos(), weight.applyAsLong(handover)));
-            ofRank.add(new Change(handover.user().startNanos(), -weight.applyAsLong(handover)));
+        for (Transfer transfer : transfers()) {
+            List<Change> ofRank = changes.computeIfAbsent(transfer.user().rank(), unused -> new ArrayList<>());
+            ofRank.add(new Change(transfer.maker().endNanos(), weight.applyAsLong(transfer)));
+            ofRank.add(new Change(transfer.user().startNanos(), -weight.applyAsLong(transfer)));
         }
         return changes.values().stream().mapToLong(Timeline::peak).max().orElse(0);
     }

@@ -1,6 +1,6 @@
 /**
  * What happened when: the actions of a step with their times, whether predicted by the simulator or measured in a run.
  *
- * <p>Imports {@code dev.troupe.schedule} and the JDK only.
+ * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */
 package dev.troupe.schedule.timeline;

@@ -156,7 +156,7 @@ public abstract class EngineConformance extends RangeConformance {
         DataType right = operand.elements().on(engine());
         Shape shape = operand.shape().apply(engine());
         List<DynamicTest> tests = new ArrayList<>();
-        for (DataType wrong : EnumSet.of(DataType.INT32, engine().floatType(), engine().productType())) {
+        for (DataType wrong : EnumSet.of(DataType.INT32, engine().parameterType(), engine().computeType())) {
             if (wrong != right) {
                 tests.add(misfit(kernelCase, operand, wrong, shape));
             }
@@ -191,8 +191,8 @@ public abstract class EngineConformance extends RangeConformance {
     }
 
     private static void agrees(Engine engine, KernelCase kernelCase, int margin) {
-        Truth truth = new Truth(kernelCase, engine.productType());
-        try (Trial trial = new Trial(engine, kernelCase, engine.productType(), margin)) {
+        Truth truth = new Truth(kernelCase, engine.computeType());
+        try (Trial trial = new Trial(engine, kernelCase, engine.computeType(), margin)) {
             trial.prepare();
             byte[][] before = trial.bytes();
             trial.run();
@@ -217,7 +217,7 @@ public abstract class EngineConformance extends RangeConformance {
     private static void withinTolerance(Engine engine, KernelCase kernelCase, Operand operand, Truth truth,
             double[] expected, double[] found) {
         // Below the smallest normal number a type has fewer bits than its unit says.
-        boolean single = engine.floatType() == DataType.FLOAT32;
+        boolean single = engine.parameterType() == DataType.FLOAT32;
         double unit = single ? 0x1p-24 : 0x1p-53;
         double smallest = single ? Float.MIN_NORMAL : Double.MIN_NORMAL;
         for (int i = 0; i < expected.length; i++) {
@@ -233,7 +233,7 @@ public abstract class EngineConformance extends RangeConformance {
 
     /** What is lost where an engine of two types stores an element, and what it may have lost on the way. */
     private static double rounding(Engine engine, Operand operand, Truth truth, int i, double[] expected) {
-        if (engine.productType() == engine.floatType()) {
+        if (engine.computeType() == engine.parameterType()) {
             return 0;
         }
         double inside = operand.innerRounding() == null ? 0 : operand.innerRounding().unitsAt(truth, i);

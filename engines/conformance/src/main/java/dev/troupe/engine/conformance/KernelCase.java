@@ -122,7 +122,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         Builder someElsewhere() {
             double[] ids = operands.getLast().initial();
             for (int i = 0; i < ids.length; i += 3) {
-                ids[i] = Engine.ELSEWHERE;
+                ids[i] = Engine.NOT_IN_SHARD;
             }
             return this;
         }

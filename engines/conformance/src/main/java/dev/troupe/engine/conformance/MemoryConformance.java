@@ -47,7 +47,7 @@ abstract class MemoryConformance {
 
     @Test
     final void shouldAllocateZeros() {
-        for (DataType dataType : new DataType[]{engine.floatType(), DataType.INT32}) {
+        for (DataType dataType : new DataType[]{engine.parameterType(), DataType.INT32}) {
             // Twice, since memory that was used before may come back.
             for (int round = 0; round < 2; round++) {
                 try (Tensor tensor = engine.allocate(dataType, Shape.of(3, 5, 7))) {
@@ -62,8 +62,8 @@ abstract class MemoryConformance {
 
     @Test
     final void shouldShowTheElementsThemselvesWhereItShowsAny() {
-        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(ELEMENTS));
-                Tensor sum = engine.allocate(engine.floatType(), Shape.of(ELEMENTS))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor sum = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS))) {
             HostMemory.write(engine, tensor, ones(ELEMENTS));
             engine.hostMemory(tensor).ifPresent(memory -> {
                 assertArrayEquals(HostMemory.bytes(engine, tensor), memory.toArray(ValueLayout.JAVA_BYTE));
@@ -78,7 +78,7 @@ abstract class MemoryConformance {
     @Test
     final void shouldCountBytesOfOpenTensors() {
         long before = engine.allocatedBytes();
-        Tensor floats = engine.allocate(engine.floatType(), Shape.of(17, 3));
+        Tensor floats = engine.allocate(engine.parameterType(), Shape.of(17, 3));
         Tensor ints = engine.allocate(DataType.INT32, Shape.of(5));
         assertEquals(before + floats.byteCount() + ints.byteCount(), engine.allocatedBytes());
         floats.close();
@@ -91,7 +91,7 @@ abstract class MemoryConformance {
     @Test
     final void shouldGiveBackEverythingWhenClosed() {
         Engine other = open(1);
-        Tensor left = other.allocate(other.floatType(), Shape.of(17));
+        Tensor left = other.allocate(other.parameterType(), Shape.of(17));
         other.close();
         assertEquals(0, other.allocatedBytes());
         left.close();
@@ -102,7 +102,7 @@ abstract class MemoryConformance {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     final void shouldCopyAnyRangeOfElements(boolean integers) {
-        DataType dataType = integers ? DataType.INT32 : engine.floatType();
+        DataType dataType = integers ? DataType.INT32 : engine.parameterType();
         int width = dataType.elementBytes();
         byte[] expected = new byte[ELEMENTS * width];
         new Random(1).nextBytes(expected);
@@ -134,10 +134,10 @@ abstract class MemoryConformance {
 
     @Test
     final void shouldRefuseRangesThatDoNotFit() {
-        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(4))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(4))) {
             HostMemory.write(engine, tensor, ones(4));
             byte[] before = HostMemory.bytes(engine, tensor);
-            int width = engine.floatType().elementBytes();
+            int width = engine.parameterType().elementBytes();
             long[][] offsetsAndLengths = {{-width, width}, {width, 4L * width}, {4L * width, width},
                     {1, width}, {0, width - 1}, {0, 5L * width}, {Long.MAX_VALUE / width * width, width}};
             for (long[] range : offsetsAndLengths) {
@@ -155,8 +155,8 @@ abstract class MemoryConformance {
 
     @Test
     final void shouldCopyOnAnotherThread() {
-        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(ELEMENTS));
-                Tensor doubled = engine.allocate(engine.floatType(), Shape.of(ELEMENTS))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS));
+                Tensor doubled = engine.allocate(engine.parameterType(), Shape.of(ELEMENTS))) {
             CompletableFuture.runAsync(() -> HostMemory.write(engine, tensor, ones(ELEMENTS))).join();
             engine.add(tensor, tensor, doubled);
             double[] found = CompletableFuture.supplyAsync(() -> HostMemory.read(engine, doubled)).join();
@@ -188,7 +188,7 @@ abstract class MemoryConformance {
         }
         double expected = Arrays.stream(numbers).sum();
         double magnitudes = Arrays.stream(numbers).map(Math::abs).sum();
-        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(count))) {
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count))) {
             HostMemory.write(engine, tensor, numbers);
             double found = engine.sum(tensor);
             assertEquals(expected, found, 0x1p-53 * Tolerance.ofTerms(count) * magnitudes);
@@ -201,8 +201,8 @@ abstract class MemoryConformance {
     final void shouldSumSquares(int count) {
         double[] numbers = new Random(count).doubles(count, -1, 1).map(x -> (float) x).toArray();
         double expected = Arrays.stream(numbers).map(x -> x * x).sum();
-        double unit = engine.floatType() == DataType.FLOAT32 ? 0x1p-24 : 0x1p-53;
-        try (Tensor tensor = engine.allocate(engine.floatType(), Shape.of(count))) {
+        double unit = engine.parameterType() == DataType.FLOAT32 ? 0x1p-24 : 0x1p-53;
+        try (Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(count))) {
             HostMemory.write(engine, tensor, numbers);
             double found = engine.squaredSum(tensor);
             assertEquals(expected, found, unit * Tolerance.ofTerms(count) * expected);
@@ -213,7 +213,7 @@ abstract class MemoryConformance {
     @Test
     final void shouldNameItself() {
         assertTrue(engine.kind().matches("[a-z0-9-]+"), engine.kind());
-        assertNotEquals(DataType.INT32, engine.floatType());
+        assertNotEquals(DataType.INT32, engine.parameterType());
     }
 
     private static double[] ones(int count) {

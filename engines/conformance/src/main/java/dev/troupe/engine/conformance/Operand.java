@@ -44,8 +44,8 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
 
         DataType on(Engine engine) {
             return switch (this) {
-                case FLOATS -> engine.floatType();
-                case PRODUCTS -> engine.productType();
+                case FLOATS -> engine.parameterType();
+                case PRODUCTS -> engine.computeType();
                 case INTEGERS -> DataType.INT32;
             };
         }
@@ -64,8 +64,8 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
     }
 
     /** What it holds before the call where products read this type: an operand of products its nearest numbers. */
-    double[] initial(DataType productType) {
-        return elements == Elements.PRODUCTS && productType == DataType.BFLOAT16 && initial != null
+    double[] initial(DataType computeType) {
+        return elements == Elements.PRODUCTS && computeType == DataType.BFLOAT16 && initial != null
                 ? Arrays.stream(initial).map(Bfloat16::round).toArray()
                 : initial;
     }

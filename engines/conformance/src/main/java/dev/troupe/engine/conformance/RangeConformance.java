@@ -20,7 +20,7 @@ abstract class RangeConformance extends MemoryConformance {
     @Test
     final void shouldReadThroughARangeWhatIsInItsBuffer() {
         Engine engine = engine();
-        for (DataType dataType : new DataType[]{engine.floatType(), DataType.INT32}) {
+        for (DataType dataType : new DataType[]{engine.parameterType(), DataType.INT32}) {
             try (Tensor buffer = engine.allocate(dataType, Shape.of(2, 5))) {
                 HostMemory.write(engine, buffer, new double[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
                 Tensor range = engine.range(buffer, 3, Shape.of(3, 2));
@@ -41,7 +41,7 @@ abstract class RangeConformance extends MemoryConformance {
     @Test
     final void shouldWriteThroughARangeIntoItsBuffer() {
         Engine engine = engine();
-        try (Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6))) {
+        try (Tensor buffer = engine.allocate(engine.parameterType(), Shape.of(6))) {
             HostMemory.write(engine, buffer, new double[]{0, 1, 2, 3, 4, 5});
             Tensor left = engine.range(buffer, 0, Shape.of(3));
             Tensor right = engine.range(buffer, 3, Shape.of(3));
@@ -58,7 +58,7 @@ abstract class RangeConformance extends MemoryConformance {
     final void shouldEndARangeWithItsBuffer() {
         Engine engine = engine();
         long before = engine.allocatedBytes();
-        Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6));
+        Tensor buffer = engine.allocate(engine.parameterType(), Shape.of(6));
         Tensor range = engine.range(buffer, 2, Shape.of(2));
         assertEquals(before + buffer.byteCount(), engine.allocatedBytes(), "a range is no allocation");
         range.close();
@@ -73,7 +73,7 @@ abstract class RangeConformance extends MemoryConformance {
     @Test
     final void shouldRefuseARangeThatItsBufferDoesNotHold() {
         Engine engine = engine();
-        try (Tensor buffer = engine.allocate(engine.floatType(), Shape.of(6))) {
+        try (Tensor buffer = engine.allocate(engine.parameterType(), Shape.of(6))) {
             assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, -1, Shape.of(2)));
             assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, 5, Shape.of(2)));
             assertThrows(IllegalArgumentException.class, () -> engine.range(buffer, Long.MAX_VALUE, Shape.of(1)));
@@ -92,7 +92,7 @@ abstract class RangeConformance extends MemoryConformance {
         for (boolean whole : new boolean[]{false, true}) {
             Tensor[] buffers = new Tensor[4];
             for (int i = 0; i < buffers.length; i++) {
-                buffers[i] = engine.allocate(engine.floatType(), Shape.of(parts * ALIGNMENT));
+                buffers[i] = engine.allocate(engine.parameterType(), Shape.of(parts * ALIGNMENT));
                 HostMemory.write(engine, buffers[i],
                         new Random(i).doubles(parts * ALIGNMENT).map(x -> (float) x).toArray());
             }

@@ -14,23 +14,23 @@ import java.util.stream.IntStream;
 final class Trial implements AutoCloseable {
     private final Engine engine;
     private final KernelCase kernelCase;
-    private final DataType productType;
+    private final DataType computeType;
     private final Tensor[] tensors;
     /** What the tensors are ranges of; empty where each has memory of its own. */
     private final List<Tensor> buffers = new ArrayList<>();
 
     Trial(Engine engine, KernelCase kernelCase) {
-        this(engine, kernelCase, engine.productType(), 0);
+        this(engine, kernelCase, engine.computeType(), 0);
     }
 
     /**
      * A trial with contents that are numbers of this product type, of another engine perhaps, whose tensors are ranges with
      * so many elements before and after each; 0: no ranges.
      */
-    Trial(Engine engine, KernelCase kernelCase, DataType productType, int margin) {
+    Trial(Engine engine, KernelCase kernelCase, DataType computeType, int margin) {
         this.engine = engine;
         this.kernelCase = kernelCase;
-        this.productType = productType;
+        this.computeType = computeType;
         this.tensors = kernelCase.operands().stream()
                 .map(operand -> tensor(operand.elements().on(engine), operand.shape().apply(engine), margin))
                 .toArray(Tensor[]::new);
@@ -62,7 +62,7 @@ final class Trial implements AutoCloseable {
                 Arrays.fill(nothing, Double.NaN);
                 HostMemory.write(engine, tensors[i], nothing);
             } else {
-                double[] initial = operand.initial(productType);
+                double[] initial = operand.initial(computeType);
                 HostMemory.write(engine, tensors[i],
                         operand.elements() == Operand.Elements.INTEGERS ? initial : change.apply(initial));
             }

@@ -12,22 +12,22 @@ import java.util.Map;
  */
 final class Truth {
     private final KernelCase kernelCase;
-    private final DataType productType;
+    private final DataType computeType;
     private final double[][] after;
     private final Map<String, double[]> before = new HashMap<>();
     private final Map<String, Double> largestAfter = new HashMap<>();
     private double[][] ofMagnitudes;
 
-    Truth(KernelCase kernelCase, DataType productType) {
+    Truth(KernelCase kernelCase, DataType computeType) {
         this.kernelCase = kernelCase;
-        this.productType = productType;
+        this.computeType = computeType;
         this.after = results(false);
     }
 
     /** What an operand held before the call. */
     double[] before(String name) {
         return before.computeIfAbsent(name,
-                any -> kernelCase.operands().get(kernelCase.indexOf(any)).initial(productType));
+                any -> kernelCase.operands().get(kernelCase.indexOf(any)).initial(computeType));
     }
 
     /** What an operand holds after the call. */
@@ -63,7 +63,7 @@ final class Truth {
 
     private double[][] results(boolean magnitudes) {
         try (ReferenceEngine engine = new ReferenceEngine(DataType.FLOAT64);
-                Trial trial = new Trial(engine, kernelCase, productType, 0)) {
+                Trial trial = new Trial(engine, kernelCase, computeType, 0)) {
             trial.reset(magnitudes ? Truth::magnitudes : numbers -> numbers);
             trial.prepare();
             trial.run();

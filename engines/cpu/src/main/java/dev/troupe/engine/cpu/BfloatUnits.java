@@ -4,8 +4,9 @@ import dev.troupe.engine.DataType;
 import java.util.Set;
 
 /**
- * Whether oneDNN multiplies bfloat16 in units of the processor. Elsewhere it has no such product (AVX2), or emulates one that
- * takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers first.
+ * Whether oneDNN multiplies bfloat16 in units of the processor. Elsewhere it has no such product (AVX2), or emulates
+ * one that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers
+ * first.
  */
 final class BfloatUnits {
     /** What the system calls those of aarch64, of which oneDNN names no instruction set. */

@@ -27,7 +27,7 @@ public final class CpuEngine extends FlatKernels {
     /** An engine with no tensors, and one helper less than it is to have threads. */
     CpuEngine(EngineSettings settings) {
         super(settings);
-        products = new MatrixProduct(crew);
+        products = new MatrixProduct(pool);
     }
 
     @Override
@@ -37,14 +37,14 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public long bytesKeptBeside(Shape range, long rows) {
-        return MatrixProduct.isPacked(productType(), rows, range.elementCount())
-                ? range.elementCount() * BfloatUnits.computing(productType()).elementBytes()
+        return MatrixProduct.isPacked(computeType(), rows, range.elementCount())
+                ? range.elementCount() * BfloatUnits.computing(computeType()).elementBytes()
                 : 0;
     }
 
     @Override
     public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
-        return MatrixProduct.scratchBytes(productType(), product, m, k, n, isRange, crew.threads());
+        return MatrixProduct.scratchBytes(computeType(), product, m, k, n, isRange, pool.threads());
     }
 
     @Override
@@ -101,7 +101,7 @@ public final class CpuEngine extends FlatKernels {
         int m = pre.size(1);
         scratch.require(Gelu.SCRATCH_BYTES);
         // Row by row, as linearGelu does it: what is a tail of a row there is one here.
-        crew.share(pre.size(0), rowsOf(m), (firstRow, rows, member) -> {
+        pool.share(pre.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
                 Gelu.forward(pre, out, row * m, m, scratch.of(member));
             }
@@ -115,7 +115,7 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor dOut = operands.like("dy", dy, pre);
         CpuTensor dIn = operands.like("dx", dx, pre);
         scratch.require(Gelu.SCRATCH_BYTES);
-        crew.share(pre.elementCount(), Elementwise.GRAIN,
+        pool.share(pre.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Gelu.backward(pre, dOut, dIn, from, count, scratch.of(member)));
     }
 
@@ -127,7 +127,7 @@ public final class CpuEngine extends FlatKernels {
         long to = operands.vector("dBias", dBias, m).address();
         int grain = columnsOfThread(m);
         scratch.require(Bias.scratchBytes(grain));
-        crew.share(m, grain,
+        pool.share(m, grain,
                 (first, columns, member) -> Bias.backward(dOut, to, (int) first, columns, scratch.of(member)));
     }
 
@@ -145,7 +145,7 @@ public final class CpuEngine extends FlatKernels {
         long centre = operands.vector("mean", mean, n).address();
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         scratch.require(Math.max(LayerNorm.scratchBytes(c), Elementwise.SCRATCH_BYTES));
-        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(passing, in, g, b, epsilon, out, centre, r,
+        pool.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(passing, in, g, b, epsilon, out, centre, r,
                 (int) row, rows, scratch.of(member)));
     }
 
@@ -162,7 +162,7 @@ public final class CpuEngine extends FlatKernels {
         long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
         CpuTensor dIn = operands.like("dx", dx, in);
         scratch.require(LayerNorm.scratchBytes(c));
-        crew.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut, in, g, centre, r, dIn,
+        pool.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut, in, g, centre, r, dIn,
                 accumulate, (int) row, rows, scratch.of(member)));
     }
 
@@ -180,7 +180,7 @@ public final class CpuEngine extends FlatKernels {
         long dB = operands.vector("dBeta", dBeta, c).address();
         int grain = columnsOfThread(c);
         scratch.require(LayerNorm.scratchBytes(Math.min(c, grain)));
-        crew.share(c, grain, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
+        pool.share(c, grain, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
                 (int) first, columns, scratch.of(member)));
     }
 
@@ -199,7 +199,7 @@ public final class CpuEngine extends FlatKernels {
         long id = ids.address();
         long row = table.address();
         scratch.require(Embedding.scratchBytes(c));
-        crew.share(out.size(0), rowsOf(c), (from, rows, member) -> Embedding.forward(id, row, position,
+        pool.share(out.size(0), rowsOf(c), (from, rows, member) -> Embedding.forward(id, row, position,
                 sequenceLength, out, (int) from, rows, scratch.of(member)));
     }
 
@@ -220,7 +220,7 @@ public final class CpuEngine extends FlatKernels {
         long position = positions.address();
         int grain = columnsOfThread(c);
         scratch.require(Embedding.scratchBytes(grain));
-        crew.share(c, grain, (first, columns, member) -> Embedding.backward(id, dOut, sequenceLength,
+        pool.share(c, grain, (first, columns, member) -> Embedding.backward(id, dOut, sequenceLength,
                 row + 4 * first, position + 4 * first, (int) first, columns, scratch.of(member)));
     }
 
@@ -239,7 +239,7 @@ public final class CpuEngine extends FlatKernels {
         long logSums = operands.attentionState(state, out, sequenceLength, heads);
         CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1), dropout);
         scratch.require(attention.scratchBytes(out.isNarrow()));
-        crew.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, out, (int) unit,
+        pool.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, out, (int) unit,
                 scratch.of(member)));
     }
 
@@ -255,7 +255,7 @@ public final class CpuEngine extends FlatKernels {
         CpuTensor dIn = operands.like("dQkv", dQkv, in);
         CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1), dropout);
         scratch.require(attention.scratchBytes(dOut.isNarrow()));
-        crew.share(units, 1, (unit, count, member) -> attention.backward(dOut, in, out, logSums, dIn, (int) unit,
+        pool.share(units, 1, (unit, count, member) -> attention.backward(dOut, in, out, logSums, dIn, (int) unit,
                 scratch.of(member)));
     }
 
@@ -267,7 +267,7 @@ public final class CpuEngine extends FlatKernels {
         int m = own.size(1);
         Masks masks = new Masks(dropout);
         scratch.require(Masks.SCRATCH_BYTES + 4L * m);
-        crew.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
+        pool.share(own.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
                 long floats = scratch.of(member) + Masks.SCRATCH_BYTES;
                 long to = out.target(row * m, floats);
@@ -289,7 +289,7 @@ public final class CpuEngine extends FlatKernels {
         operands.idsBelow(v, "targets", ids);
         long id = ids.address();
         scratch.require(CrossEntropy.scratchBytes(v));
-        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(in, id, loss, logSum, (int) row, rows,
+        pool.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(in, id, loss, logSum, (int) row, rows,
                 scratch.of(member)));
     }
 
@@ -305,7 +305,7 @@ public final class CpuEngine extends FlatKernels {
         operands.idsBelow(v, "targets", ids);
         long id = ids.address();
         scratch.require(CrossEntropy.scratchBytes(v));
-        crew.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(in, id, logSum, (float) scale, dIn,
+        pool.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(in, id, logSum, (float) scale, dIn,
                 (int) row, rows, scratch.of(member)));
     }
 
@@ -323,7 +323,7 @@ public final class CpuEngine extends FlatKernels {
      * show in their sums.
      */
     private int columnsOfThread(int columns) {
-        return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, crew.threads())));
+        return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
     /** Rows of so many floats that make a piece of work. */

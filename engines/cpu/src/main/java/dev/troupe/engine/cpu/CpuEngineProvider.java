@@ -42,8 +42,8 @@ public final class CpuEngineProvider implements EngineProvider {
 
     @Override
     public Optional<String> obstacle(EngineSettings settings) {
-        if (settings.floatType() != DataType.FLOAT32) {
-            return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.floatType()
+        if (settings.parameterType() != DataType.FLOAT32) {
+            return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.parameterType()
                     + "; set training.precision = float32, or take the engine reference or nd4j");
         }
         Optional<String> unfit = Processor.here().obstacle();
@@ -59,7 +59,7 @@ public final class CpuEngineProvider implements EngineProvider {
 
     @Override
     public Optional<String> caution(EngineSettings settings) {
-        return settings.productType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
+        return settings.computeType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
                 ? Optional.empty()
                 : Optional.of("oneDNN has no units for bfloat16 here (avx512_bf16 or amx_bf16 of the processor), so its"
                         + " products widen to float32 what they multiply: the results are right and messages are half as"

@@ -31,7 +31,7 @@ final class CrossEntropy {
             double logSum = highest + Math.log(sum);
             Lanes.set(rowLogSumExp, row, (float) logSum);
             int target = Lanes.getInt(targets, row);
-            Lanes.set(rowLoss, row, target == Engine.ELSEWHERE ? 0 : (float) (logSum - Lanes.get(at, target)));
+            Lanes.set(rowLoss, row, target == Engine.NOT_IN_SHARD ? 0 : (float) (logSum - Lanes.get(at, target)));
         }
     }
 
@@ -44,13 +44,13 @@ final class CrossEntropy {
             long to = dLogits.target((long) row * v, scratch + ROW);
             int target = Lanes.getInt(targets, row);
             float logSum = Lanes.get(rowLogSumExp, row);
-            float targetLogit = target == Engine.ELSEWHERE ? 0 : Lanes.get(at, target);
+            float targetLogit = target == Engine.NOT_IN_SHARD ? 0 : Lanes.get(at, target);
             for (int from = 0; from < v; from += BLOCK) {
                 int count = Math.min(BLOCK, v - from);
                 RowLoop.exponentials(at + 4L * from, logSum, to + 4L * from, count, scratch);
                 RowLoop.scale(to + 4L * from, scale, count);
             }
-            if (target != Engine.ELSEWHERE) {
+            if (target != Engine.NOT_IN_SHARD) {
                 Lanes.set(to, target, (float) (scale * (Math.exp((double) targetLogit - logSum) - 1)));
             }
             dLogits.written((long) row * v, v, to);

@@ -3,8 +3,8 @@ package dev.troupe.engine.cpu;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * Fills, copies, sums of two tensors, scaling: of so many floats at an address. Here and in the other kernels, what is left after
- * the last whole vector is computed float by float, in the same operations.
+ * Fills, copies, sums of two tensors, scaling: of so many floats at an address. Here and in the other kernels, what is
+ * left after the last whole vector is computed float by float, in the same operations.
  */
 final class Elementwise {
     /** Floats of a piece of work: enough to be worth a helper's while, few enough to stay in its cache. */

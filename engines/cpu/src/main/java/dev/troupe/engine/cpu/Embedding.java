@@ -27,9 +27,9 @@ final class Embedding {
             long token = tokenTable + 4L * id * c;
             long position = positionTable + 4L * (row % t) * c;
             long to = y.target((long) row * c, scratch);
-            if (id != Engine.ELSEWHERE && positionTable != NO_TABLE) {
+            if (id != Engine.NOT_IN_SHARD && positionTable != NO_TABLE) {
                 Elementwise.add(token, position, to, c);
-            } else if (id != Engine.ELSEWHERE) {
+            } else if (id != Engine.NOT_IN_SHARD) {
                 Elementwise.copy(token, to, c);
             } else if (positionTable != NO_TABLE) {
                 Elementwise.copy(position, to, c);
@@ -47,7 +47,7 @@ final class Embedding {
         for (int row = 0; row < dy.size(0); row++) {
             long gradient = dy.read((long) row * c + first, columns, scratch);
             int id = Lanes.getInt(tokens, row);
-            if (id != Engine.ELSEWHERE) {
+            if (id != Engine.NOT_IN_SHARD) {
                 long token = dTokenTable + 4L * id * c;
                 Elementwise.add(token, gradient, token, columns);
             }

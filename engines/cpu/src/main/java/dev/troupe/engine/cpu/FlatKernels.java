@@ -16,25 +16,25 @@ import java.util.Optional;
  */
 abstract class FlatKernels implements Engine {
     final CpuMemory memory = new CpuMemory();
-    final Crew crew;
+    final WorkerPool pool;
     final GrowingMemory scratch;
-    private final DataType productType;
+    private final DataType computeType;
 
     /** With no tensors, and one helper less than there are to be threads. */
     FlatKernels(EngineSettings settings) {
-        productType = settings.productType();
-        crew = new Crew(settings.threads());
+        computeType = settings.computeType();
+        pool = new WorkerPool(settings.threads());
         scratch = new GrowingMemory(settings.threads());
     }
 
     @Override
-    public DataType floatType() {
+    public DataType parameterType() {
         return DataType.FLOAT32;
     }
 
     @Override
-    public DataType productType() {
-        return productType;
+    public DataType computeType() {
+        return computeType;
     }
 
     @Override
@@ -75,7 +75,7 @@ abstract class FlatKernels implements Engine {
     public void fill(Tensor tensor, double value) {
         CpuTensor own = operands("fill").anyFloats("tensor", tensor);
         long at = own.address();
-        crew.share(own.elementCount(), Elementwise.GRAIN,
+        pool.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.fill(at + 4 * from, (float) value, count));
     }
 
@@ -84,7 +84,7 @@ abstract class FlatKernels implements Engine {
         Operands operands = operands("copy");
         CpuTensor from = operands.reading().own("source", source);
         CpuTensor to = operands.exactly("target", target, from.dataType(), from.shape());
-        crew.share(from.byteCount(), Elementwise.GRAIN * Float.BYTES,
+        pool.share(from.byteCount(), Elementwise.GRAIN * Float.BYTES,
                 (first, bytes, member) -> MemorySegment.copy(from.elements(), first, to.elements(), first, bytes));
     }
 
@@ -97,7 +97,7 @@ abstract class FlatKernels implements Engine {
         if (from.dataType() == to.dataType()) {
             copy(from, to);
         } else {
-            crew.share(from.elementCount(), Elementwise.GRAIN,
+            pool.share(from.elementCount(), Elementwise.GRAIN,
                     (first, count, member) -> Elementwise.cast(from, to, first, count));
         }
     }
@@ -109,7 +109,7 @@ abstract class FlatKernels implements Engine {
         CpuTensor b = operands.like("right", right, a);
         CpuTensor c = operands.like("sum", sum, a);
         scratch.require(Elementwise.SCRATCH_BYTES);
-        crew.share(a.elementCount(), Elementwise.GRAIN,
+        pool.share(a.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.add(a, b, c, from, count, scratch.of(member)));
     }
 
@@ -117,20 +117,20 @@ abstract class FlatKernels implements Engine {
     public void scale(Tensor tensor, double factor) {
         CpuTensor own = operands("scale").anyFloats("tensor", tensor);
         long at = own.address();
-        crew.share(own.elementCount(), Elementwise.GRAIN,
+        pool.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.scale(at + 4 * from, (float) factor, count));
     }
 
     @Override
     public double sum(Tensor tensor) {
         CpuTensor own = operands("sum").anyFloats("tensor", tensor);
-        return Sums.ofBlocks(crew, own.address(), own.elementCount(), false);
+        return Sums.ofBlocks(pool, own.address(), own.elementCount(), false);
     }
 
     @Override
     public double squaredSum(Tensor tensor) {
         CpuTensor own = operands("squaredSum").anyFloats("tensor", tensor);
-        return Sums.ofBlocks(crew, own.address(), own.elementCount(), true);
+        return Sums.ofBlocks(pool, own.address(), own.elementCount(), true);
     }
 
     @Override
@@ -142,7 +142,7 @@ abstract class FlatKernels implements Engine {
         long first = operands.like("firstMoment", firstMoment, own).address();
         long second = operands.like("secondMoment", secondMoment, own).address();
         Optimizers.AdamFactors factors = Optimizers.AdamFactors.of(update);
-        crew.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.adamW(w + 4 * from,
+        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.adamW(w + 4 * from,
                 g + 4 * from, first + 4 * from, second + 4 * from, factors, count));
     }
 
@@ -152,18 +152,18 @@ abstract class FlatKernels implements Engine {
         CpuTensor own = operands.anyFloats("weights", weights);
         long w = own.address();
         long g = operands.like("gradients", gradients, own).address();
-        crew.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
+        pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
                 g + 4 * from, (float) learningRate, (float) weightDecay, (float) gradientScale, count));
     }
 
     @Override
     public void close() {
         memory.close();
-        crew.close();
+        pool.close();
         scratch.close();
     }
 
     Operands operands(String kernel) {
-        return new Operands(memory, productType, kernel);
+        return new Operands(memory, computeType, kernel);
     }
 }

@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that a kernel needs while it runs, a part for each thread of a crew. It grows to what was needed most, and stays.
+ * Memory that a kernel needs while it runs, a part for each thread of a pool. It grows to what was needed most, and stays.
  *
- * <p>Closing twice has no effect. Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the crew.
+ * <p>Closing twice has no effect. Thread rule: {@link #require} by the caller of kernels; {@link #of} by any of the pool.
  */
 final class GrowingMemory implements AutoCloseable {
     private final int threads;
@@ -28,7 +28,7 @@ final class GrowingMemory implements AutoCloseable {
         }
     }
 
-    /** Where the part of a member of the crew begins. */
+    /** Where the part of a member of the pool begins. */
     long of(int member) {
         return memory.address() + bytes * member;
     }

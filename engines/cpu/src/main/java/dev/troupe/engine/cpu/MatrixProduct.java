@@ -4,9 +4,9 @@ import dev.troupe.engine.DataType;
 
 /**
  * Matrix products by oneDNN: the large ones and those of bfloat16 by {@link PackedProducts}, the others by
- * {@code dnnl_sgemm}, which needs no preparation. A product of some size is cut into panels; where oneDNN packs an operand again for each panel, along its
- * rows or its columns, whichever are more, so that it is the smaller one. How it is cut follows from the shape alone, so a
- * product has the same bits for any number of threads.
+ * {@code dnnl_sgemm}, which needs no preparation. A product of some size is cut into panels; where oneDNN packs an
+ * operand again for each panel, along its rows or its columns, whichever are more, so that it is the smaller one. How
+ * it is cut follows from the shape alone, so a product has the same bits for any number of threads.
  */
 final class MatrixProduct implements AutoCloseable {
     /** Multiplications from which on packing gains more than it costs. */
@@ -17,18 +17,18 @@ final class MatrixProduct implements AutoCloseable {
     /** Panels begin at multiples of it, where oneDNN's own blocks do. */
     private static final int STEP = 48;
 
-    /** What is done with a rectangle of the product, at an address, as soon as it is there, by that member of the crew. */
+    /** What is done with a rectangle of the product, at an address, as soon as it is there, by that member of the pool. */
     @FunctionalInterface
     interface Finish {
         void finish(int firstRow, int rows, int firstColumn, int columns, int member);
     }
 
-    private final Crew crew;
+    private final WorkerPool pool;
     private final PackedProducts packed;
 
-    MatrixProduct(Crew crew) {
-        this.crew = crew;
-        this.packed = new PackedProducts(crew);
+    MatrixProduct(WorkerPool pool) {
+        this.pool = pool;
+        this.packed = new PackedProducts(pool);
     }
 
     /**
@@ -56,7 +56,7 @@ final class MatrixProduct implements AutoCloseable {
         long right = b.address();
         long to = c.address();
         boolean tall = m >= n;
-        crew.share(tall ? m : n, panel(tall ? m : n, k, tall ? n : m), (from, count, member) -> {
+        pool.share(tall ? m : n, panel(tall ? m : n, k, tall ? n : m), (from, count, member) -> {
             int row = tall ? (int) from : 0;
             int column = tall ? 0 : (int) from;
             int rows = tall ? count : m;

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param memory
  *            of the engine that is called
- * @param productType
+ * @param computeType
  *            of the engine that is called
  * @param kernel
  *            the engine's method, for messages
@@ -20,14 +20,14 @@ import java.lang.foreign.MemorySegment;
  *            whether the operands that are checked next are not written by the kernel; where it is not said, it is
  *            supposed that they are, which costs no more than packing parameters again
  */
-record Operands(CpuMemory memory, DataType productType, String kernel, boolean onlyRead) {
-    Operands(CpuMemory memory, DataType productType, String kernel) {
-        this(memory, productType, kernel, false);
+record Operands(CpuMemory memory, DataType computeType, String kernel, boolean onlyRead) {
+    Operands(CpuMemory memory, DataType computeType, String kernel) {
+        this(memory, computeType, kernel, false);
     }
 
     /** The same for operands that the kernel does not write. */
     Operands reading() {
-        return new Operands(memory, productType, kernel, true);
+        return new Operands(memory, computeType, kernel, true);
     }
 
     /** An open tensor of this engine, of any type and shape. */
@@ -53,13 +53,13 @@ record Operands(CpuMemory memory, DataType productType, String kernel, boolean o
 
     /** A product tensor of any shape. */
     CpuTensor anyProducts(String name, Tensor tensor) {
-        return ofType(name, tensor, productType);
+        return ofType(name, tensor, computeType);
     }
 
     /** A float tensor or a product tensor, of any shape. */
     CpuTensor either(String name, Tensor tensor) {
         CpuTensor own = own(name, tensor);
-        return own.dataType() == productType ? own : anyFloats(name, tensor);
+        return own.dataType() == computeType ? own : anyFloats(name, tensor);
     }
 
     private CpuTensor ofType(String name, Tensor tensor, DataType dataType) {
@@ -142,9 +142,9 @@ record Operands(CpuMemory memory, DataType productType, String kernel, boolean o
         int count = ids.size(0);
         for (int i = 0; i < count; i++) {
             int id = Lanes.getInt(address, i);
-            if (id < 0 && id != Engine.ELSEWHERE || id >= limit) {
+            if (id < 0 && id != Engine.NOT_IN_SHARD || id >= limit) {
                 throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere"
-                        .formatted(kernel, name, i, id, limit - 1, Engine.ELSEWHERE));
+                        .formatted(kernel, name, i, id, limit - 1, Engine.NOT_IN_SHARD));
             }
         }
     }

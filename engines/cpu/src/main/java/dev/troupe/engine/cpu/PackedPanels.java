@@ -4,7 +4,7 @@ import dev.troupe.engine.DataType;
 
 /**
  * Products of so many rows, a [rows x k] or some columns of its transpose, with a packed b [k x n], and a bias [n] where
- * there is one: a primitive for each member of a crew.
+ * there is one: a primitive for each member of a pool.
  *
  * <p>Thread rule: each member calls in its own name.
  */

@@ -11,10 +11,10 @@ import java.util.List;
  * <p>Thread rule: that of kernels.
  */
 final class PackedProducts implements AutoCloseable {
-    /** Rows of a panel, the unit of work of a crew. Fewer would make less of what is loaded of the right side. */
+    /** Rows of a panel, the unit of work of a pool. Fewer would make less of what is loaded of the right side. */
     private static final int ROWS = 256;
 
-    private final Crew crew;
+    private final WorkerPool pool;
     // Looked through from the beginning: training asks for the same few dozens again and again.
     private final List<Packing> packings = new ArrayList<>();
     private final List<PackedPanels> panels = new ArrayList<>();
@@ -23,10 +23,10 @@ final class PackedProducts implements AutoCloseable {
     /** Panels of what is multiplied in a wider type than it has. */
     private final GrowingMemory wide;
 
-    PackedProducts(Crew crew) {
-        this.crew = crew;
-        this.scratch = new GrowingMemory(crew.threads());
-        this.wide = new GrowingMemory(crew.threads());
+    PackedProducts(WorkerPool pool) {
+        this.pool = pool;
+        this.scratch = new GrowingMemory(pool.threads());
+        this.wide = new GrowingMemory(pool.threads());
     }
 
     /** As {@link MatrixProduct#multiply}; rectangles are whole rows. */
@@ -45,7 +45,7 @@ final class PackedProducts implements AutoCloseable {
         if (packing.widens()) {
             wide.require(leftBytes + productBytes(m, n, c.dataType()));
         }
-        crew.share(m, ROWS, (from, rows, member) -> {
+        pool.share(m, ROWS, (from, rows, member) -> {
             PackedPanels panel = rows == ROWS ? whole : last;
             if (packing.widens()) {
                 long left = wide.of(member);
@@ -115,7 +115,7 @@ final class PackedProducts implements AutoCloseable {
                 return packings.get(i);
             }
         }
-        packings.add(new Packing(crew, type, wide, transposeB, k, n, ROWS));
+        packings.add(new Packing(pool, type, wide, transposeB, k, n, ROWS));
         return packings.getLast();
     }
 
@@ -130,7 +130,7 @@ final class PackedProducts implements AutoCloseable {
             }
         }
         PackedPanels made = new PackedPanels(packing, k, n, rows, transposeA, aStride, into, biased, accumulate,
-                crew.threads());
+                pool.threads());
         scratch.require(made.scratchBytes());
         panels.add(made);
         return made;

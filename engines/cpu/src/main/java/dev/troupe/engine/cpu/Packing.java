@@ -4,7 +4,7 @@ import dev.troupe.engine.DataType;
 
 /**
  * How the right side b [k x n] of large products is packed: in the blocks that oneDNN's matmul likes best for this size,
- * and in the type in which it multiplies them. Each member of a crew packs some rows.
+ * and in the type in which it multiplies them. Each member of a pool packs some rows.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -12,7 +12,7 @@ final class Packing implements AutoCloseable {
     /** Rows that are packed together: a multiple of the rows of any block. */
     private static final int ROWS = 64;
 
-    private final Crew crew;
+    private final WorkerPool pool;
     private final DataType type;
     private final DataType computing;
     /** Where rows are widened that are computed in a wider type. */
@@ -26,17 +26,17 @@ final class Packing implements AutoCloseable {
     /**
      * The packing for panels of so many rows; other panels take it as well.
      *
-     * @param crew
+     * @param pool
      *            who packs
      * @param type
      *            of both sides
      * @param wide
-     *            scratch memory of the crew
+     *            scratch memory of the pool
      * @param transposed
      *            whether b is given as [n x k]
      */
-    Packing(Crew crew, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
-        this.crew = crew;
+    Packing(WorkerPool pool, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
+        this.pool = pool;
         this.type = type;
         this.computing = BfloatUnits.computing(type);
         this.wide = wide;
@@ -105,7 +105,7 @@ final class Packing implements AutoCloseable {
             wide.require(wideBytes(n));
         }
         long rowBytes = (long) type.elementBytes() * (transposed ? 1 : n);
-        crew.share(reorders.length, 1, (part, count, member) -> {
+        pool.share(reorders.length, 1, (part, count, member) -> {
             Primitive reorder = reorders[(int) part];
             long from = b + part * ROWS * rowBytes;
             reorder.set(0, widens() ? widened(from, (int) part, wide.of(member)) : from);

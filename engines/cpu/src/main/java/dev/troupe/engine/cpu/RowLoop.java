@@ -3,11 +3,11 @@ package dev.troupe.engine.cpu;
 /**
  * Loops over the vectors of a row that the compiler compiles each by itself, whoever calls them.
  *
- * <p>A loop of vectors is a few operations to the reader and thousands of nodes to the compiler, and beyond 18,000 in one piece
- * of code it inlines nothing more, in the midst of a loop if it comes to that: each vector behind that point becomes an
- * object. What does several loops to a row, as attention does, therefore must not have them inlined. Nothing says so to
- * the compiler but a call of which it does not know where it goes: {@link #run} is the only place that calls any of
- * these loops, and so many classes have been seen there that it guesses none.
+ * <p>A loop of vectors is a few operations to the reader and thousands of nodes to the compiler, and beyond 18,000 in
+ * one piece of code it inlines nothing more, in the midst of a loop if it comes to that: each vector behind that point
+ * becomes an object. What does several loops to a row, as attention does, therefore must not have them inlined. Nothing
+ * says so to the compiler but a call of which it does not know where it goes: {@link #run} is the only place that calls
+ * any of these loops, and so many classes have been seen there that it guesses none.
  */
 enum RowLoop {
     /** Sets x to a value. */

@@ -13,9 +13,9 @@ final class Sums {
     }
 
     /** The sum of all elements, or of their squares. */
-    static double ofBlocks(Crew crew, long address, long count, boolean squares) {
+    static double ofBlocks(WorkerPool pool, long address, long count, boolean squares) {
         double[] sums = new double[(int) ((count + BLOCK - 1) / BLOCK)];
-        crew.share(count, BLOCK, (from, floats, member) -> sums[(int) (from / BLOCK)] = squares
+        pool.share(count, BLOCK, (from, floats, member) -> sums[(int) (from / BLOCK)] = squares
                 ? ofSquares(address + 4 * from, floats)
                 : ofElements(address + 4 * from, floats));
         double total = 0;

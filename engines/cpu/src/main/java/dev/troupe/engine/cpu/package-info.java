@@ -1,8 +1,10 @@
 /**
  * The fast engine of a machine with no GPU: oneDNN for matrix products, the JDK's Vector API for all between them, in
- * float32, with activations and products of bfloat16 on request. It imports the engine contract, JavaCPP's loader (which unpacks oneDNN) and the JDK, nothing else.
+ * float32, with activations and products of bfloat16 on request.
  *
  * <p>Every kernel cuts its work into pieces that follow from the shapes alone, each piece writes what no other does, and
  * every sum has an order of its own. So results depend neither on timing nor on the number of threads.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.engine} and {@code org.bytedeco}.
  */
 package dev.troupe.engine.cpu;

@@ -66,13 +66,13 @@ class CpuEngineTest {
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldAgreeWithReferenceOnRandomShapes(DataType productType) {
+    void shouldAgreeWithReferenceOnRandomShapes(DataType computeType) {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 12; round++) {
             EveryKernel.Sizes sizes = EveryKernel.Sizes.random(random);
-            try (Engine reference = reference(productType); Engine cpu = open(productType, 1 + round % 3)) {
-                agree(productType, ran(reference, sizes, seed + round), ran(cpu, sizes, seed + round),
+            try (Engine reference = reference(computeType); Engine cpu = open(computeType, 1 + round % 3)) {
+                agree(computeType, ran(reference, sizes, seed + round), ran(cpu, sizes, seed + round),
                         sizes + " from seed " + seed + ", round " + round);
             }
         }
@@ -80,19 +80,19 @@ class CpuEngineTest {
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldAgreeWithReferenceWhereWorkIsCut(DataType productType) {
-        try (Engine reference = reference(productType); Engine cpu = open(productType, 2)) {
-            agree(productType, ran(reference, LARGE, 1), ran(cpu, LARGE, 1), LARGE.toString());
+    void shouldAgreeWithReferenceWhereWorkIsCut(DataType computeType) {
+        try (Engine reference = reference(computeType); Engine cpu = open(computeType, 2)) {
+            agree(computeType, ran(reference, LARGE, 1), ran(cpu, LARGE, 1), LARGE.toString());
         }
     }
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldGiveTheSameBytesForAnyNumberOfThreads(DataType productType) {
+    void shouldGiveTheSameBytesForAnyNumberOfThreads(DataType computeType) {
         for (EveryKernel.Sizes sizes : new EveryKernel.Sizes[]{SMALL, LARGE}) {
-            Map<String, float[]> expected = trained(productType, 1, sizes, 1, 3);
+            Map<String, float[]> expected = trained(computeType, 1, sizes, 1, 3);
             for (int threads : new int[]{2, 3, 7}) {
-                same(expected, trained(productType, threads, sizes, 1, 3), threads + " threads, " + sizes);
+                same(expected, trained(computeType, threads, sizes, 1, 3), threads + " threads, " + sizes);
             }
         }
     }
@@ -114,13 +114,13 @@ class CpuEngineTest {
     }
 
     /**
-     * What the compiler does in passing, garbage and native memory, is in some windows of steps; what a step leaks is in each
-     * of them.
+     * What the compiler does in passing, garbage and native memory, is in some windows of steps; what a step leaks is
+     * in each of them.
      */
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})
-    void shouldHoldTheSameMemoryAndLeaveNoGarbageStepForStep(DataType productType) throws IOException {
-        try (Engine engine = open(productType, 1); EveryKernel kernels = new EveryKernel(engine, SMALL, 1)) {
+    void shouldHoldTheSameMemoryAndLeaveNoGarbageStepForStep(DataType computeType) throws IOException {
+        try (Engine engine = open(computeType, 1); EveryKernel kernels = new EveryKernel(engine, SMALL, 1)) {
             steps(kernels, 1000);
             // Until the vector kernels are compiled each of their operations makes objects.
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
@@ -215,17 +215,17 @@ class CpuEngineTest {
         return open(DataType.FLOAT32, threads);
     }
 
-    private Engine open(DataType productType, int threads) {
-        return provider.open(new EngineSettings(DataType.FLOAT32, productType, threads));
+    private Engine open(DataType computeType, int threads) {
+        return provider.open(new EngineSettings(DataType.FLOAT32, computeType, threads));
     }
 
-    private static Engine reference(DataType productType) {
-        return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, productType, 1));
+    private static Engine reference(DataType computeType) {
+        return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, computeType, 1));
     }
 
-    private Map<String, float[]> trained(DataType productType, int threads, EveryKernel.Sizes sizes, long seed,
+    private Map<String, float[]> trained(DataType computeType, int threads, EveryKernel.Sizes sizes, long seed,
             int steps) {
-        try (Engine engine = open(productType, threads); EveryKernel kernels = new EveryKernel(engine, sizes, seed)) {
+        try (Engine engine = open(computeType, threads); EveryKernel kernels = new EveryKernel(engine, sizes, seed)) {
             steps(kernels, steps);
             kernels.run();
             return kernels.floats();
@@ -251,9 +251,9 @@ class CpuEngineTest {
      * Relative to a tensor's largest element. Of bfloat16, an element on the edge between two numbers may be rounded to
      * the other one; what is computed from it then is off by some units of its rounding, of 2^-8.
      */
-    private static void agree(DataType productType, Map<String, float[]> expected, Map<String, float[]> found,
+    private static void agree(DataType computeType, Map<String, float[]> expected, Map<String, float[]> found,
             String where) {
-        double tolerance = productType == DataType.BFLOAT16 ? 0x1p-6 : 2e-5;
+        double tolerance = computeType == DataType.BFLOAT16 ? 0x1p-6 : 2e-5;
         expected.forEach((name, elements) -> {
             double largest = 1e-30;
             for (float element : elements) {

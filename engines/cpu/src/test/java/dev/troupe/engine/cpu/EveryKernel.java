@@ -66,7 +66,7 @@ final class EveryKernel implements AutoCloseable {
         products("inner", n, m);
         products("innerAgain", n, m);
         products("dInner", n, m);
-        put("state", engine.allocate(engine.floatType(), engine.attentionStateShape(sizes.b(), sizes.t(),
+        put("state", engine.allocate(engine.parameterType(), engine.attentionStateShape(sizes.b(), sizes.t(),
                 sizes.heads())));
         products("dQkv", n, 3 * c);
         products("logits", n, v);
@@ -187,7 +187,7 @@ final class EveryKernel implements AutoCloseable {
     }
 
     private void floats(String name, int... shape) {
-        Tensor tensor = engine.allocate(engine.floatType(), Shape.of(shape));
+        Tensor tensor = engine.allocate(engine.parameterType(), Shape.of(shape));
         float[] elements = new float[(int) tensor.shape().elementCount()];
         for (int i = 0; i < elements.length; i++) {
             elements[i] = (float) random.nextGaussian() / 2;
@@ -199,7 +199,7 @@ final class EveryKernel implements AutoCloseable {
     private void products(String name, int... shape) {
         floats(name, shape);
         Tensor floats = at(name);
-        Tensor tensor = engine.allocate(engine.productType(), Shape.of(shape));
+        Tensor tensor = engine.allocate(engine.computeType(), Shape.of(shape));
         engine.cast(floats, tensor);
         floats.close();
         put(name, tensor);

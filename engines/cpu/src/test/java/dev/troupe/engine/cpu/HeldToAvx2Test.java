@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** That the limit which the build sets for its second run of the conformance tests limits: it is what makes them another run. */
+/**
+ * That the limit which the build sets for its second run of the conformance tests limits: it is what makes them another
+ * run.
+ */
 @Tag("parity")
 @EnabledIfSystemProperty(named = "troupe.isa", matches = "avx2")
 class HeldToAvx2Test {

@@ -69,8 +69,8 @@ class PackedProductsTest {
         float[] a = numbers(M * K);
         float[] b = numbers(K * N);
         float[] alone = productOn(engine, a, b);
-        try (CpuEngine crew = engine(DataType.FLOAT32, 3)) {
-            assertArrayEquals(alone, productOn(crew, a, b));
+        try (CpuEngine pool = engine(DataType.FLOAT32, 3)) {
+            assertArrayEquals(alone, productOn(pool, a, b));
         }
     }
 
@@ -173,8 +173,8 @@ class PackedProductsTest {
         }
     }
 
-    private static CpuEngine engine(DataType productType, int threads) {
-        return new CpuEngine(new EngineSettings(DataType.FLOAT32, productType, threads));
+    private static CpuEngine engine(DataType computeType, int threads) {
+        return new CpuEngine(new EngineSettings(DataType.FLOAT32, computeType, threads));
     }
 
     private static Tensor rounded(CpuEngine on, float[] numbers, int... sizes) {

@@ -59,13 +59,13 @@ public final class EmulatedEngine implements Engine {
     }
 
     @Override
-    public DataType floatType() {
-        return settings.floatType();
+    public DataType parameterType() {
+        return settings.parameterType();
     }
 
     @Override
-    public DataType productType() {
-        return settings.productType();
+    public DataType computeType() {
+        return settings.computeType();
     }
 
     @Override

@@ -1,6 +1,7 @@
 /**
  * An engine that computes nothing: each work takes the time it is told to, and tensors have a size but no memory, so that
- * many ranks of a large model run on a small machine with the real actors and the real transport. It imports
- * {@code dev.troupe.engine} and the JDK.
+ * many ranks of a large model run on a small machine with the real actors and the real transport.
+ *
+ * <p>Imports the JDK and {@code dev.troupe.engine}.
  */
 package dev.troupe.engine.emulated;

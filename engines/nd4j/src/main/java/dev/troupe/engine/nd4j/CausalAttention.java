@@ -22,16 +22,16 @@ final class CausalAttention {
 
     private final Operations operations;
     private final Scratch scratch;
-    private final DataType floatType;
+    private final DataType parameterType;
     private final Map<Mask, ArrayViews> masks = new HashMap<>();
 
     private record Mask(int queries, int keys) {
     }
 
-    CausalAttention(Operations operations, Scratch scratch, DataType floatType) {
+    CausalAttention(Operations operations, Scratch scratch, DataType parameterType) {
         this.operations = operations;
         this.scratch = scratch;
-        this.floatType = floatType;
+        this.parameterType = parameterType;
     }
 
     /** [B H x numbers kept for one head]. */
@@ -124,7 +124,7 @@ final class CausalAttention {
                     values[query * keys + key] = Float.NEGATIVE_INFINITY;
                 }
             }
-            return new ArrayViews(Nd4j.createFromArray(values).castTo(floatType));
+            return new ArrayViews(Nd4j.createFromArray(values).castTo(parameterType));
         }).flat();
     }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>Thread rule: that of {@link Engine}; several engines may compute at once, since they share nothing but ND4J.
  */
 final class Nd4jEngine implements Engine {
-    private final DataType floatType;
+    private final DataType parameterType;
     private final int threads;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Nd4jMemory memory = new Nd4jMemory();
@@ -31,14 +31,14 @@ final class Nd4jEngine implements Engine {
     private final Optimizers optimizers;
     private Thread caller;
 
-    Nd4jEngine(DataType floatType, int threads) {
-        this.floatType = floatType;
+    Nd4jEngine(DataType parameterType, int threads) {
+        this.parameterType = parameterType;
         this.threads = threads;
-        this.scratch = new Scratch(Nd4jMemory.nd4jType(floatType));
+        this.scratch = new Scratch(Nd4jMemory.nd4jType(parameterType));
         this.operations = new Operations();
         this.gelu = new Gelu(operations, scratch);
         this.layerNorm = new LayerNorm(operations, scratch);
-        this.attention = new CausalAttention(operations, scratch, Nd4jMemory.nd4jType(floatType));
+        this.attention = new CausalAttention(operations, scratch, Nd4jMemory.nd4jType(parameterType));
         this.crossEntropy = new CrossEntropy(operations, scratch);
         this.embedding = new Embedding(operations, scratch);
         this.optimizers = new Optimizers(operations, scratch);
@@ -50,8 +50,8 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public DataType floatType() {
-        return floatType;
+    public DataType parameterType() {
+        return parameterType;
     }
 
     @Override
@@ -61,7 +61,7 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        Nd4jTensor whole = new Operands(memory, floatType, "range").own("buffer", buffer);
+        Nd4jTensor whole = new Operands(memory, parameterType, "range").own("buffer", buffer);
         Ranges.requireWithin(whole, first, shape);
         return new Nd4jTensor(whole, first, shape);
     }
@@ -73,14 +73,14 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        Nd4jTensor own = new Operands(memory, floatType, "copyToHost").bytes("source", source, byteOffset,
+        Nd4jTensor own = new Operands(memory, parameterType, "copyToHost").bytes("source", source, byteOffset,
                 target.byteSize());
         MemorySegment.copy(Nd4jMemory.hostBytes(own), byteOffset, target, 0, target.byteSize());
     }
 
     @Override
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        Nd4jTensor own = new Operands(memory, floatType, "copyFromHost").bytes("target", target, byteOffset,
+        Nd4jTensor own = new Operands(memory, parameterType, "copyFromHost").bytes("target", target, byteOffset,
                 source.byteSize());
         MemorySegment.copy(source, 0, Nd4jMemory.hostBytes(own), byteOffset, source.byteSize());
         Nd4jMemory.hostBytesWritten(own);
@@ -365,6 +365,6 @@ final class Nd4jEngine implements Engine {
             caller = Thread.currentThread();
             Nd4jLibrary.calledFromThisThread(threads);
         }
-        return new Operands(memory, floatType, kernel);
+        return new Operands(memory, parameterType, kernel);
     }
 }

@@ -39,8 +39,8 @@ public final class Nd4jEngineProvider implements EngineProvider {
     @Override
     public Optional<String> obstacle(EngineSettings settings) {
         if (settings.mixesTypes()) {
-            return Optional.of("the nd4j engine computes its products in " + settings.floatType() + ", not in "
-                    + settings.productType()
+            return Optional.of("the nd4j engine computes its products in " + settings.parameterType() + ", not in "
+                    + settings.computeType()
                     + "; set training.precision = float32, or take the engine cpu or reference");
         }
         return Nd4jLibrary.obstacle(settings.threads());
@@ -49,6 +49,6 @@ public final class Nd4jEngineProvider implements EngineProvider {
     @Override
     public Engine open(EngineSettings settings) {
         Nd4jLibrary.engineOpens(settings.threads());
-        return new Nd4jEngine(settings.floatType(), settings.threads());
+        return new Nd4jEngine(settings.parameterType(), settings.threads());
     }
 }

@@ -5,7 +5,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /** Checks the operands of one kernel call before anything is written, and says what is wrong with which of them. */
-record Operands(Nd4jMemory memory, DataType floatType, String kernel) {
+record Operands(Nd4jMemory memory, DataType parameterType, String kernel) {
     /** An open tensor of this engine. */
     Nd4jTensor own(String name, Tensor tensor) {
         if (!(tensor instanceof Nd4jTensor own) || own.owner() != memory) {
@@ -22,7 +22,7 @@ record Operands(Nd4jMemory memory, DataType floatType, String kernel) {
     /** A float tensor of any shape. */
     Nd4jTensor floats(String name, Tensor tensor) {
         Nd4jTensor own = own(name, tensor);
-        require(own.dataType() == floatType, name, "must be of " + floatType, own);
+        require(own.dataType() == parameterType, name, "must be of " + parameterType, own);
         return own;
     }
 
@@ -57,7 +57,7 @@ record Operands(Nd4jMemory memory, DataType floatType, String kernel) {
 
     /** A float tensor of the shape of another. */
     Nd4jTensor like(String name, Tensor tensor, Nd4jTensor other) {
-        return exactly(name, tensor, floatType, other.shape());
+        return exactly(name, tensor, parameterType, other.shape());
     }
 
     /** An INT32 tensor of one dimension. */
@@ -85,7 +85,7 @@ record Operands(Nd4jMemory memory, DataType floatType, String kernel) {
         int sequences = sequences(rows.size(0), sequenceLength);
         require(heads > 0 && rows.size(1) % heads == 0, "the hidden size", "must be a multiple of " + heads + " heads",
                 rows);
-        return exactly("state", state, floatType, CausalAttention.stateShape(sequences, sequenceLength, heads));
+        return exactly("state", state, parameterType, CausalAttention.stateShape(sequences, sequenceLength, heads));
     }
 
     /** Bytes of a tensor that are all there, and whole elements. */

@@ -20,15 +20,15 @@ final class Scratch {
         FIRST, SECOND, THIRD, FOURTH, ROWS, MORE_ROWS, OTHER_ROWS, INDICES
     }
 
-    private final DataType floatType;
+    private final DataType parameterType;
     private final Map<Slot, ArrayViews> slots = new EnumMap<>(Slot.class);
     private final Map<Double, INDArray> scalars = new HashMap<>();
     private ArrayViews ones;
     private ArrayViews rowStarts;
     private int rowStartsStride;
 
-    Scratch(DataType floatType) {
-        this.floatType = floatType;
+    Scratch(DataType parameterType) {
+        this.parameterType = parameterType;
     }
 
     /** A slot with room for so many elements; what it holds is undefined. */
@@ -38,7 +38,7 @@ final class Scratch {
             if (views != null) {
                 views.close();
             }
-            views = new ArrayViews(Nd4j.create(slot == Slot.INDICES ? DataType.INT32 : floatType, elementCount));
+            views = new ArrayViews(Nd4j.create(slot == Slot.INDICES ? DataType.INT32 : parameterType, elementCount));
             slots.put(slot, views);
         }
         return views;
@@ -50,14 +50,14 @@ final class Scratch {
             if (ones != null) {
                 ones.close();
             }
-            ones = new ArrayViews(Nd4j.ones(floatType, length));
+            ones = new ArrayViews(Nd4j.ones(parameterType, length));
         }
         return ones;
     }
 
     /** A kept scalar; only for constants, since it is never given back before the engine. */
     INDArray scalar(double value) {
-        return scalars.computeIfAbsent(value, constant -> Nd4j.scalar(floatType, constant));
+        return scalars.computeIfAbsent(value, constant -> Nd4j.scalar(parameterType, constant));
     }
 
     /** INT32 [rows]: where each row of a matrix begins. */

@@ -28,14 +28,14 @@ record ShardIds(INDArray rows, ArrayViews weights) {
         for (int i = 0; i < count; i++) {
             int id = values.getAtIndex(ValueLayout.JAVA_INT, i);
             rows.flat().data().put(i, Math.max(id, 0));
-            weights.flat().data().put(i, id == Engine.ELSEWHERE ? 0 : 1);
+            weights.flat().data().put(i, id == Engine.NOT_IN_SHARD ? 0 : 1);
         }
         return new ShardIds(rows.vector(count), weights);
     }
 
     private static boolean allHere(MemorySegment values, int count) {
         for (int i = 0; i < count; i++) {
-            if (values.getAtIndex(ValueLayout.JAVA_INT, i) == Engine.ELSEWHERE) {
+            if (values.getAtIndex(ValueLayout.JAVA_INT, i) == Engine.NOT_IN_SHARD) {
                 return false;
             }
         }

@@ -1,8 +1,9 @@
 /**
  * The engine on ND4J 1.0.0-M2.1: {@code nd4j-native} by default, {@code nd4j-cuda} under the Maven profile of that name.
- * It imports the engine contract, ND4J and the JDK; nothing of ND4J shows in a public signature.
  *
- * <p>ND4J computes what a kernel is composed of (matrix products through BLAS, element-wise operations, softmax,
- * gather, scatter); the composition is here, and no automatic differentiation is used.
+ * <p>ND4J computes what a kernel is composed of (matrix products through BLAS, element-wise operations, softmax, gather,
+ * scatter); the composition is here, and no automatic differentiation is used.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code org.bytedeco} and {@code org.nd4j}.
  */
 package dev.troupe.engine.nd4j;

@@ -20,7 +20,7 @@ final class CrossEntropy {
                 sum += StrictMath.exp(logits[at + j] - highest);
             }
             rowLogSumExp[row] = highest + StrictMath.log(sum);
-            rowLoss[row] = targets[row] == Engine.ELSEWHERE ? 0 : rowLogSumExp[row] - logits[at + targets[row]];
+            rowLoss[row] = targets[row] == Engine.NOT_IN_SHARD ? 0 : rowLogSumExp[row] - logits[at + targets[row]];
         }
     }
 

@@ -11,7 +11,7 @@ final class Embedding {
     static void forward(int[] tokens, double[] tokenTable, double[] positionTable, int t, double[] y, int c) {
         for (int row = 0; row < tokens.length; row++) {
             for (int j = 0; j < c; j++) {
-                double token = tokens[row] == Engine.ELSEWHERE ? 0 : tokenTable[tokens[row] * c + j];
+                double token = tokens[row] == Engine.NOT_IN_SHARD ? 0 : tokenTable[tokens[row] * c + j];
                 y[row * c + j] = positionTable == null ? token : token + positionTable[row % t * c + j];
             }
         }
@@ -21,7 +21,7 @@ final class Embedding {
     static void backward(int[] tokens, double[] dy, int t, double[] dTokenTable, double[] dPositionTable, int c) {
         for (int row = 0; row < tokens.length; row++) {
             for (int j = 0; j < c; j++) {
-                if (tokens[row] != Engine.ELSEWHERE) {
+                if (tokens[row] != Engine.NOT_IN_SHARD) {
                     dTokenTable[tokens[row] * c + j] += dy[row * c + j];
                 }
                 dPositionTable[row % t * c + j] += dy[row * c + j];

@@ -15,23 +15,23 @@ import java.util.Arrays;
  * elements one by one.
  */
 abstract class FlatKernels implements Engine {
-    private final DataType floatType;
-    private final DataType productType;
+    private final DataType parameterType;
+    private final DataType computeType;
     private final ReferenceMemory memory = new ReferenceMemory();
 
     FlatKernels(EngineSettings settings) {
-        this.floatType = settings.floatType();
-        this.productType = settings.productType();
+        this.parameterType = settings.parameterType();
+        this.computeType = settings.computeType();
     }
 
     @Override
-    public DataType floatType() {
-        return floatType;
+    public DataType parameterType() {
+        return parameterType;
     }
 
     @Override
-    public DataType productType() {
-        return productType;
+    public DataType computeType() {
+        return computeType;
     }
 
     @Override
@@ -167,6 +167,6 @@ abstract class FlatKernels implements Engine {
     }
 
     Operands operands(String kernel) {
-        return new Operands(memory, floatType, productType, kernel);
+        return new Operands(memory, parameterType, computeType, kernel);
     }
 }

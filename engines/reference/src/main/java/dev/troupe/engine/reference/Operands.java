@@ -11,20 +11,20 @@ import dev.troupe.engine.Tensor;
  */
 final class Operands {
     private final ReferenceMemory memory;
-    private final DataType floatType;
-    private final DataType productType;
+    private final DataType parameterType;
+    private final DataType computeType;
     private final String kernel;
 
-    Operands(ReferenceMemory memory, DataType floatType, DataType productType, String kernel) {
+    Operands(ReferenceMemory memory, DataType parameterType, DataType computeType, String kernel) {
         this.memory = memory;
-        this.floatType = floatType;
-        this.productType = productType;
+        this.parameterType = parameterType;
+        this.computeType = computeType;
         this.kernel = kernel;
     }
 
     /** A float tensor of exactly these sizes. */
     ReferenceTensor floats(String name, Tensor tensor, int... sizes) {
-        return exactly(name, tensor, floatType, Shape.of(sizes));
+        return exactly(name, tensor, parameterType, Shape.of(sizes));
     }
 
     /** An INT32 tensor of exactly these sizes. */
@@ -34,7 +34,7 @@ final class Operands {
 
     /** A product tensor of exactly these sizes. */
     ReferenceTensor products(String name, Tensor tensor, int... sizes) {
-        return exactly(name, tensor, productType, Shape.of(sizes));
+        return exactly(name, tensor, computeType, Shape.of(sizes));
     }
 
     /** A tensor of the type and the shape of another. */
@@ -44,19 +44,19 @@ final class Operands {
 
     /** A float tensor of any shape. */
     ReferenceTensor anyFloats(String name, Tensor tensor) {
-        return ofType(name, tensor, floatType);
+        return ofType(name, tensor, parameterType);
     }
 
     /** A product tensor of any shape. */
     ReferenceTensor anyProducts(String name, Tensor tensor) {
-        return ofType(name, tensor, productType);
+        return ofType(name, tensor, computeType);
     }
 
     /** A float tensor or a product tensor, of any shape. */
     ReferenceTensor either(String name, Tensor tensor) {
         ReferenceTensor own = own(name, tensor);
-        require(own.dataType() == floatType || own.dataType() == productType, name, "must be of " + floatType
-                + (floatType == productType ? "" : " or " + productType), tensor);
+        require(own.dataType() == parameterType || own.dataType() == computeType, name, "must be of " + parameterType
+                + (parameterType == computeType ? "" : " or " + computeType), tensor);
         return own;
     }
 
@@ -139,9 +139,9 @@ final class Operands {
     void idsBelow(int limit, String name, ReferenceTensor ids) {
         int[] values = ids.ints();
         for (int i = 0; i < values.length; i++) {
-            if (values[i] < 0 && values[i] != Engine.ELSEWHERE || values[i] >= limit) {
+            if (values[i] < 0 && values[i] != Engine.NOT_IN_SHARD || values[i] >= limit) {
                 throw new IllegalArgumentException("%s: %s[%d] is %d, but must be from 0 to %d, or %d for elsewhere"
-                        .formatted(kernel, name, i, values[i], limit - 1, Engine.ELSEWHERE));
+                        .formatted(kernel, name, i, values[i], limit - 1, Engine.NOT_IN_SHARD));
             }
         }
     }

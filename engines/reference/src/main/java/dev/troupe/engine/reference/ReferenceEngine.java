@@ -10,8 +10,8 @@ import java.util.Arrays;
 
 /**
  * The engine all others are measured by. It computes in float64; each result is rounded once, to the type it is
- * stored in. It is stricter than the contract asks: it also refuses tensors of another engine, ids out of range, and a tensor that is
- * given twice where one of the two is written and the kernel does not allow it.
+ * stored in. It is stricter than the contract asks: it also refuses tensors of another engine, ids out of range, and a
+ * tensor that is given twice where one of the two is written and the kernel does not allow it.
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
@@ -22,11 +22,11 @@ public final class ReferenceEngine extends FlatKernels {
     /**
      * An engine with no tensors, of one type.
      *
-     * @param floatType
+     * @param parameterType
      *            {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
      */
-    public ReferenceEngine(DataType floatType) {
-        this(new EngineSettings(floatType, 1));
+    public ReferenceEngine(DataType parameterType) {
+        this(new EngineSettings(parameterType, 1));
     }
 
     /** An engine with no tensors, of these types. */

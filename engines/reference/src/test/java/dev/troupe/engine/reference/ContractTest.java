@@ -41,7 +41,7 @@ class ContractTest {
         assertTrue(provider.obstacle(settings).isEmpty());
         try (var opened = provider.open(settings)) {
             assertEquals("reference", opened.kind());
-            assertEquals(DataType.FLOAT32, opened.floatType());
+            assertEquals(DataType.FLOAT32, opened.parameterType());
         }
     }
 

@@ -10,13 +10,13 @@ final class Fixture implements AutoCloseable {
     final ReferenceEngine engine;
     private final Random random;
 
-    Fixture(DataType floatType, long seed) {
-        this.engine = new ReferenceEngine(floatType);
+    Fixture(DataType parameterType, long seed) {
+        this.engine = new ReferenceEngine(parameterType);
         this.random = new Random(seed);
     }
 
     Tensor zeros(int... sizes) {
-        return engine.allocate(engine.floatType(), Shape.of(sizes));
+        return engine.allocate(engine.parameterType(), Shape.of(sizes));
     }
 
     /** A tensor of normally distributed numbers. */

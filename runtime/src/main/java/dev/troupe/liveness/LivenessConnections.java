@@ -1,0 +1,282 @@
+package dev.troupe.liveness;
+
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection from each node of a cluster to each other one. A kernel closes those of a process that ends, however it
+ * ends, and so the others hear of it within milliseconds, where silence would have to last for seconds to mean
+ * anything.
+ *
+ * <p>Only a process that is gone counts. One that is stopped or starved has its connections still. Where one breaks off
+ * without a goodbye, the node is called again at once: if its machine refuses, or another process answers in its name,
+ * it has ended; if it answers, it lives, and that call is the new connection; if nobody answers, nobody can tell, and
+ * that is left to those who measure silence.
+ *
+ * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
+ */
+public final class LivenessConnections implements AutoCloseable {
+    /** Hears of ends. */
+    @FunctionalInterface
+    public interface Listener {
+        /**
+         * The process of a node has ended; told once, on a thread of the connection.
+         *
+         * @param seen
+         *            what told so, in words
+         */
+        void onEnd(Peer peer, End end, String seen);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
+
+    /** For a node that has just started, on a machine where all of them have. */
+    private static final Duration GREETING = Duration.ofSeconds(5);
+    /** For a node that is known to be up, in a network. */
+    private static final Duration ANSWER = Duration.ofMillis(300);
+    /** A process that is ending may close its connections some milliseconds before its port. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
+    private static final Duration LOOKING = Duration.ofSeconds(1);
+    /** Where a node could not be reached at all. */
+    private static final Duration CALL_AGAIN = Duration.ofSeconds(2);
+    /** Those who have not said yet who they are; a cluster has fewer nodes that start at once. */
+    private static final int MOST_STRANGERS = 256;
+
+    private final ClusterSpec cluster;
+    private final NodeSpec self;
+    private final Sockets sockets;
+    private final ServerSocket port;
+    private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+    private final Set<LivenessConnection> open = ConcurrentHashMap.newKeySet();
+    /** Whom a thread of ours calls: one for each, so that two nodes never have more than two connections. */
+    private final Set<Peer> called = ConcurrentHashMap.newKeySet();
+    /** Who has ended, or is no member any more: a process does not come back. */
+    private final Set<Peer> gone = ConcurrentHashMap.newKeySet();
+    private volatile Hello hello;
+    private volatile Listener listener;
+    private volatile boolean isClosed;
+
+    private LivenessConnections(ClusterSpec cluster, NodeSpec self, Sockets sockets, ServerSocket port) {
+        this.cluster = cluster;
+        this.self = self;
+        this.sockets = sockets;
+        this.port = port;
+    }
+
+    /**
+     * Listens on the node's data port, over TCP. Who calls waits until {@link #begin}.
+     *
+     * @throws IOException
+     *             where the port is taken
+     */
+    public static LivenessConnections listen(ClusterSpec cluster, NodeSpec self, Sockets sockets) throws IOException {
+        ServerSocket port = new ServerSocket();
+        try {
+            port.bind(new InetSocketAddress(self.host(), self.dataPort()));
+        } catch (IOException taken) {
+            port.close();
+            throw taken;
+        }
+        return new LivenessConnections(cluster, self, sockets, port);
+    }
+
+    /**
+     * Answers from now on.
+     *
+     * @param uid
+     *            of this process
+     */
+    public void begin(long uid, Listener hears) {
+        hello = new Hello(cluster.name(), new Peer(self.name(), uid));
+        listener = hears;
+        Thread.ofVirtual().name("liveness-" + self.name()).start(this::answer);
+    }
+
+    /**
+     * A process has become a member of the cluster: there is to be a connection to it. The one that stands first in the
+     * file calls.
+     */
+    public void reach(Peer peer) {
+        if (isOther(peer.node()) && cluster.indexOf(self.name()) < cluster.indexOf(peer.node())) {
+            Thread.ofVirtual().name("liveness-" + peer.node()).start(() -> hold(peer, false));
+        }
+    }
+
+    /** A process is no member of the cluster any more, whatever became of it. */
+    public void forget(Peer peer) {
+        gone.add(peer);
+    }
+
+    /** Says goodbye to all. Whoever calls now is refused, so say it when nothing is left that others would wait for. */
+    @Override
+    public void close() {
+        isClosed = true;
+        try {
+            port.close();
+        } catch (IOException failure) {
+            LOG.warn("the port of the liveness connections could not be closed", failure);
+        }
+        open.forEach(LivenessConnection::sayGoodbye);
+    }
+
+    private void answer() {
+        while (!isClosed) {
+            try {
+                Socket connection = port.accept();
+                if (strangers.tryAcquire()) {
+                    Thread.ofVirtual().name("liveness-accepted").start(() -> answer(connection));
+                } else {
+                    connection.close();
+                }
+            } catch (IOException failure) {
+                if (!isClosed) {
+                    LOG.warn("a call could not be taken", failure);
+                    pause(CALL_AGAIN); // no file is left to be opened, most likely
+                }
+            }
+        }
+    }
+
+    private void answer(Socket connection) {
+        LivenessConnection line;
+        try {
+            line = LivenessConnection.accept(connection, hello, sockets, GREETING);
+            requireOther(line);
+        } catch (IOException stranger) {
+            LOG.debug("{} called and is no node of this cluster", connection.getRemoteSocketAddress(), stranger);
+            return;
+        } finally {
+            strangers.release();
+        }
+        if (follow(line)) {
+            hold(line.hello().peer(), true);
+        }
+    }
+
+    private void requireOther(LivenessConnection line) throws IOException {
+        Hello theirs = line.hello();
+        if (!theirs.cluster().equals(cluster.name()) || !isOther(theirs.peer().node())) {
+            line.hangUp();
+            throw new IOException(
+                    "it says that it is node " + theirs.peer().node() + " of cluster " + theirs.cluster());
+        }
+    }
+
+    private boolean isOther(String node) {
+        return !node.equals(self.name()) && cluster.nodes().stream().anyMatch(one -> one.name().equals(node));
+    }
+
+    /** Calls a node as long as it is not known to have ended, and waits for the end of the connection. */
+    private void hold(Peer peer, boolean wasThere) {
+        if (!called.add(peer)) {
+            return;
+        }
+        boolean isToBeThere = wasThere;
+        boolean isNews = true;
+        while (!isOver(peer)) {
+            Optional<LivenessConnection> line = isToBeThere ? lookFor(peer) : call(peer);
+            isToBeThere = line.isPresent() && follow(line.get());
+            if (line.isPresent()) {
+                isNews = true;
+            } else if (!isOver(peer)) {
+                if (isNews) {
+                    LOG.warn(
+                            "node {} does not answer on {} over TCP: whether its process ends shows by its silence alone",
+                            peer.node(), address(peer));
+                    isNews = false;
+                }
+                pause(CALL_AGAIN);
+            }
+        }
+        called.remove(peer);
+    }
+
+    private boolean isOver(Peer peer) {
+        return isClosed || gone.contains(peer);
+    }
+
+    /** Waits for the end of a connection; whether it broke off. */
+    private boolean follow(LivenessConnection line) {
+        Peer peer = line.hello().peer();
+        open.add(line);
+        if (isClosed) {
+            line.sayGoodbye();
+        }
+        boolean saidGoodbye = line.awaitGoodbye();
+        open.remove(line);
+        if (saidGoodbye) {
+            tell(peer, End.IN_ORDER, "it said goodbye");
+        }
+        return !isOver(peer);
+    }
+
+    /** A first call. That it is refused says nothing: a firewall may do so, and the port of the control plane is another. */
+    private Optional<LivenessConnection> call(Peer peer) {
+        try {
+            LivenessConnection line = dial(peer, GREETING);
+            if (line.hello().peer().equals(peer)) {
+                return Optional.of(line);
+            }
+            line.hangUp();
+        } catch (IOException failure) {
+            LOG.debug("node {} does not answer", peer.node(), failure);
+        }
+        return Optional.empty();
+    }
+
+    /** A process whose connection broke off: whether it lives still. */
+    private Optional<LivenessConnection> lookFor(Peer peer) {
+        long sinceNanos = System.nanoTime();
+        while (!isOver(peer) && System.nanoTime() - sinceNanos < LOOKING.toNanos()) {
+            try {
+                LivenessConnection line = dial(peer, ANSWER);
+                if (line.hello().peer().equals(peer)) {
+                    return Optional.of(line);
+                }
+                line.hangUp();
+                tell(peer, End.WITHOUT_A_WORD, "another process answers in its place");
+            } catch (ConnectException _) {
+                tell(peer, End.WITHOUT_A_WORD, "its connection closed and its port refuses another");
+            } catch (IOException failure) {
+                LOG.debug("node {} does not answer", peer.node(), failure);
+                pause(BETWEEN_LOOKS);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private LivenessConnection dial(Peer peer, Duration patience) throws IOException {
+        LivenessConnection line = LivenessConnection.dial(address(peer), hello, sockets, patience);
+        requireOther(line);
+        return line;
+    }
+
+    /** Asked for anew each time: a pod that was started again has another. */
+    private InetSocketAddress address(Peer peer) {
+        NodeSpec node = cluster.node(peer.node());
+        return new InetSocketAddress(node.host(), node.dataPort());
+    }
+
+    private void tell(Peer peer, End end, String seen) {
+        if (gone.add(peer)) {
+            listener.onEnd(peer, end, seen);
+        }
+    }
+
+    private static void pause(Duration length) {
+        LockSupport.parkNanos(length.toNanos());
+    }
+}

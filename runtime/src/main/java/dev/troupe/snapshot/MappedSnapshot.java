@@ -1,0 +1,77 @@
+package dev.troupe.snapshot;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The snapshot of a rank of another process of this machine, in that one's own memory: what its rank writes is here at
+ * once, and stays when the process dies.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class MappedSnapshot implements Snapshot {
+    private final SharedSnapshot shared;
+    private final Arena arena = Arena.ofShared();
+    private final SnapshotHeader header;
+    private final SnapshotLayout layout;
+    private final MemorySegment memory;
+    private boolean isClosed;
+
+    /**
+     * @throws IOException
+     *             where it is not there for this process, or is not what it was said to be
+     */
+    MappedSnapshot(SharedSnapshot shared) throws IOException {
+        this.shared = shared;
+        try {
+            this.header = new SnapshotHeader(SharedMemory.map(shared, arena));
+            this.layout = header.layout(shared.token());
+            this.memory = header.content();
+        } catch (IOException | RuntimeException refused) {
+            arena.close();
+            throw refused;
+        }
+    }
+
+    boolean isBy(SharedSnapshot other) {
+        return shared.equals(other);
+    }
+
+    @Override
+    public SnapshotLayout layout() {
+        return layout;
+    }
+
+    @Override
+    public synchronized long stepsDone() {
+        return isClosed ? -1 : header.stepsDone();
+    }
+
+    @Override
+    public synchronized boolean isSince(long steps) {
+        return !isClosed && header.writtenAfter() >= steps;
+    }
+
+    @Override
+    public synchronized long writingOf(long afterSteps) {
+        return isClosed ? -1 : header.writingOf(afterSteps);
+    }
+
+    @Override
+    public synchronized boolean get(long ofWriting, long offset, MemorySegment target) {
+        if (isClosed) {
+            return false;
+        }
+        target.copyFrom(memory.asSlice(offset, target.byteSize()));
+        return header.stood(ofWriting); // what its rank wrote meanwhile would be in it
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!isClosed) {
+            isClosed = true;
+            arena.close();
+        }
+    }
+}

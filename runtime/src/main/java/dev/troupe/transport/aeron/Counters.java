@@ -1,0 +1,75 @@
+package dev.troupe.transport.aeron;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.TransportCounters;
+
+/** Counts what the transport thread does; that thread writes, any thread reads. */
+final class Counters {
+    private static final Logger LOG = LoggerFactory.getLogger(Counters.class);
+    /** A flood of bad frames must not become a flood of lines: one line a second for each reason. */
+    private static final long LOG_INTERVAL_NANOS = 1_000_000_000L;
+
+    private final AtomicLong messagesSent = new AtomicLong();
+    private final AtomicLong messagesReceived = new AtomicLong();
+    private final AtomicLong bytesSent = new AtomicLong();
+    private final AtomicLong bytesReceived = new AtomicLong();
+    private final AtomicLong backPressured = new AtomicLong();
+    private final AtomicLongArray dropped = new AtomicLongArray(DropReason.values().length);
+    private final long[] loggedAtNanos = new long[DropReason.values().length];
+    private final long[] loggedCount = new long[DropReason.values().length];
+
+    void sentBytes(int bytes) {
+        add(bytesSent, bytes);
+    }
+
+    void sentMessage() {
+        add(messagesSent, 1);
+    }
+
+    void receivedBytes(int bytes) {
+        add(bytesReceived, bytes);
+    }
+
+    void receivedMessage() {
+        add(messagesReceived, 1);
+    }
+
+    void wasBackPressured() {
+        add(backPressured, 1);
+    }
+
+    /** Counts a dropped frame, and says so in the log unless it has just said the same. */
+    void drop(DropReason reason, int fromNode, int frameBytes, long nowNanos) {
+        int index = reason.ordinal();
+        long count = dropped.get(index) + 1;
+        dropped.setRelease(index, count);
+        if (loggedCount[index] == 0 || nowNanos - loggedAtNanos[index] >= LOG_INTERVAL_NANOS) {
+            LOG.warn("dropped a frame of {} bytes from node {}: {} ({} of this reason since the last line, {} in all)",
+                    frameBytes, fromNode, reason, count - loggedCount[index], count);
+            loggedCount[index] = count;
+            loggedAtNanos[index] = nowNanos;
+        }
+    }
+
+    TransportCounters counters() {
+        Map<DropReason, Long> drops = new EnumMap<>(DropReason.class);
+        for (DropReason reason : DropReason.values()) {
+            drops.put(reason, dropped.getAcquire(reason.ordinal()));
+        }
+        return new TransportCounters(messagesSent.getAcquire(), messagesReceived.getAcquire(), bytesSent.getAcquire(),
+                bytesReceived.getAcquire(), backPressured.getAcquire(), drops);
+    }
+
+    /** One thread writes, so no atomic addition is needed. */
+    private static void add(AtomicLong counter, long amount) {
+        counter.setRelease(counter.getPlain() + amount);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.troupe.warmup;
+
+import dev.troupe.collective.Call;
+import dev.troupe.collective.CheckedGroup;
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.RankGroups;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.transport.NodeMap;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The process groups of a run with one member there: a collective returns at once, and what the others would have brought is
+ * missing from its result.
+ *
+ * @param ranks
+ *            who is in which group
+ */
+public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
+    @Override
+    public Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch) {
+        List<Integer> members = ranks.group(kind, rank);
+        return members.size() == 1
+                ? Optional.empty()
+                : Optional.of(new Alone(members.size(), members.indexOf(rank)));
+    }
+
+    @Override
+    public void enter(NodeMap nodes) {
+        // Nobody is anywhere.
+    }
+
+    @Override
+    public void close() {
+        // A group has nothing to give back.
+    }
+
+    private static final class Alone extends CheckedGroup {
+        Alone(int size, int member) {
+            super(size, member);
+        }
+
+        /** The slice of this member goes to where the collective would leave it. */
+        @Override
+        protected void perform(Call call, MemorySegment source, MemorySegment target) {
+            long slice = Math.min(source.byteSize(), target.byteSize());
+            long from = source.byteSize() > slice ? member() * slice : 0;
+            long to = target.byteSize() > slice ? member() * slice : 0;
+            MemorySegment.copy(source, from, target, to, slice);
+        }
+
+        @Override
+        public void close() {
+            // Nobody waits for it.
+        }
+    }
+}

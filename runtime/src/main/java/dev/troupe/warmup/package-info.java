@@ -1,0 +1,9 @@
+/**
+ * What a rank has around it while it warms up: other ranks that are not there, and yet answer at once. Nothing here knows
+ * actors, the directory of a run, or another process.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.config.group}, {@code dev.troupe.engine},
+ * {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.parallel}, {@code dev.troupe.pulse},
+ * {@code dev.troupe.run}, {@code dev.troupe.schedule} and {@code dev.troupe.transport}.
+ */
+package dev.troupe.warmup;

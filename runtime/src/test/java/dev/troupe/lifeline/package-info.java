@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.lifeline}. */
-package dev.troupe.lifeline;

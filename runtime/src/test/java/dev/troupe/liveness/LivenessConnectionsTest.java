@@ -1,0 +1,206 @@
+package dev.troupe.liveness;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The connections of a node, and a stand-in for the process of the other. */
+@Timeout(60)
+class LivenessConnectionsTest {
+    private static final long UID = 7;
+    private static final Peer OTHER = new Peer("b", 70);
+
+    private record Told(Peer peer, End end) {
+    }
+
+    private final BlockingQueue<Told> told = new LinkedBlockingQueue<>();
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private ClusterSpec cluster;
+
+    @BeforeEach
+    void findPorts() throws IOException {
+        cluster = TwoNodes.find();
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable one : opened) {
+            one.close();
+        }
+    }
+
+    private LivenessConnections start(String node, long uid) throws IOException {
+        LivenessConnections connections = LivenessConnections.listen(cluster, cluster.node(node), Sockets.PLAIN);
+        opened.add(connections);
+        connections.begin(uid, (peer, end, _) -> told.add(new Told(peer, end)));
+        return connections;
+    }
+
+    private StandIn standIn(String node, long uid) throws IOException {
+        StandIn standIn = new StandIn(cluster, cluster.node(node), uid);
+        opened.add(standIn);
+        return standIn;
+    }
+
+    private void requireTold(Peer peer, End end) throws InterruptedException {
+        assertEquals(new Told(peer, end), told.poll(20, TimeUnit.SECONDS));
+        assertNull(told.peek(), "told once");
+    }
+
+    @Test
+    void shouldHearOfTheEndOfAProcessThatItCalled() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        Socket line = b.awaitCall();
+        b.close();
+        line.close();
+        requireTold(OTHER, End.WITHOUT_A_WORD);
+    }
+
+    @Test
+    void shouldHearOfTheEndOfAProcessThatCalledIt() throws Exception {
+        StandIn a = standIn("a", UID);
+        start("b", OTHER.uid());
+        Socket line = a.call(cluster.node("b"));
+        a.close();
+        line.close();
+        requireTold(new Peer("a", UID), End.WITHOUT_A_WORD);
+    }
+
+    /** The port of a process that ends may outlive its connections by some milliseconds. */
+    @Test
+    void shouldLookAgainWhereThePortClosesLast() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        b.awaitCall().close();
+        Socket again = b.awaitCall();
+        b.close();
+        again.setSoLinger(true, 0); // a reset, which is what a process leaves that had not read all
+        again.close();
+        requireTold(OTHER, End.WITHOUT_A_WORD);
+    }
+
+    @Test
+    void shouldHearAGoodbye() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        b.awaitCall().getOutputStream().write(LivenessConnection.GOODBYE);
+        requireTold(OTHER, End.IN_ORDER);
+    }
+
+    @Test
+    void shouldSayGoodbyeToWhomItCalledAndToWhoCalled() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        LivenessConnections a = start("a", UID);
+        a.reach(OTHER);
+        List<Socket> lines = List.of(b.awaitCall(), b.call(cluster.node("a")));
+        a.close();
+        for (Socket line : lines) {
+            line.setSoTimeout(20_000);
+            assertEquals(LivenessConnection.GOODBYE, line.getInputStream().read());
+            assertEquals(-1, line.getInputStream().read());
+        }
+        assertNull(told.peek());
+    }
+
+    @Test
+    void shouldCallAProcessAgainThatLivesStill() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        b.awaitCall().close();
+        b.awaitCall().close();
+        b.awaitCall();
+        assertNull(told.peek());
+    }
+
+    @Test
+    void shouldNotTakeAProcessThatWasStartedAgainForTheOneThatEnded() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        start("a", UID).reach(OTHER);
+        Socket line = b.awaitCall();
+        b.becomes(71);
+        line.close();
+        requireTold(OTHER, End.WITHOUT_A_WORD);
+    }
+
+    @Test
+    void shouldGetALivenessConnectionToTheProcessThatCameBack() throws Exception {
+        StandIn b = standIn("b", OTHER.uid());
+        LivenessConnections a = start("a", UID);
+        a.reach(OTHER);
+        Socket line = b.awaitCall();
+        b.close();
+        line.close();
+        requireTold(OTHER, End.WITHOUT_A_WORD);
+        a.forget(OTHER);
+        StandIn back = standIn("b", 71);
+        a.reach(new Peer("b", 71));
+        Socket second = back.awaitCall();
+        back.close();
+        second.close();
+        requireTold(new Peer("b", 71), End.WITHOUT_A_WORD);
+    }
+
+    /** A refusal means that a process has ended only where it was there before: a firewall may refuse too. */
+    @Test
+    void shouldSayNothingOfAProcessThatItNeverReached() throws Exception {
+        start("a", UID).reach(OTHER);
+        assertNull(told.poll(500, TimeUnit.MILLISECONDS));
+        standIn("b", OTHER.uid()).awaitCall();
+        assertNull(told.peek());
+    }
+
+    @Test
+    void shouldRefuseStrangersAndGoOn() throws Exception {
+        start("b", OTHER.uid());
+        NodeSpec b = cluster.node("b");
+        for (byte[] first : List.of(new byte[0], "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
+                new byte[100_000])) {
+            try (Socket stranger = new Socket(b.host(), b.dataPort())) {
+                stranger.getOutputStream().write(first);
+                stranger.shutdownOutput();
+                requireRefused(stranger);
+            }
+        }
+        requireRefused(new Hello("another", new Peer("a", UID)));
+        requireRefused(new Hello(cluster.name(), new Peer("nobody", UID)));
+        requireRefused(new Hello(cluster.name(), new Peer("b", UID)));
+        StandIn a = standIn("a", UID);
+        Socket line = a.call(b);
+        a.close();
+        line.close();
+        requireTold(new Peer("a", UID), End.WITHOUT_A_WORD);
+    }
+
+    private void requireRefused(Hello hello) throws IOException {
+        try (Socket stranger = new Socket(cluster.node("b").host(), cluster.node("b").dataPort())) {
+            hello.write(stranger.getOutputStream());
+            requireRefused(stranger);
+        }
+    }
+
+    /** Whoever listens says hello first, and closes the connection then. */
+    private static void requireRefused(Socket stranger) throws IOException {
+        stranger.setSoTimeout(20_000);
+        try {
+            stranger.getInputStream().readAllBytes();
+        } catch (SocketException _) {
+            // Reset: there was more than anybody would read.
+        }
+    }
+}

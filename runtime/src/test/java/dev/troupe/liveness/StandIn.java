@@ -1,0 +1,71 @@
+package dev.troupe.liveness;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** What the others see of a process: a port, and connections that close when it ends. */
+public final class StandIn implements AutoCloseable {
+    private static final long PATIENCE_SECONDS = 20;
+
+    private final ServerSocket port = new ServerSocket();
+    private final BlockingQueue<Socket> calls = new LinkedBlockingQueue<>();
+    private volatile Hello hello;
+
+    public StandIn(ClusterSpec cluster, NodeSpec self, long uid) throws IOException {
+        port.bind(new InetSocketAddress(self.host(), self.dataPort()));
+        hello = new Hello(cluster.name(), new Peer(self.name(), uid));
+        Thread.ofVirtual().start(this::answer);
+    }
+
+    private void answer() {
+        while (!port.isClosed()) {
+            try {
+                Socket call = port.accept();
+                if (port.isClosed()) { // the thread that waits here holds it open a moment longer
+                    call.close();
+                    return;
+                }
+                hello.write(call.getOutputStream());
+                Hello.read(call.getInputStream());
+                calls.add(call);
+            } catch (IOException _) {
+                // The port was closed, or whoever called thought better of it.
+            }
+        }
+    }
+
+    /** The next connection that somebody has made. */
+    public Socket awaitCall() throws InterruptedException {
+        Socket call = calls.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertNotNull(call, "nobody called");
+        return call;
+    }
+
+    /** Calls another node. */
+    Socket call(NodeSpec node) throws IOException {
+        Socket call = new Socket(node.host(), node.dataPort());
+        hello.write(call.getOutputStream());
+        Hello.read(call.getInputStream());
+        return call;
+    }
+
+    /** Another process, started since on the same port. */
+    void becomes(long uid) {
+        hello = new Hello(hello.cluster(), new Peer(hello.peer().node(), uid));
+    }
+
+    /** Nobody listens any more. */
+    @Override
+    public void close() throws IOException {
+        port.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.liveness}. */
+package dev.troupe.liveness;
