@@ -5,7 +5,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Work;
-import dev.troupe.run.EngineChoice;
+import dev.troupe.prepare.EngineChoice;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.troupe.bench;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.config.TransportSpec;
+import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.run.EngineChoice;
+import dev.troupe.prepare.EngineChoice;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;

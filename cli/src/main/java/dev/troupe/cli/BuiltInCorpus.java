@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;

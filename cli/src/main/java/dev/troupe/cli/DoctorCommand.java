@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
-import dev.troupe.run.EngineChoice;
+import dev.troupe.prepare.EngineChoice;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportException;

@@ -2,8 +2,8 @@ package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.engine.Shape;
-import dev.troupe.run.UsageException;
-import dev.troupe.run.RunDirectory;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.RunDirectory;
 import dev.troupe.weights.ModelTensors;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.PreparedRun;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.transport.aeron.SharedDriver;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;

@@ -1,7 +1,7 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.MemoryPlan;
-import dev.troupe.run.RankMemory;
+import dev.troupe.plan.MemoryPlan;
+import dev.troupe.plan.RankMemory;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.stream.LongStream;

@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -2,7 +2,7 @@ package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
-import dev.troupe.run.RunDirectory;
+import dev.troupe.prepare.RunDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package dev.troupe.cli;
 
-import dev.troupe.config.DataSpec;
+import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.TrainingSpec;
+import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.ModelConfig;
-import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RunData;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunData;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.drawing.TerminalDrawing;
 import dev.troupe.schedule.drawing.TimeScale;

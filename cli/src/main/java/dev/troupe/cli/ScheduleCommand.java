@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.builder.PlanFile;

@@ -1,9 +1,9 @@
 package dev.troupe.cli;
 
-import dev.troupe.config.EngineSpec;
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.Key;
 import dev.troupe.engine.EngineProvider;
-import dev.troupe.run.EngineChoice;
+import dev.troupe.prepare.EngineChoice;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.List;
 import java.util.Map;

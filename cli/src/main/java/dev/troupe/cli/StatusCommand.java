@@ -5,7 +5,7 @@ import dev.troupe.cluster.NodeStatus;
 import dev.troupe.cluster.StatusQuery;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.Tokenizer;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.PreparedRun;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.schedule.drawing.ChromeTrace;
 import dev.troupe.schedule.timeline.Timeline;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.run.UserErrors;
+import dev.troupe.prepare.UserErrors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;

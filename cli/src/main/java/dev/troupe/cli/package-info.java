@@ -3,11 +3,12 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.chaos}, {@code dev.troupe.checkpoint}, {@code dev.troupe.cluster},
  * {@code dev.troupe.compare}, {@code dev.troupe.config}, {@code dev.troupe.config.cluster},
- * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.data}, {@code dev.troupe.engine},
- * {@code dev.troupe.fault}, {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.run},
- * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.certificate},
- * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline},
- * {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron}, {@code dev.troupe.weights},
- * {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.config.spec},
+ * {@code dev.troupe.data}, {@code dev.troupe.engine}, {@code dev.troupe.fault}, {@code dev.troupe.machine},
+ * {@code dev.troupe.model}, {@code dev.troupe.model.spec}, {@code dev.troupe.observe}, {@code dev.troupe.plan},
+ * {@code dev.troupe.prepare}, {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
+ * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.simulator},
+ * {@code dev.troupe.schedule.timeline}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
+ * {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code picocli}.
  */
 package dev.troupe.cli;

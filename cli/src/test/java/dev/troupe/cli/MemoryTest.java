@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.run.MemoryPlan;
-import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RankMemory;
-import dev.troupe.run.RunRequest;
+import dev.troupe.plan.MemoryPlan;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.plan.RankMemory;
+import dev.troupe.prepare.RunRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

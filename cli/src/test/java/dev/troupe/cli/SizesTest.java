@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RankMemory;
-import dev.troupe.run.UserErrors;
-import dev.troupe.run.RunRequest;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.plan.RankMemory;
+import dev.troupe.prepare.UserErrors;
+import dev.troupe.prepare.RunRequest;
 import dev.troupe.schedule.builder.Schedules;
 import java.nio.file.Files;
 import java.nio.file.Path;

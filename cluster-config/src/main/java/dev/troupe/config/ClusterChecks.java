@@ -4,6 +4,7 @@ import dev.troupe.config.ClusterReader.Draft;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.Placement;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.config.spec.TrainingSpec;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

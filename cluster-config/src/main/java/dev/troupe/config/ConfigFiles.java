@@ -10,6 +10,8 @@ import com.typesafe.config.ConfigIncluderURL;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigSyntax;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
 import java.io.File;
 import java.io.IOException;
 import java.net.URL;

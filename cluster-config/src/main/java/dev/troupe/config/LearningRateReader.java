@@ -1,5 +1,7 @@
 package dev.troupe.config;
 
+import dev.troupe.config.spec.LearningRateSpec;
+
 /** Reads the section {@code training.learning-rate}. */
 final class LearningRateReader {
     private static final String SCHEDULE = "training.learning-rate.schedule";

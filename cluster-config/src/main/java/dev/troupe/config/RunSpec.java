@@ -2,6 +2,13 @@ package dev.troupe.config;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.RecoverySpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.TransportSpec;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;

@@ -1,6 +1,18 @@
 package dev.troupe.config;
 
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
+import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.LossScaleSpec;
+import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.RecoverySpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.TransportSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,14 +7,19 @@ import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.KnownKeys;
+import dev.troupe.config.problem.Problem;
+import dev.troupe.config.problem.Word;
+import dev.troupe.config.spec.OptimizerSpec;
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -208,7 +213,7 @@ final class Values {
             }
             try {
                 all.add(reader.read(text, name(place), Origins.of(element.origin())));
-            } catch (dev.troupe.config.ConfigException wrongText) {
+            } catch (dev.troupe.config.problem.ConfigException wrongText) {
                 problems.addAll(wrongText.problems());
             }
         }

@@ -2,10 +2,11 @@
  * What a run is to be: a HOCON file and the settings of the command line become one validated, immutable
  * {@link dev.troupe.config.RunSpec}.
  *
- * <p>Every wrong value is reported at once, as {@link dev.troupe.config.Problem}s of one
- * {@link dev.troupe.config.ConfigException}. Environment variables and system properties are never read.
+ * <p>Every wrong value is reported at once, as {@link dev.troupe.config.problem.Problem}s of one
+ * {@link dev.troupe.config.problem.ConfigException}. Environment variables and system properties are never read.
  *
- * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}
- * and {@code com.typesafe.config}.
+ * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault},
+ * {@code dev.troupe.config.group}, {@code dev.troupe.config.problem}, {@code dev.troupe.config.spec} and
+ * {@code com.typesafe.config}.
  */
 package dev.troupe.config;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.config.spec.EngineSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package dev.troupe.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -53,7 +53,7 @@ class DeploymentTest {
         for (NodeSpec node : configMap().cluster().orElseThrow().nodes()) {
             for (String port : List.of("control, %s: " + node.controlPort() + ", protocol: TCP",
                     "data, %s: " + node.dataPort() + ", protocol: UDP",
-                    "liveness connection, %s: " + node.dataPort() + ", protocol: TCP",
+                    "liveness, %s: " + node.dataPort() + ", protocol: TCP",
                     "management, %s: " + node.managementPort() + ", protocol: TCP")) {
                 assertTrue(service.contains("name: " + port.formatted("port")), port);
                 assertTrue(pods.contains("name: " + port.formatted("containerPort")), port);

@@ -6,6 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.LearningRateSpec;
+import dev.troupe.config.spec.LossScaleSpec;
+import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.RecoverySpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.TransportSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -12,6 +12,7 @@ import dev.troupe.machine.CoordinatorCommand;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorMachine;
 import dev.troupe.machine.RunSettings;
+import dev.troupe.prepare.Reason;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.run.RunOutcome;
+import dev.troupe.observe.RunOutcome;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.machine.Commit;
 import dev.troupe.machine.NodeReport;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
 import java.util.List;
 import java.util.Map;

@@ -5,6 +5,7 @@ import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CheckpointPart;
+import dev.troupe.prepare.Reason;
 import dev.troupe.snapshot.PinnedState;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;

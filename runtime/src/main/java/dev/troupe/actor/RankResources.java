@@ -21,7 +21,7 @@ import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
 import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.pulse.WatchedGroup;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;

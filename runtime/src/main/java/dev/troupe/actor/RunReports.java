@@ -8,7 +8,7 @@ import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StageTime;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.StragglerWatch;
-import dev.troupe.run.RunListener;
+import dev.troupe.observe.RunListener;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

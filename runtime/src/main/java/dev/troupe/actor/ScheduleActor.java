@@ -2,8 +2,8 @@ package dev.troupe.actor;
 
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.machine.CoordinatorEvent;
-import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.MessageKeys;
+import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
@@ -13,6 +13,7 @@ import dev.troupe.machine.StageTask;
 import dev.troupe.machine.Strike;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.prepare.Reason;
 import dev.troupe.transport.TransportFault;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -15,7 +15,7 @@ import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.model.Stage;
 import dev.troupe.model.StateTensor;
 import dev.troupe.model.TiedEnd;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;

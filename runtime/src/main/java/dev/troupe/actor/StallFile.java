@@ -1,8 +1,8 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.StallWatch;
-import dev.troupe.run.StallDrawing;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.observe.StallDrawing;
+import dev.troupe.plan.TrainingPlan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.Strike;
+import dev.troupe.prepare.Reason;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.prepare.Reason;
 import dev.troupe.snapshot.Snapshots;
 import java.time.Duration;
 import java.util.List;

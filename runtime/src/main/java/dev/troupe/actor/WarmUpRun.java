@@ -9,7 +9,7 @@ import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.warmup.WarmUpGroups;
 import dev.troupe.warmup.WarmUpTransport;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.MessageId;

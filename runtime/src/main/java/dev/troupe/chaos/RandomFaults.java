@@ -4,7 +4,7 @@ import dev.troupe.config.fault.FaultKind;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.fault.Carried;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Plan;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -3,7 +3,7 @@ package dev.troupe.checkpoint;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.StoredType;

@@ -2,7 +2,7 @@ package dev.troupe.checkpoint;
 
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;

@@ -1,7 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

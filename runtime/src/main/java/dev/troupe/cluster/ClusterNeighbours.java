@@ -5,7 +5,7 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.machine.ReplicaTable;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.NodeMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;

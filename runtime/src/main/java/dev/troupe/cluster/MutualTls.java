@@ -2,7 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.liveness.Sockets;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;

@@ -1,8 +1,8 @@
 package dev.troupe.cluster;
 
-import dev.troupe.actor.NodeWarmUp;
+import dev.troupe.run.NodeWarmUp;
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.run.PreparedRun;
+import dev.troupe.prepare.PreparedRun;
 import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;

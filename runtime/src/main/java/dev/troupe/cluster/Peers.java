@@ -1,6 +1,6 @@
 package dev.troupe.cluster;
 
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.List;
 import java.util.Set;

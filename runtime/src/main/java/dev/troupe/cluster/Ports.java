@@ -2,7 +2,7 @@ package dev.troupe.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;

@@ -1,7 +1,7 @@
 package dev.troupe.cluster;
 
 import dev.troupe.collective.node.NodeGroups;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.SharedDriver;

@@ -1,10 +1,10 @@
 package dev.troupe.compare;
 
-import dev.troupe.config.ParallelSpec;
+import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.TrainingSpec;
-import dev.troupe.run.PreparedRun;
-import dev.troupe.run.RunRequest;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunRequest;
 import dev.troupe.schedule.timeline.Timeline;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.troupe.compare;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.engine.Work;
-import dev.troupe.run.EngineChoice;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;

@@ -3,6 +3,7 @@ package dev.troupe.run;
 import dev.troupe.machine.Notice;
 import dev.troupe.machine.Recovery;
 import dev.troupe.machine.StepResult;
+import dev.troupe.observe.RunListener;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;

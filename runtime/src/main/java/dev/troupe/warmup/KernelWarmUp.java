@@ -12,7 +12,7 @@ import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
 import dev.troupe.pulse.WatchedEngine;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.troupe.actor;
 
-import com.typesafe.config.ConfigFactory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.typesafe.config.ConfigFactory;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.node.NodeGroups;
 import dev.troupe.config.group.ParallelLayout;
@@ -22,10 +22,11 @@ import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.observe.RunOutcome;
 import dev.troupe.parallel.Zero;
-import dev.troupe.run.UsageException;
-import dev.troupe.run.RunOutcome;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.Reason;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;

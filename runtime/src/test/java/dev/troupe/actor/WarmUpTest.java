@@ -12,7 +12,7 @@ import dev.troupe.machine.Pass;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.snapshot.Snapshots;

@@ -4,7 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;

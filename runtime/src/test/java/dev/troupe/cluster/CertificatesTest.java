@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.troupe.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.builder.Schedules;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.run.UsageException;
+import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.PlanException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

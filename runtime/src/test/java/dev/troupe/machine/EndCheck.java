@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.transport.Edge;

@@ -1,11 +1,11 @@
 package dev.troupe.machine;
 
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.Collection;

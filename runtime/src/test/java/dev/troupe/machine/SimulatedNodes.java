@@ -1,6 +1,6 @@
 package dev.troupe.machine;
 
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

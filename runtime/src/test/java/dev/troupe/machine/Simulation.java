@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.Edge;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

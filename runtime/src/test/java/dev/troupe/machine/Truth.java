@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.model.GlobalNorm;
 import dev.troupe.model.LayerSquaredSum;
-import dev.troupe.run.TrainingPlan;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import java.util.ArrayList;
 import java.util.List;

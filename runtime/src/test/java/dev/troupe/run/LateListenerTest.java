@@ -3,6 +3,7 @@ package dev.troupe.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.observe.RunListener;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;

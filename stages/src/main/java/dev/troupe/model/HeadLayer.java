@@ -3,6 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 

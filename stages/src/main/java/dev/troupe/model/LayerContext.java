@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.parallel.TensorSlice;
 

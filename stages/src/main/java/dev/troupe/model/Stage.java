@@ -3,6 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;

@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.TensorGroup;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,6 @@
 package dev.troupe.model;
 
+import dev.troupe.model.spec.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import static dev.troupe.weights.Wording.quoted;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package dev.troupe.weights;
 
 import dev.troupe.engine.Shape;
-import dev.troupe.model.ModelConfig;
+import dev.troupe.model.spec.ModelConfig;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 

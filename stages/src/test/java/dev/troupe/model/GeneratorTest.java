@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.InitialWeights;
 import java.util.Arrays;
 import java.util.stream.IntStream;

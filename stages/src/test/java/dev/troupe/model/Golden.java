@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.SafeTensors;
 import java.io.IOException;

@@ -9,6 +9,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.TensorPipelines.Setup;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.GroupException;
 import dev.troupe.parallel.TensorGroup;

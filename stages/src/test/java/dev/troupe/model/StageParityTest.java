@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.model.NaivePipeline.StepResult;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.SafeTensors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -10,6 +10,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.InitialWeights;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.NaivePipeline.StepResult;
 import dev.troupe.model.TensorPipelines.Setup;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.InMemoryGroup.Call;
 import dev.troupe.parallel.TensorShare;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.TensorShare;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.NaivePipeline.StepResult;
 import dev.troupe.model.TensorPipelines.Setup;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.NamedTensor;

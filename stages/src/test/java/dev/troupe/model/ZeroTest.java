@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.model.TensorPipelines.Setup;
+import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.Zero;
 import dev.troupe.weights.InitialWeights;
 import org.junit.jupiter.api.Tag;

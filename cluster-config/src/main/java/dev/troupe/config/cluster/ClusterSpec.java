@@ -1,7 +1,7 @@
 package dev.troupe.config.cluster;
 
-import dev.troupe.config.ConfigException;
-import dev.troupe.config.Problem;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.troupe.config.cluster;
 
-import dev.troupe.config.EngineSpec;
+import dev.troupe.config.spec.EngineSpec;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;

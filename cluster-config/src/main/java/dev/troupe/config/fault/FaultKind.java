@@ -1,6 +1,6 @@
 package dev.troupe.config.fault;
 
-import dev.troupe.config.Word;
+import dev.troupe.config.problem.Word;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.OptionalDouble;

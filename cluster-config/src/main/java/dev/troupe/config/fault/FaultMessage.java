@@ -1,6 +1,6 @@
 package dev.troupe.config.fault;
 
-import dev.troupe.config.Word;
+import dev.troupe.config.problem.Word;
 
 /** What a message between two ranks carries. */
 public enum FaultMessage implements Word {

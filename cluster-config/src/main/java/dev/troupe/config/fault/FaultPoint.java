@@ -1,6 +1,6 @@
 package dev.troupe.config.fault;
 
-import dev.troupe.config.Word;
+import dev.troupe.config.problem.Word;
 
 /** Where in a training step a fault strikes: what a rank is about to do. A pass over validation data has no points. */
 public enum FaultPoint implements Word {

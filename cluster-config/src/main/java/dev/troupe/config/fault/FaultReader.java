@@ -1,8 +1,8 @@
 package dev.troupe.config.fault;
 
-import dev.troupe.config.ConfigException;
-import dev.troupe.config.Problem;
-import dev.troupe.config.Word;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
+import dev.troupe.config.problem.Word;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;

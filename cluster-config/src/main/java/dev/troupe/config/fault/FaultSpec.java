@@ -55,7 +55,7 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
      *            [seed=1] [times=1]}
      * @param key where the text stands, as a problem names it
      * @param origin the file and line, or what else it came from
-     * @throws dev.troupe.config.ConfigException with a problem for each word that is wrong
+     * @throws dev.troupe.config.problem.ConfigException with a problem for each word that is wrong
      */
     public static FaultSpec parse(String text, String key, String origin) {
         return new FaultReader(text, key, origin).read();

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.config.EmulatedSpec;
-import dev.troupe.config.EngineSpec;
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.config.spec.EngineSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -3,9 +3,9 @@ package dev.troupe.config.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.troupe.config.ConfigException;
-import dev.troupe.config.EmulatedSpec;
-import dev.troupe.config.EngineSpec;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.config.spec.EngineSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

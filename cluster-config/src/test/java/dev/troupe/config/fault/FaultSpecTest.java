@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.config.ConfigException;
+import dev.troupe.config.problem.ConfigException;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;

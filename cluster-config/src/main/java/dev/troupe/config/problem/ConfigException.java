@@ -1,0 +1,33 @@
+package dev.troupe.config.problem;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A configuration was refused. The message has one line for every problem; a caller shows it and starts nothing. */
+public final class ConfigException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<Problem> problems;
+
+    /**
+     * Creates the refusal.
+     *
+     * @param problems everything that is wrong, at least one
+     */
+    public ConfigException(List<Problem> problems) {
+        super(message(problems));
+        this.problems = List.copyOf(problems);
+    }
+
+    /** Returns everything that is wrong, in the order in which it was found. */
+    public List<Problem> problems() {
+        return problems;
+    }
+
+    private static String message(List<Problem> problems) {
+        if (problems.isEmpty()) {
+            throw new IllegalArgumentException("a refusal needs a problem");
+        }
+        return problems.stream().map(Problem::sentence).collect(Collectors.joining("\n"));
+    }
+}

@@ -1,0 +1,32 @@
+package dev.troupe.config.problem;
+
+import java.util.Objects;
+
+/**
+ * One thing that is wrong with a configuration.
+ *
+ * @param key path of the key without {@code troupe.}; empty where no single key is at fault
+ * @param origin where it was found: a file with its line as {@code run.conf:7}, or {@code -s}
+ * @param expected what would be right
+ * @param found what was there
+ * @param hint what to change; may be empty
+ */
+public record Problem(String key, String origin, String expected, String found, String hint) {
+
+    /** Refuses a missing part. */
+    public Problem {
+        Objects.requireNonNull(key, "key");
+        Objects.requireNonNull(origin, "origin");
+        Objects.requireNonNull(expected, "expected");
+        Objects.requireNonNull(found, "found");
+        Objects.requireNonNull(hint, "hint");
+    }
+
+    /** Returns the problem as one sentence, which fits into one line. */
+    public String sentence() {
+        String place = key.isEmpty() ? origin : key + " (" + origin + ")";
+        String advice = hint.isEmpty() ? "" : "; " + hint;
+        String end = hint.endsWith("?") ? "" : ".";
+        return place + ": expected " + expected + ", found " + found + advice + end;
+    }
+}

@@ -1,0 +1,26 @@
+package dev.troupe.config.spec;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How long each work takes on the engine {@code emulated}. A list has one time for all stages, or one for each.
+ *
+ * @param forward of one microbatch
+ * @param backwardInput of one microbatch, for the input
+ * @param backwardWeight of one microbatch, for the weights
+ * @param update of the weights, once a step
+ * @param deviceFlops floating-point operations per second of the device: the times are then the model's own operations at
+ *            that rate, and those above do not count; 0: they do
+ */
+public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
+        List<Duration> update, double deviceFlops) {
+
+    /** Keeps copies. */
+    public EmulatedSpec {
+        forward = List.copyOf(forward);
+        backwardInput = List.copyOf(backwardInput);
+        backwardWeight = List.copyOf(backwardWeight);
+        update = List.copyOf(update);
+    }
+}

@@ -1,0 +1,46 @@
+package dev.troupe.config.spec;
+
+import java.util.Objects;
+
+/**
+ * What the loss is multiplied by before the backward, as {@code training.loss-scale} has it.
+ *
+ * @param kind how the factor is chosen
+ * @param factor the factor where it is fixed; 1 otherwise
+ */
+public record LossScaleSpec(Kind kind, double factor) {
+    /** No scaling. */
+    public static final LossScaleSpec NONE = new LossScaleSpec(Kind.NONE, 1);
+
+    /** Refuses a missing kind. */
+    public LossScaleSpec {
+        Objects.requireNonNull(kind, "kind");
+    }
+
+    /** How the factor is chosen. */
+    public enum Kind {
+        /** The loss stays as it is. */
+        NONE,
+        /** One factor for all steps. */
+        FIXED,
+        /** As large as gradients bear. */
+        DYNAMIC
+    }
+
+    public static LossScaleSpec of(String text) {
+        return switch (text) {
+            case "none" -> NONE;
+            case "dynamic" -> new LossScaleSpec(Kind.DYNAMIC, 1);
+            default -> new LossScaleSpec(Kind.FIXED, Double.parseDouble(text));
+        };
+    }
+
+    /** As it is written in a configuration. */
+    public String text() {
+        return switch (kind) {
+            case NONE -> "none";
+            case DYNAMIC -> "dynamic";
+            case FIXED -> Double.toString(factor);
+        };
+    }
+}

@@ -1,0 +1,50 @@
+package dev.troupe.config.spec;
+
+import dev.troupe.config.problem.Word;
+import java.util.Objects;
+
+/**
+ * What turns gradients into new weights.
+ *
+ * @param kind the rule
+ * @param betas decay of the running means; AdamW only
+ * @param epsilon term that keeps a division from zero, above 0; AdamW only
+ * @param weightDecay decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW,
+ *            added to it in SGD
+ */
+public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay) {
+
+    /** Refuses a missing part. */
+    public OptimizerSpec {
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(betas, "betas");
+    }
+
+    /**
+     * Decay of AdamW's running means.
+     *
+     * @param first of the gradient, at least 0 and below 1
+     * @param second of its square, at least 0 and below 1
+     */
+    public record Betas(double first, double second) {
+    }
+
+    /** The rule. */
+    public enum Kind implements Word {
+        /** Adam with decoupled weight decay (Loshchilov and Hutter 2019). */
+        ADAMW("adamw"),
+        /** Stochastic gradient descent without momentum. */
+        SGD("sgd");
+
+        private final String word;
+
+        Kind(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.troupe.config.spec;
+
+import dev.troupe.config.problem.Word;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How a run is trained.
+ *
+ * @param steps optimizer steps, at least 1
+ * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
+ * @param microbatchSize sequences per microbatch, at least 1
+ * @param seed seed of the initial weights and of everything random but the order of the data
+ * @param precision type of weights and activations
+ * @param lossScale what the loss is multiplied by before the backward
+ * @param gradientClip greatest global norm of the gradients; 0: no clipping
+ * @param checkpointEvery steps between checkpoints; 0: none but the last
+ * @param checkpointInterval time between checkpoints; zero: by steps alone
+ * @param keepCheckpoints the newest checkpoints of a run that stay; 0: all
+ * @param validateEvery steps between measurements of the validation loss; 0: none
+ * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
+ * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
+ *            optimizer state; 2 gradients too; 3 weights too
+ * @param recompute what is not kept of a forward but computed again in the backward
+ * @param dropout probability of an activation to drop out, from 0 to below 1
+ * @param optimizer what turns gradients into new weights
+ * @param learningRate how fast
+ */
+public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
+        LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
+        int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero, Recompute recompute,
+        double dropout, OptimizerSpec optimizer,
+        LearningRateSpec learningRate) {
+
+    /** Refuses a missing part. */
+    public TrainingSpec {
+        Objects.requireNonNull(precision, "precision");
+        Objects.requireNonNull(lossScale, "lossScale");
+        Objects.requireNonNull(checkpointInterval, "checkpointInterval");
+        Objects.requireNonNull(recompute, "recompute");
+        Objects.requireNonNull(optimizer, "optimizer");
+        Objects.requireNonNull(learningRate, "learningRate");
+    }
+
+    /** Types of weights and activations. */
+    public enum Precision implements Word {
+        /** IEEE 754 binary32. */
+        FLOAT32("float32"),
+        /** Activations and operands of products of bfloat16, everything else of float32. */
+        BFLOAT16("bfloat16"),
+        /** IEEE 754 binary64, for comparisons; the engine {@code reference} only. */
+        FLOAT64("float64");
+
+        private final String word;
+
+        Precision(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+
+    /** How much memory is saved by computing activations again. */
+    public enum Recompute implements Word {
+        /** All activations are kept. */
+        NONE("none"),
+        /** What is large and cheap is computed again. */
+        SELECTIVE("selective"),
+        /** Only the input of each block is kept. */
+        FULL("full");
+
+        private final String word;
+
+        Recompute(String word) {
+            this.word = word;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+    }
+}

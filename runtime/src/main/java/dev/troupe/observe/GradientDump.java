@@ -1,0 +1,60 @@
+package dev.troupe.observe;
+
+import dev.troupe.weights.SafeTensorsWriter;
+import dev.troupe.weights.SliceAssembly;
+import dev.troupe.weights.TensorPart;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Writes the gradients of one step to a file, as they are before clipping: to compare Troupe with something else.
+ * A tied table has the sum of both ends.
+ *
+ * <p>Thread rule: any thread; the stages of a step call it one after another or at once.
+ */
+public final class GradientDump {
+    private final long step;
+    private final Path file;
+    private final int writerCount;
+    private final SliceAssembly collected = new SliceAssembly();
+    private final Set<Writer> done = new HashSet<>();
+
+    private record Writer(int rank, int stage) {
+    }
+
+    /**
+     * @param step
+     *            the step, from 0
+     * @param file
+     *            the safetensors file to write
+     * @param writerCount
+     *            how many have something to add: each rank for each of its stages
+     */
+    public GradientDump(long step, Path file, int writerCount) {
+        this.step = step;
+        this.file = file;
+        this.writerCount = writerCount;
+    }
+
+    /** Whether the gradients of this step are wanted. */
+    public boolean wants(long candidate) {
+        return candidate == step;
+    }
+
+    /**
+     * Takes what a rank has of the gradients of one stage; the last call writes the file. A rank that repeats the step
+     * has the same again, which counts once.
+     */
+    public synchronized void add(int rank, int stage, Collection<TensorPart> gradients) {
+        if (!done.add(new Writer(rank, stage))) {
+            return;
+        }
+        gradients.forEach(collected::add);
+        if (done.size() == writerCount) {
+            SafeTensorsWriter.write(file, Map.of("step", Long.toString(step)), collected.whole());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * What a run tells while it runs: its listener and outcome, the trace of its actions, dumped gradients, the drawing of a
+ * stall.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.machine}, {@code dev.troupe.plan}, {@code dev.troupe.schedule},
+ * {@code dev.troupe.schedule.timeline} and {@code dev.troupe.weights}.
+ */
+package dev.troupe.observe;

@@ -1,0 +1,94 @@
+package dev.troupe.plan;
+
+import dev.troupe.collective.aeron.AeronCollectives;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.config.group.ParallelLayout;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What a run in several processes cannot have: a group of ranks that is larger than its members can number, and a control
+ * message that is longer than a frame, by the most bytes that its parts take as CBOR. A longer message would be dropped,
+ * and the run would wait for it.
+ */
+public final class ClusterLimits {
+    /** Bytes of a frame, {@code pekko.remote.artery.advanced.maximum-frame-size}. */
+    static final int FRAME_BYTES = 256 << 10;
+    /** For the envelope, addresses of actors, and the names of parts that are there once. */
+    private static final int ENVELOPE_BYTES = 8 << 10;
+    /** Of an array, a number of 32 bits and one of 64: a loss of a microbatch, a squared sum of a layer. */
+    private static final int PAIR_BYTES = 1 + 5 + 9;
+    /** An edge with the names of its parts, and the head of its bits. */
+    private static final int EDGE_BYTES = 128;
+    /** A name's head, and the rank's number beside it. */
+    private static final int BESIDE_NAME_BYTES = 2 + 5;
+
+    private ClusterLimits() {
+    }
+
+    /**
+     * Checks a run in several processes.
+     *
+     * @param layers
+     *            of the model
+     * @throws UsageException
+     *             with the number that is too large and the key to change
+     */
+    public static void require(RunSpec spec, int layers) {
+        if (spec.cluster().isEmpty()) {
+            return;
+        }
+        requireGroups(spec.parallel().ranks(), spec.cluster().get().nodeOfRank());
+        long room = FRAME_BYTES - ENVELOPE_BYTES;
+        int microbatches = spec.microbatchCount();
+        int virtualStages = spec.parallel().virtualStages();
+        long layersOfRank = Math.min(layers, Math.ceilDiv((long) layers, spec.parallel().stageCount()) * virtualStages);
+        long passDone = (long) PAIR_BYTES * microbatches + PAIR_BYTES * layersOfRank;
+        if (passDone > room) {
+            throw new UsageException(String.format(Locale.ROOT,
+                    "what a rank says at the end of a step could take %,d bytes (%,d microbatches, %,d layers), and a"
+                            + " control message between processes has room for %,d: lower training.global-batch-size, or"
+                            + " raise training.microbatch-size or parallel.pipeline",
+                    passDone, microbatches, layersOfRank, room));
+        }
+        // Forwards and gradients of each stage, and a table's.
+        long standing = (2L * virtualStages + 2) * (EDGE_BYTES + Math.ceilDiv(microbatches, Byte.SIZE));
+        if (standing > room) {
+            throw new UsageException(String.format(Locale.ROOT,
+                    "what a rank says when the run recovers could take %,d bytes (%,d virtual stages, %,d microbatches), and"
+                            + " a control message between processes has room for %,d: lower parallel.virtual-stages or"
+                            + " training.global-batch-size, or raise training.microbatch-size",
+                    standing, virtualStages, microbatches, room));
+        }
+        requireHosts(spec.cluster().get(), spec.parallel().worldSize(), room);
+    }
+
+    private static void requireGroups(ParallelLayout ranks, List<Integer> nodeOfRank) {
+        for (GroupKind kind : List.of(GroupKind.TENSOR, GroupKind.DATA)) {
+            for (List<Integer> group : ranks.groups(kind)) {
+                long nodes = group.stream().map(nodeOfRank::get).distinct().count();
+                if (nodes > 1 && group.size() > AeronCollectives.MOST_MEMBERS) {
+                    throw new UsageException(String.format(Locale.ROOT,
+                            "parallel.%s = %d ranks are a group on %d nodes, and a group between processes has at most %d:"
+                                    + " lower it, or give all ranks of such a group to one node (cluster.nodes)",
+                            kind == GroupKind.TENSOR ? "tensor" : "data", group.size(), nodes,
+                            AeronCollectives.MOST_MEMBERS));
+                }
+            }
+        }
+    }
+
+    private static void requireHosts(ClusterSpec cluster, int ranks, long room) {
+        int longest = cluster.nodes().stream().map(NodeSpec::name).mapToInt(String::length).max().orElse(0);
+        long hosts = (long) ranks * (longest + BESIDE_NAME_BYTES);
+        if (hosts > room) {
+            throw new UsageException(String.format(Locale.ROOT,
+                    "the list of where %,d ranks are could take %,d bytes, with names of up to %d letters, and a control"
+                            + " message between processes has room for %,d: take fewer ranks, or shorter names of nodes",
+                    ranks, hosts, longest, room));
+        }
+    }
+}

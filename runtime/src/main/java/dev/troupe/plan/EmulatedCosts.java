@@ -1,0 +1,110 @@
+package dev.troupe.plan;
+
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkCosts;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.Partition;
+import dev.troupe.model.Recompute;
+import dev.troupe.model.StageSettings;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
+ * the rate of a device. Operations are counted as in Narayanan et al. 2021, section 5.1: the matrix products of a block,
+ * 24 N C C, and of its attention over the whole T x T square, 4 N T C, in the forward; the backward for the input has the
+ * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each. Where
+ * forwards are run again, the backward for the input has them too, without the last product of a block, of 8 N C C.
+ *
+ * <p>N rows of a microbatch, T sequence length, C hidden size, V vocabulary.
+ */
+public final class EmulatedCosts implements WorkCosts {
+    private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
+
+    /**
+     * @throws UsageException
+     *             where a list has neither one time nor one for each stage
+     */
+    public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings) {
+        int stageCount = partition.stageCount();
+        nanos.put(Work.FORWARD, told("forward", spec.forward(), stageCount));
+        nanos.put(Work.BACKWARD_INPUT, told("backward-input", spec.backwardInput(), stageCount));
+        nanos.put(Work.BACKWARD_WEIGHT, told("backward-weight", spec.backwardWeight(), stageCount));
+        nanos.put(Work.UPDATE, told("update", spec.update(), stageCount));
+        if (spec.deviceFlops() > 0) {
+            for (int stage = 0; stage < stageCount; stage++) {
+                double products = 0;
+                double attention = 0;
+                double again = 0;
+                ModelConfig model = partition.model();
+                for (int layer : partition.layers(stage).numbers().toArray()) {
+                    products += productFlops(model, layer, settings);
+                    attention += attentionFlops(model, layer, settings);
+                    again += replayedFlops(model, layer, settings);
+                }
+                nanos.get(Work.FORWARD)[stage] = at(spec, products + attention);
+                nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, again + products + 2 * attention);
+                nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, products);
+                nanos.get(Work.UPDATE)[stage] = 0;
+            }
+        }
+        nanos.put(Work.BACKWARD, IntStream.range(0, stageCount)
+                .mapToLong(stage -> nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT)).toArray());
+    }
+
+    /** What a device of a thousand million operations a second would take for the model's own. */
+    public static EmulatedCosts ofOperations(TrainingPlan plan) {
+        List<Duration> none = List.of(Duration.ZERO);
+        return new EmulatedCosts(new EmulatedSpec(none, none, none, none, 1e9), plan.partition(),
+                plan.stageSettings());
+    }
+
+    private static long[] told(String work, List<Duration> times, int stageCount) {
+        if (times.size() != 1 && times.size() != stageCount) {
+            throw new UsageException(
+                    "engine.emulated." + work + " needs one time, or one for each of the " + stageCount
+                            + " stages, but has " + times.size());
+        }
+        long[] nanos = new long[stageCount];
+        for (int stage = 0; stage < stageCount; stage++) {
+            nanos[stage] = times.get(times.size() == 1 ? 0 : stage).toNanos();
+        }
+        return nanos;
+    }
+
+    private static double productFlops(ModelConfig model, int layer, StageSettings settings) {
+        double rowsTimesHidden = (double) settings.rows() * model.hidden();
+        if (layer == 0) {
+            return 0;
+        }
+        return layer == model.layerCount() - 1
+                ? 2 * rowsTimesHidden * model.vocabularySize()
+                : 24 * rowsTimesHidden * model.hidden();
+    }
+
+    private static double attentionFlops(ModelConfig model, int layer, StageSettings settings) {
+        boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
+        return isBlock ? 4.0 * settings.rows() * settings.sequenceLength() * model.hidden() : 0;
+    }
+
+    private static double replayedFlops(ModelConfig model, int layer, StageSettings settings) {
+        if (settings.recompute() != Recompute.FULL) {
+            return 0;
+        }
+        boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
+        return productFlops(model, layer, settings) * (isBlock ? 2.0 / 3 : 1) + attentionFlops(model, layer, settings);
+    }
+
+    private static long at(EmulatedSpec spec, double flops) {
+        return Math.round(flops / spec.deviceFlops() * 1e9);
+    }
+
+    @Override
+    public long nanos(int stage, Work work) {
+        return nanos.get(work)[stage];
+    }
+}

@@ -1,0 +1,85 @@
+package dev.troupe.prepare;
+
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.WorkCosts;
+import dev.troupe.plan.UsageException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The engine a run computes on.
+ *
+ * @param provider
+ *            opens it
+ * @param settings
+ *            how it is opened, once for each rank
+ * @param passedOver
+ *            why {@code auto} did not take the engine that it prefers, in one sentence; empty where it took that, or where
+ *            an engine was asked for by name
+ */
+public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
+    private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
+    private static final String GPU_ADVICE = "; an NVIDIA GPU is computed on by nd4j, built with"
+            + " TROUPE_MAVEN_FLAGS=-Pnd4j-cuda (README, \"On an NVIDIA GPU\")";
+
+    /** The engines on the class path, the preferred one first. */
+    public static List<EngineProvider> installed() {
+        return ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
+                .sorted(Comparator.comparingInt(EngineProvider::preference).reversed()).toList();
+    }
+
+    /**
+     * Finds the engine that was asked for; {@code auto} takes the preferred one of those that can serve.
+     *
+     * @throws UsageException
+     *             where it is not installed or cannot serve here, with the reason
+     */
+    public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType, int ranksHere,
+            List<EngineProvider> installed) {
+        int threads = spec.threads() > 0
+                ? spec.threads()
+                : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksHere)); // rounded down
+        EngineSettings settings = new EngineSettings(parameterType, computeType, threads);
+        if (installed.isEmpty()) {
+            throw new UsageException("no engine is installed: put an engine's module on the class path");
+        }
+        if (spec.kind().equals(EngineSpec.AUTO)) {
+            return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
+                    .map(provider -> new EngineChoice(provider, settings, installed.getFirst().obstacle(settings)
+                            .map(obstacle -> "engine.kind = auto takes " + provider.kind() + ": " + obstacle)))
+                    .orElseThrow(() -> new UsageException("no engine can serve here: " + installed.stream()
+                            .map(provider -> provider.kind() + ": " + provider.obstacle(settings).orElseThrow())
+                            .collect(Collectors.joining("; "))));
+        }
+        EngineProvider provider = installed.stream().filter(candidate -> candidate.kind().equals(spec.kind()))
+                .findFirst()
+                .orElseThrow(() -> new UsageException("engine.kind: there is no engine \"" + spec.kind()
+                        + "\"; installed are " + EngineSpec.AUTO + ", "
+                        + installed.stream().map(EngineProvider::kind).collect(Collectors.joining(", "))
+                        + (GPU_WORDS.contains(spec.kind().toLowerCase(Locale.ROOT)) ? GPU_ADVICE : "")));
+        Optional<String> obstacle = provider.obstacle(settings);
+        if (obstacle.isPresent()) {
+            throw new UsageException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
+        }
+        return new EngineChoice(provider, settings, Optional.empty());
+    }
+
+    /** The same choice, with times for an engine that keeps time instead of computing. */
+    public EngineChoice withCosts(WorkCosts costs) {
+        return new EngineChoice(provider, settings.withCosts(costs), passedOver);
+    }
+
+    /** Opens the engine of one rank. */
+    public Engine open() {
+        return provider.open(settings);
+    }
+}

@@ -1,0 +1,82 @@
+package dev.troupe.prepare;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The process that has a run's directory, as its lock file names it.
+ *
+ * @param machine
+ *            where process numbers mean what they mean to it: this start of the kernel, and the process numbers' namespace
+ * @param process
+ *            its number there
+ * @param start
+ *            when it started, since numbers are given out again
+ */
+record LockHolder(String machine, long process, Instant start) {
+    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
+    private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
+
+    /** Writes this process into a lock file; nothing where the system does not tell enough, or there is no room. */
+    static void write(FileChannel lock) {
+        Optional<String> machine = here();
+        Optional<Instant> start = ProcessHandle.current().info().startInstant();
+        try {
+            lock.truncate(0);
+            if (machine.isPresent() && start.isPresent()) {
+                String text = String.join("\n", machine.get(), "" + ProcessHandle.current().pid(),
+                        start.get().toString());
+                lock.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+            }
+        } catch (IOException _) {
+            // The lock holds without it, and nobody kills whom it does not name.
+        }
+    }
+
+    /** Names nobody any more. */
+    static void erase(FileChannel lock) {
+        try {
+            lock.truncate(0);
+        } catch (IOException _) {
+            // It is another process's to wait a little longer.
+        }
+    }
+
+    /** Reads whom a lock file names; empty where it names nobody. */
+    static Optional<LockHolder> read(Path lock) {
+        try {
+            List<String> lines = Files.readAllLines(lock);
+            return lines.size() == 3
+                    ? Optional
+                            .of(new LockHolder(lines.get(0), Long.parseLong(lines.get(1)), Instant.parse(lines.get(2))))
+                    : Optional.empty();
+        } catch (IOException | RuntimeException _) {
+            return Optional.empty(); // it is gone, or another program's
+        }
+    }
+
+    /** Kills it, where it is another process of this machine; returns whether it did. */
+    boolean kill() {
+        return here().filter(machine::equals).isPresent() && process != ProcessHandle.current().pid()
+                && ProcessHandle.of(process).filter(found -> found.info().startInstant()
+                        .filter(its -> Duration.between(its, start).abs().compareTo(CLOCK_ERROR) < 0).isPresent())
+                        .map(ProcessHandle::destroyForcibly).orElse(false);
+    }
+
+    private static Optional<String> here() {
+        try {
+            return Optional.of(Files.readString(BOOT).strip() + " " + Files.readSymbolicLink(NAMESPACE));
+        } catch (IOException _) {
+            return Optional.empty(); // no Linux
+        }
+    }
+}

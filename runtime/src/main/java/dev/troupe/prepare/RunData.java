@@ -1,0 +1,146 @@
+package dev.troupe.prepare;
+
+import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.RunSpec;
+import dev.troupe.data.Batches;
+import dev.troupe.data.Corpus;
+import dev.troupe.data.CorpusFiles;
+import dev.troupe.data.DataException;
+import dev.troupe.data.Order;
+import dev.troupe.data.Split;
+import dev.troupe.data.TokenCache;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.data.Tokens;
+import dev.troupe.data.ValidationBatches;
+import dev.troupe.model.spec.ModelConfig;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a run learns from and what it is measured on, open and checked.
+ *
+ * <p>Thread rule: any thread may read it; close it when the run is over.
+ */
+public final class RunData implements AutoCloseable {
+    private final String name;
+    private final boolean isText;
+    private final Split split;
+    private final Batches batches;
+    private final Optional<ValidationBatches> validation;
+    private final List<String> notes = new ArrayList<>();
+    private final List<Corpus> corpora = new ArrayList<>();
+
+    /**
+     * Opens what a configuration names.
+     *
+     * @param builtIn
+     *            UTF-8 text where it names nothing
+     * @throws DataException
+     *             where that cannot be read, is too short, or has tokens that the model does not know
+     */
+    RunData(RunSpec spec, byte[] builtIn, ModelConfig model, int sequenceLength) {
+        DataSpec data = spec.data();
+        Tokenizer tokenizer = Tokenizer.named(data.tokenizer().word());
+        try {
+            Optional<CorpusFiles> files = find(data.paths());
+            Optional<CorpusFiles> measured = find(data.validationPaths());
+            this.isText = files.isEmpty() || !files.get().areTokens();
+            if (measured.isPresent() && measured.get().areTokens() == isText) {
+                throw new DataException(
+                        "data.path and data.validation-path must both be text or both be tokens, but found "
+                                + files.map(CorpusFiles::name).orElse("the built-in corpus") + " and "
+                                + measured.get().name());
+            }
+            TokenCache cache = cache(data.cache());
+            Tokens tokens = opened(files.map(found -> Corpus.open(found, tokenizer, cache))
+                    .orElseGet(() -> Corpus.ofText("the built-in corpus", builtIn, tokenizer)), model);
+            this.name = tokens.name();
+            this.split = measured.isPresent()
+                    ? Split.of(tokens, opened(Corpus.open(measured.get(), tokenizer, cache), model), sequenceLength)
+                    : Split.of(tokens, data.validationFraction(), sequenceLength);
+            this.batches = new Batches(split.training(), order(data), data.seed(), sequenceLength,
+                    spec.training().globalBatchSize());
+            this.validation = spec.training().validateEvery() == 0
+                    ? Optional.empty()
+                    : split.validation().map(part -> new ValidationBatches(part, sequenceLength,
+                            spec.training().microbatchSize(), spec.training().validationMicrobatches()));
+        } catch (RuntimeException refused) {
+            close();
+            throw refused;
+        }
+    }
+
+    private static Optional<CorpusFiles> find(List<Path> names) {
+        return names.isEmpty() ? Optional.empty() : Optional.of(CorpusFiles.find(names));
+    }
+
+    private TokenCache cache(String where) {
+        return switch (where) {
+            case DataSpec.NO_CACHE -> TokenCache.none();
+            case DataSpec.CACHE_OF_USER -> TokenCache.in(
+                    TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home")), notes::add);
+            default -> TokenCache.in(Path.of(where), notes::add);
+        };
+    }
+
+    private Tokens opened(Corpus corpus, ModelConfig model) {
+        corpora.add(corpus);
+        corpus.tokens().requireVocabulary(model.vocabularySize());
+        return corpus.tokens();
+    }
+
+    private static Order order(DataSpec data) {
+        return switch (data.order()) {
+            case RANDOM -> Order.RANDOM;
+            case SEQUENTIAL -> Order.SEQUENTIAL;
+            case EPOCHS -> Order.EPOCHS;
+        };
+    }
+
+    /** What to call the corpus that the run learns from. */
+    public String name() {
+        return name;
+    }
+
+    /** Whether tokens were made of text, so that a tokenizer makes text of them. */
+    public boolean isText() {
+        return isText;
+    }
+
+    /** How many tokens there are to learn from, and to validate on, in words. */
+    public String tokens() {
+        return split.training().length() + " and " + validationTokens() + " tokens";
+    }
+
+    /** How many tokens the run learns from. */
+    public long trainingTokens() {
+        return split.training().length();
+    }
+
+    /** How many tokens are for validation; 0 where none are. */
+    public long validationTokens() {
+        return split.validation().map(Tokens::length).orElse(0L);
+    }
+
+    /** The sequences of each step. */
+    public Batches batches() {
+        return batches;
+    }
+
+    /** What the validation loss is measured on; empty where none is measured. */
+    public Optional<ValidationBatches> validation() {
+        return validation;
+    }
+
+    /** What a user should know of the cache, in sentences. */
+    public List<String> notes() {
+        return List.copyOf(notes);
+    }
+
+    @Override
+    public void close() {
+        corpora.forEach(Corpus::close);
+    }
+}

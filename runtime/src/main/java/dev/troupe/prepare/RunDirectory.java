@@ -1,0 +1,263 @@
+package dev.troupe.prepare;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.plan.UsageException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a run writes: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is locked while
+ * the run lasts, so that no other run writes there.
+ */
+public final class RunDirectory implements AutoCloseable {
+    /** The name of the resolved configuration in a run's directory. */
+    public static final String CONFIG = "config.conf";
+    /** Where the logs of the nodes go. */
+    public static final String LOGS = "logs";
+    static final String LOCK = "run.lock";
+    private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+    private final Path path;
+    private final FileChannel channel;
+
+    private RunDirectory(Path path, FileChannel channel) {
+        this.path = path;
+        this.channel = channel;
+    }
+
+    /**
+     * Says whether this directory is empty or not there yet; writes nothing.
+     *
+     * @throws UsageException
+     *             where it holds something or cannot be made
+     */
+    public static void requireFree(Path path) {
+        if (!isFree(path)) {
+            throw new UsageException("the output directory " + path + " is in use: it must be empty or not there yet;"
+                    + " choose another with --out");
+        }
+        requireMakeable(path);
+    }
+
+    /**
+     * Says whether a run may begin in this directory: also where one ended before its first checkpoint; writes nothing.
+     *
+     * @return whether a run has ended there
+     * @throws UsageException
+     *             where it holds something else, or cannot be made
+     */
+    static boolean requireBeginnable(Path path) {
+        DirectoryState state = DirectoryState.of(path);
+        state.whyNotBegin(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
+        requireMakeable(path);
+        return state instanceof DirectoryState.WithoutCheckpoint;
+    }
+
+    /**
+     * Says whether a run may go on in this directory; writes nothing.
+     *
+     * @throws UsageException
+     *             where it holds a run that has no checkpoint
+     */
+    static void requireResumable(Path path) {
+        DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
+    }
+
+    private static void requireMakeable(Path path) {
+        Path ancestor = path.toAbsolutePath();
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        if (!Files.isDirectory(ancestor) || !Files.isWritable(ancestor)) {
+            throw new UsageException("the output directory " + path + " cannot be made, since " + ancestor
+                    + " is not a directory one may write to; choose another with --out");
+        }
+        requireToBeMade(path.toAbsolutePath().normalize());
+    }
+
+    /** Some file systems let nobody make a directory and do not say so: it is made, and is gone at once. */
+    private static void requireToBeMade(Path path) {
+        Path ancestor = path;
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        Path made = ancestor;
+        try {
+            while (!made.equals(path)) {
+                made = Files.createDirectory(made.resolve(path.getName(made.getNameCount())));
+            }
+        } catch (FileAlreadyExistsException _) {
+            return; // another process of the run was quicker
+        } catch (IOException failure) {
+            throw new UsageException(
+                    "the output directory " + path + " cannot be made, since the file system lets nobody"
+                            + " make that below " + made + "; choose another with --out",
+                    failure);
+        } finally {
+            for (; !made.equals(ancestor); made = made.getParent()) {
+                try {
+                    Files.deleteIfExists(made);
+                } catch (IOException _) {
+                    break; // another run has begun to use it
+                }
+            }
+        }
+    }
+
+    /** The directory, or the first of DIR-2, DIR-3 and so on, that is empty or not there yet. */
+    public static Path firstFree(Path wanted) {
+        Path candidate = wanted;
+        for (int number = 2; !isFree(candidate); number++) {
+            candidate = wanted.resolveSibling(wanted.getFileName() + "-" + number);
+        }
+        return candidate;
+    }
+
+    /** Whether a directory is not there yet, or empty but for logs, which nodes begin before there is a run. */
+    public static boolean isFree(Path path) {
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.allMatch(entry -> entry.endsWith(LOGS));
+        } catch (IOException _) {
+            return !Files.exists(path); // a file in the way is not free
+        }
+    }
+
+    /**
+     * Makes the directory where it is not there, and locks it.
+     *
+     * @throws UsageException
+     *             where another run has it, or it cannot be written to
+     */
+    public static RunDirectory open(Path path) {
+        try {
+            Files.createDirectories(path);
+            FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE);
+            FileLock lock = tryLock(channel);
+            if (lock == null) {
+                channel.close();
+                throw new UsageException("the output directory " + path
+                        + " is in use: another run writes to it; wait for its end, or choose another with --out");
+            }
+            LockHolder.write(channel);
+            return new RunDirectory(path, channel);
+        } catch (IOException failure) {
+            throw new UsageException("cannot write to the output directory " + path + " (" + failure
+                    + "); choose another with --out", failure);
+        }
+    }
+
+    /**
+     * Locks the directory of a run that goes on while the process that had it has ended, or is about to. One that does
+     * not, since it is stopped or stuck, is killed where it is of this machine: the others have parted from it, and it
+     * may not write any more.
+     *
+     * @param patience
+     *            how long it may take to end, and again once it was killed
+     * @throws UsageException
+     *             where it has the directory still, or the directory cannot be written to
+     */
+    public static RunDirectory takeOver(Path path, Duration patience) {
+        long sinceNanos = System.nanoTime();
+        boolean isKilled = false;
+        while (true) {
+            try {
+                return open(path);
+            } catch (UsageException inUse) {
+                if (System.nanoTime() - sinceNanos > patience.toNanos()) {
+                    Optional<LockHolder> holder = LockHolder.read(path.resolve(LOCK));
+                    if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
+                        throw inUse;
+                    }
+                    LOG.warn("process {}, from which the others have parted, kept {} and was killed",
+                            holder.get().process(), path);
+                    isKilled = true;
+                    sinceNanos = System.nanoTime();
+                }
+                LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+            }
+        }
+    }
+
+    /**
+     * The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to
+     * kill it.
+     */
+    public void keepToTheEnd() {
+        LockHolder.erase(channel);
+    }
+
+    /** Whether a run has it now. */
+    static boolean isLocked(Path path) {
+        try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
+            return tryLock(channel) == null;
+        } catch (IOException _) {
+            return false; // nobody has ever had it, or it is no directory
+        }
+    }
+
+    private static FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException _) {
+            return null; // a run of this very process
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** The resolved configuration. */
+    public Path config() {
+        return path.resolve(CONFIG);
+    }
+
+    /** One JSON object for each step. */
+    public Path metrics() {
+        return path.resolve("metrics.jsonl");
+    }
+
+    /** The checkpoint after so many steps. */
+    public Path checkpoint(long stepsDone) {
+        return CheckpointStore.directoryOf(path, stepsDone);
+    }
+
+    /** The trained model, in Hugging Face layout. */
+    public Path model() {
+        return path.resolve("model");
+    }
+
+    /** Where the gradients of a step go. */
+    public Path gradients(long step) {
+        return path.resolve("gradients-step-" + step + ".safetensors");
+    }
+
+    @Override
+    public void close() {
+        try {
+            Files.deleteIfExists(path.resolve(LOCK));
+            channel.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package dev.troupe.prepare;
+
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.config.group.LayoutException;
+import dev.troupe.config.problem.ConfigException;
+import dev.troupe.data.DataException;
+import dev.troupe.plan.UsageException;
+import dev.troupe.schedule.PlanException;
+import dev.troupe.transport.TransportException;
+import dev.troupe.weights.WeightException;
+import java.util.Optional;
+
+/** Which exceptions say, in words for the user, that a request was wrong. */
+public final class UserErrors {
+    private UserErrors() {
+    }
+
+    /** The words for the user; empty where the exception is a defect of Troupe. */
+    public static Optional<String> sentenceOf(RuntimeException failure) {
+        return switch (failure) {
+            case PlanException plan -> Optional.of(plan.getMessage());
+            case ConfigException _,LayoutException _,DataException _,WeightException _,CheckpointException _,TransportException _,UsageException _ ->
+                Optional.of(failure.getMessage());
+            default -> Optional.empty();
+        };
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.observe}. */
+package dev.troupe.observe;

@@ -1,0 +1,83 @@
+package dev.troupe.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.Work;
+import dev.troupe.model.DropoutSettings;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.Partition;
+import dev.troupe.model.Recompute;
+import dev.troupe.model.StageSettings;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class EmulatedCostsTest {
+    /** Two blocks, C = 4, T = 3, V = 5: embedding and a block on stage 0, a block and the head on stage 1. */
+    private static final Partition PARTITION = Partition
+            .of(new ModelConfig(2, 4, 2, 3, 5, true, ModelConfig.NORM_EPSILON), 2, "uniform");
+    /** Two sequences of 3 tokens, so N = 6. */
+    private static final StageSettings SETTINGS = new StageSettings(2, 3, 4, new Optimizer.Sgd(0));
+
+    @Test
+    void shouldTakeTheTimeItIsToldForAllStages() {
+        EmulatedCosts costs = costs("forward=1ms", "backward-input=2ms", "backward-weight=3ms", "update=4ms");
+        for (int stage = 0; stage < 2; stage++) {
+            assertCosts(costs, stage, 1_000_000, 2_000_000, 3_000_000, 4_000_000);
+        }
+    }
+
+    @Test
+    void shouldTakeATimeForEachStageFromAList() {
+        EmulatedCosts costs = costs("forward=[1us,2us]", "backward-input=[3us,4us]", "backward-weight=5us");
+        assertCosts(costs, 0, 1000, 3000, 5000, 0);
+        assertCosts(costs, 1, 2000, 4000, 5000, 0);
+    }
+
+    /**
+     * At one operation a nanosecond. A block: products 24 x 6 x 4 x 4 = 2304, attention 4 x 6 x 3 x 4 = 288, twice that in
+     * the backward for the input. The head: 2 x 6 x 4 x 5 = 240.
+     */
+    @Test
+    void shouldCountTheOperationsOfTheModelAtTheRateOfTheDevice() {
+        EmulatedCosts costs = costs("device-flops=1e9", "update=4ms");
+        assertCosts(costs, 0, 2304 + 288, 2304 + 576, 2304, 0);
+        assertCosts(costs, 1, 2304 + 288 + 240, 2304 + 576 + 240, 2304 + 240, 0);
+        assertEquals(1296, costs("device-flops=2e9").nanos(0, Work.FORWARD), "twice the rate, half the time");
+    }
+
+    /** The forward again without the product of 8 x 6 x 4 x 4 = 768, in the backward for the input. */
+    @Test
+    void shouldCountWhatIsComputedAgain() {
+        EmulatedCosts costs = new EmulatedCosts(
+                RunSpecReader.read(Optional.empty(), List.of("engine.emulated.device-flops=1e9")).engine().emulated(),
+                PARTITION, new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.FULL, DropoutSettings.NONE));
+        assertCosts(costs, 0, 2304 + 288, 2304 - 768 + 288 + 2304 + 576, 2304, 0);
+        assertCosts(costs, 1, 2304 + 288 + 240, 2304 - 768 + 288 + 240 + 2304 + 576 + 240, 2304 + 240, 0);
+    }
+
+    @Test
+    void shouldRefuseAListOfAnotherLengthThanThereAreStages() {
+        assertEquals("engine.emulated.forward needs one time, or one for each of the 2 stages, but has 3",
+                assertThrows(UsageException.class, () -> costs("forward=[1ms,1ms,1ms]")).getMessage());
+    }
+
+    private static EmulatedCosts costs(String... settings) {
+        List<String> keys = Arrays.stream(settings).map(setting -> "engine.emulated." + setting).toList();
+        return new EmulatedCosts(RunSpecReader.read(Optional.empty(), keys).engine().emulated(), PARTITION, SETTINGS);
+    }
+
+    private static void assertCosts(EmulatedCosts costs, int stage, long forward, long backwardInput,
+            long backwardWeight, long update) {
+        assertEquals(List.of(forward, backwardInput, backwardWeight, update),
+                Arrays.stream(new Work[]{Work.FORWARD, Work.BACKWARD_INPUT, Work.BACKWARD_WEIGHT, Work.UPDATE})
+                        .map(work -> costs.nanos(stage, work)).toList());
+        assertEquals(backwardInput + backwardWeight, costs.nanos(stage, Work.BACKWARD));
+    }
+}

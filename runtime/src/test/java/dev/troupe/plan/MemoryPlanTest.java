@@ -1,0 +1,159 @@
+package dev.troupe.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.DropoutSettings;
+import dev.troupe.model.Optimizer;
+import dev.troupe.model.Recompute;
+import dev.troupe.model.StageSettings;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.parallel.Zero;
+import dev.troupe.prepare.MachineMemory;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Tag("plan")
+class MemoryPlanTest {
+    private static final long FLOAT = 4;
+    /** Two blocks, C = 8, H = 2, T = 6, V = 10, untied. */
+    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 6, 10, false, ModelConfig.NORM_EPSILON);
+    /** N C numbers, with N = 2 sequences of 6 tokens. */
+    private static final long ACTIVATION = 12 * 8 * FLOAT;
+
+    /**
+     * The weights of a layer, each tensor beginning at a multiple of 64: the embedding 128 + 64; a block 192 + 64 + 256
+     * + 256 of matrices and 8 x 64 of vectors; the head 2 x 64 + 128.
+     */
+    @Test
+    void shouldCountWhatStaysFromStepToStep() {
+        List<RankMemory> ranks = ranks("1f1b", 2);
+        assertEquals((192 + 1280) * FLOAT, ranks.get(0).weights());
+        assertEquals((1280 + 256) * FLOAT, ranks.get(1).weights());
+        for (RankMemory rank : ranks) {
+            assertEquals(rank.weights(), rank.gradients());
+            assertEquals(2 * rank.weights(), rank.optimizer());
+            assertEquals(rank.weights() + rank.gradients() + rank.optimizer() + rank.activations() + rank.boundary(),
+                    rank.total());
+        }
+    }
+
+    /**
+     * Of psi weights in float32, with Adam, on D ranks (Rajbhandari et al. 2020, section 5): 4 psi bytes of weights, 4 of
+     * gradients, 8 of moments, of which each level divides one more by D. Where gradients are shared out there is a buffer
+     * for one layer of them besides, where weights are one for two layers.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, 0", "2, 1", "2, 2", "2, 3", "4, 0", "4, 1", "4, 2", "4, 3"})
+    void shouldShareOutAsThePaperSays(int data, int zero) {
+        // Tables of 100 and 16 rows, blocks, and the vectors of the head's norm, in buckets that the ranks can divide.
+        ModelConfig model = new ModelConfig(3, 64, 2, 16, 100, false, ModelConfig.NORM_EPSILON);
+        long table = padded(100 * 64, data);
+        long block = padded(12 * 64 * 64 + 13 * 64, data);
+        long psi = 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);
+        StageSettings settings = new StageSettings(1, 6, 2 * data, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
+        List<RankMemory> ranks = MemoryPlan.of(TrainingPlan.of(model, settings, "uniform", Schedules.named("gpipe"),
+                new ParallelLayout(1, data, 1), false, Zero.of(zero), 1, 1, 2), reference(), false, 0, List.of())
+                .ranks();
+        assertEquals(data, ranks.size());
+        for (RankMemory rank : ranks) {
+            assertEquals(zero < 3 ? 4 * psi : 4 * psi / data + 2 * 4 * block, rank.weights());
+            assertEquals(zero < 2 ? 4 * psi : 4 * psi / data + 4 * block, rank.gradients());
+            assertEquals(zero < 1 ? 8 * psi : 8 * psi / data, rank.optimizer());
+        }
+    }
+
+    private static long padded(long elements, int data) {
+        return Math.ceilDiv(elements, 64 * data) * 64 * data;
+    }
+
+    /**
+     * With 2 credits, 2 ranks of 1F1B and 4 microbatches: each receives on one edge, so it has granted 2 tensors. Rank 0
+     * can be 2 activations ahead of rank 1, which can be 1 gradient ahead of rank 0, since it needs an activation after
+     * it that comes no sooner.
+     */
+    @Test
+    void shouldCountWhatIsOnItsWay() {
+        List<RankMemory> ranks = ranks("1f1b", 2);
+        assertEquals((2 + 2) * ACTIVATION, ranks.get(0).boundary());
+        assertEquals((2 + 2) * ACTIVATION, ranks.get(1).boundary());
+        assertEquals(0, ranks("1f1b", 1).getFirst().boundary());
+    }
+
+    /**
+     * What one microbatch more under way takes, in numbers a row beside activations: a block has 4 of its norms' statistics
+     * and the probabilities of 2 heads; the head has logits, the statistics of its norm and a sum of exponentials; and
+     * there are a token and a target.
+     */
+    @Test
+    void shouldCountActivationsByThePeaksOfTheCertificate() {
+        long row = 12 * FLOAT;
+        for (Recompute recompute : Recompute.values()) {
+            long three = MemoryPlan.of(plan("gpipe", 1, 3, recompute), reference(), false, 0, List.of()).total();
+            long four = MemoryPlan.of(plan("gpipe", 1, 4, recompute), reference(), false, 0, List.of()).total();
+            assertEquals(switch (recompute) {
+                case NONE -> 2 * (16 * ACTIVATION + (4 + 2 * 6) * row) + 2 * ACTIVATION + (10 + 3) * row;
+                case SELECTIVE -> 2 * (9 * ACTIVATION + 4 * row) + ACTIVATION + (10 + 3) * row;
+                case FULL -> 3 * ACTIVATION;
+            } + 2 * row, four - three, recompute.toString());
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatTheMachineHasNotToGive() {
+        MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0)));
+        memory.requireRoom(memory.total());
+        String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
+        assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
+                + " 3.00 GiB to give: take a smaller model (model.hidden, model.layers), or training.optimizer.kind ="
+                + " sgd, which remembers nothing", refusal);
+    }
+
+    @Test
+    void shouldCountSnapshotsAtHomeAndCopiesWhereTheyLie() {
+        MemoryPlan memory = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, 2, List.of(0, 1));
+        MemoryPlan pinned = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, 3, List.of(0));
+        for (RankMemory rank : memory.ranks()) {
+            assertTrue(rank.snapshots() > rank.weights() + rank.optimizer(), rank.toString());
+            assertTrue(rank.snapshots() <= 2 * (rank.weights() + rank.optimizer()), rank.toString());
+            assertEquals(rank.snapshots(), rank.copies());
+            assertEquals(3 * rank.snapshots(), 2 * pinned.ranks().get(rank.rank()).snapshots());
+            assertEquals(rank.rank() == 0 ? rank.copies() : 0, pinned.ranks().get(rank.rank()).copies(),
+                    "nobody pins a copy");
+        }
+        RankMemory first = memory.ranks().getFirst();
+        long there = memory.onMachine(List.of(1), List.of(0)).total();
+        assertEquals(memory.ranks().get(1).total() - memory.ranks().get(1).copies() + first.copies(), there);
+        assertEquals(memory.total(), memory.onMachine(List.of(0), List.of(1)).total() + there);
+    }
+
+    @Test
+    void shouldReadWhatTheSystemSaysIsAvailable() {
+        assertEquals(2048L * 1024, MachineMemory.available("MemTotal:  9 kB\nMemAvailable:    2048 kB\nFree: 1 kB\n"));
+        assertTrue(MachineMemory.availableBytes() > 0);
+    }
+
+    private static List<RankMemory> ranks(String schedule, int pipeline) {
+        return MemoryPlan.of(plan(schedule, pipeline, 4, Recompute.NONE), reference(), false, 0, List.of()).ranks();
+    }
+
+    private static TrainingPlan plan(String schedule, int pipeline, int microbatches, Recompute recompute) {
+        return TrainingPlan.of(MODEL,
+                new StageSettings(2, 6, microbatches, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1), recompute,
+                        DropoutSettings.NONE),
+                "uniform", Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, 1, 1, 2);
+    }
+
+    private static Engine reference() {
+        return new ReferenceEngine(DataType.FLOAT32);
+    }
+}

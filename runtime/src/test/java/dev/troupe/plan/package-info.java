@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.plan}. */
+package dev.troupe.plan;

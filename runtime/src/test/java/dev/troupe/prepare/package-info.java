@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.prepare}. */
+package dev.troupe.prepare;
