@@ -92,6 +92,7 @@ class ClusterTest {
     }
 
     /** Every node ends with the sentence of the one whose machine cannot run a kernel, and nothing but logs is there. */
+    @Tag("long")
     @Test
     void shouldRefuseOnAllNodesWhatOneCannotRun() throws IOException {
         writeWith(HERE, "", ", engine = " + RefusingEngineProvider.KIND);

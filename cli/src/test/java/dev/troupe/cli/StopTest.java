@@ -139,6 +139,7 @@ class StopTest {
         }
     }
 
+    @Tag("long")
     @Test
     void shouldWriteACheckpointOnCtrlCOfALaunchedRunAndGoOn() throws IOException, InterruptedException {
         requireACheckpoint(Way.CTRL_C, "launch");

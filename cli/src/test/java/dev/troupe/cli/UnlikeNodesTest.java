@@ -75,6 +75,7 @@ class UnlikeNodesTest {
     }
 
     /** The emulated nodes keep time, so that a stage's is known. */
+    @Tag("long")
     @Test
     void shouldNameTheStageTheRankAndTheNodeThatIsSlow() throws IOException {
         Path config = write("", "");
