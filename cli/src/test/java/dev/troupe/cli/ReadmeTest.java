@@ -33,7 +33,7 @@ class ReadmeTest {
     /** Commands that start processes, or several runs. */
     private static final List<String> LONG = List.of("launch", "chaos", "compare");
     /** Commands that need a run beside them, by the test that has one; and what starts no run. */
-    private static final Map<String, Class<?>> NOT_IN_SHARD = Map.of("node", ClusterTest.class, "status",
+    private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
             ClusterTest.class);
     /** The name alone, in a sentence about the command. */
     private static final Set<String> NAMES = Set.of("layout");
@@ -42,7 +42,7 @@ class ReadmeTest {
     private Path directory;
 
     static Stream<String> commands() throws IOException {
-        return commandsOfTheReadme().filter(command -> !NOT_IN_SHARD.containsKey(verb(command)))
+        return commandsOfTheReadme().filter(command -> !ELSEWHERE.containsKey(verb(command)))
                 .filter(command -> !LONG.contains(verb(command)));
     }
 
@@ -83,6 +83,7 @@ class ReadmeTest {
     }
 
     @Tag("long")
+    @Timeout(800) // a machine with other work beside it is several times slower
     @ParameterizedTest
     @MethodSource("longCommands")
     void shouldEndAsAReaderExpectsOfSeveralProcesses(String command) {
