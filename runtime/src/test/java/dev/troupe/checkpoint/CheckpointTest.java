@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CheckpointTest {
-    private static final String NOT_IN_SHARD = ": resume from another checkpoint";
+    private static final String ELSEWHERE = ": resume from another checkpoint";
 
     @TempDir
     private Path run;
@@ -186,7 +186,7 @@ class CheckpointTest {
         for (String name : List.of("../../rank-000.safetensors", outside.toString(), "./rank-000.safetensors", "")) {
             change(manifest, text -> text.replaceAll("\"file\" : \"[^\"]*\"", "\"file\" : \"" + name + "\""));
             assertEquals(manifest + " is damaged (it names a part \"" + name + "\", but parts have names such as"
-                    + " rank-000.safetensors)" + NOT_IN_SHARD, refusal(manifest.getParent()));
+                    + " rank-000.safetensors)" + ELSEWHERE, refusal(manifest.getParent()));
         }
     }
 
@@ -233,7 +233,7 @@ class CheckpointTest {
 
     private void assertTwice(Path directory, String tensor) {
         String sentence = refusal(directory);
-        assertTrue(sentence.startsWith(directory + " is damaged (") && sentence.endsWith(NOT_IN_SHARD), sentence);
+        assertTrue(sentence.startsWith(directory + " is damaged (") && sentence.endsWith(ELSEWHERE), sentence);
         assertTrue(sentence.contains("tensor \"" + tensor + "\""), sentence);
     }
 
@@ -254,7 +254,7 @@ class CheckpointTest {
         Path manifest = write(10, 2, 1).resolve("manifest.json");
         change(manifest, damage);
         String sentence = refusal(manifest.getParent());
-        assertTrue(sentence.startsWith(manifest + " is damaged (") && sentence.endsWith(NOT_IN_SHARD), sentence);
+        assertTrue(sentence.startsWith(manifest + " is damaged (") && sentence.endsWith(ELSEWHERE), sentence);
         assertTrue(sentence.contains(why), sentence);
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A run with checkpoints after 10 and 20 steps, of which something befalls the newer. */
 class DamageTest {
-    private static final String NOT_IN_SHARD = ": resume from another checkpoint";
+    private static final String ELSEWHERE = ": resume from another checkpoint";
 
     @TempDir
     private Path run;
@@ -102,8 +102,8 @@ class DamageTest {
                 + bytes));
         Files.write(newer.resolve("rank-000.safetensors"), new byte[Math.toIntExact(bytes)]);
         String what = assertThrows(CheckpointException.class, () -> Checkpoint.open(newer)).getMessage();
-        assertTrue(what.endsWith(NOT_IN_SHARD), what);
-        assertOpens(10, List.of(what.substring(0, what.length() - NOT_IN_SHARD.length())));
+        assertTrue(what.endsWith(ELSEWHERE), what);
+        assertOpens(10, List.of(what.substring(0, what.length() - ELSEWHERE.length())));
     }
 
     @Test
@@ -111,7 +111,7 @@ class DamageTest {
         store.writePart(30, 0, Samples.tensors(0, 9));
         Path partial = newer.resolveSibling("step-000030.partial");
         assertOpens(20, List.of(partial + " was not written to its end"));
-        assertRefused(partial, partial + " was not written to its end" + NOT_IN_SHARD);
+        assertRefused(partial, partial + " was not written to its end" + ELSEWHERE);
     }
 
     @Test
@@ -143,7 +143,7 @@ class DamageTest {
     /** Of a run's directory it is passed over; named itself it is refused. */
     private void assertPassedOver(String what) {
         assertOpens(10, List.of(what));
-        assertRefused(newer, what + NOT_IN_SHARD);
+        assertRefused(newer, what + ELSEWHERE);
     }
 
     private void assertOpens(long stepsDone, List<String> passedOver) {
