@@ -38,6 +38,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
     private final EventsFile events;
     private final Notices notices = new Notices();
     private List<Double> earlierStepSeconds = List.of();
+    private long committedSteps;
     private final Batches batches;
     private final boolean showsEpochs;
 
@@ -90,6 +91,7 @@ final class TrainingReport implements RunListener, AutoCloseable {
         Checkpoint.newestSteps(directory.path())
                 .ifPresent(steps -> report.lastCheckpoint = directory.checkpoint(steps));
         report.earlierStepSeconds = MetricsLog.stepSeconds(directory.metrics());
+        report.committedSteps = report.metrics.nextStep();
         report.progress.start();
         return report;
     }
@@ -210,6 +212,11 @@ final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public List<Double> earlierStepSeconds() {
         return earlierStepSeconds;
+    }
+
+    @Override
+    public long committedSteps() {
+        return committedSteps;
     }
 
     @Override

@@ -2,7 +2,8 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.machine.Roster;
+import dev.troupe.membership.Roster;
+import dev.troupe.membership.Surroundings;
 import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StragglerWatch;
 import dev.troupe.observe.RunListener;
@@ -64,8 +65,28 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
                 listener, outcome);
     }
 
-    /** How many steps lie behind the newest checkpoint that the run has written, whoever led it then. */
-    OptionalLong newestWritten() {
-        return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();
+    /** The cluster and the directory of the run as its membership sees them. */
+    Surroundings surroundings() {
+        return new Surroundings() {
+            @Override
+            public long nowNanos() {
+                return clock.getAsLong();
+            }
+
+            @Override
+            public Set<String> present() {
+                return present.get();
+            }
+
+            @Override
+            public OptionalLong newestCheckpoint() {
+                return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();
+            }
+
+            @Override
+            public long committedSteps() {
+                return listener.committedSteps();
+            }
+        };
     }
 }

@@ -24,10 +24,6 @@ final class Standstills {
                 setup.hangTimeout().toNanos(), longestKernelNanos, setup.clock().getAsLong()));
     }
 
-    boolean hasBegun() {
-        return watch.isPresent();
-    }
-
     void onStatus(RankStatus status) {
         watch.ifPresent(begun -> begun.onStatus(status, setup.clock().getAsLong()));
     }

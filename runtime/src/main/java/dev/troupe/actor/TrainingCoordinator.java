@@ -7,11 +7,12 @@ import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.CoordinatorFailover;
 import dev.troupe.machine.CoordinatorMachine;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.JoinBarrier;
 import dev.troupe.machine.NodeReport;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.RecoveryQuorum;
+import dev.troupe.membership.MembershipCommand;
+import dev.troupe.membership.MembershipEvent;
+import dev.troupe.membership.MembershipMachine;
 import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StageTime;
@@ -104,16 +105,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private final CoordinatorSetup setup;
     private final TimerScheduler<Command> timers;
-    private final JoinBarrier joinBarrier;
-    private final RecoveryQuorum quorum = new RecoveryQuorum(REPORT_TIMEOUT.toNanos());
+    private final MembershipMachine<ActorRef<NodeActor.Command>> membership;
     private final RunReports reports;
     // Of the run from its beginning, until it shows that it is under way.
     private ReplicaTable replicas;
     private CoordinatorMachine machine;
     private Checkpoints checkpoints;
     private final Standstills standstills;
-    private final Map<String, ActorRef<NodeActor.Command>> nodes = new TreeMap<>();
-    private final Map<String, Integer> doors = new TreeMap<>();
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
     private final CopyPatience copyPatience = new CopyPatience();
 
@@ -124,15 +122,16 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
                 setup.settings().firstStep());
         this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.settings()), replicas);
-        this.checkpoints = newCheckpoints(setup.settings());
         this.reports = new RunReports(setup);
         this.standstills = new Standstills(setup);
-        this.joinBarrier = new JoinBarrier(setup.roster(), setup.clock().getAsLong());
+        this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
+                setup.surroundings());
+        this.checkpoints = newCheckpoints(setup.settings());
         startNextTick();
     }
 
     private Checkpoints newCheckpoints(RunSettings settings) {
-        return new Checkpoints(setup, settings, nodes, () -> machine.epoch(), getContext().getSelf());
+        return new Checkpoints(setup, settings, membership.nodes(), () -> machine.epoch(), getContext().getSelf());
     }
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
@@ -161,124 +160,92 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
-        boolean isLocal = joined.node().path().address().hasLocalScope();
-        if (!isLocal && !setup.present().get().contains(joined.name())) {
-            return this; // it says it again once it is up
-        }
-        if (joined.node().equals(nodes.get(joined.name()))) {
-            joinBarrier.warmUp(joined.name(), joined.warmUp());
-            if (standstills.hasBegun()) {
-                tellToHost(joined.name()); // what it was told may be lost
-            }
-            return standstills.hasBegun() || quorum.isUnderWay() ? this : beginIfReady(joined.node());
-        }
-        Optional<String> refusal = joinBarrier.join(joined.name(), joined.keys());
-        if (refusal.isPresent()) {
-            EventLog.ofRun(machine.epoch(), machine.stepsDone(), refusal.get());
-            joined.node().tell(new NodeActor.Refused(refusal.get()));
-            return this;
-        }
-        joinBarrier.warmUp(joined.name(), joined.warmUp());
-        nodes.put(joined.name(), joined.node());
-        doors.put(joined.name(), joined.door());
-        reports.nodeJoined(machine.stepsDone(), joined.name());
-        getContext().watchWith(joined.node(), new NodeEnded(joined.name(), joined.node(), isLocal));
-        long now = setup.clock().getAsLong();
-        if (!standstills.hasBegun()) {
-            joined.report().ifPresent(told -> quorum.hear(joined.name(), told, now));
-        }
-        if (standstills.hasBegun()) {
-            return host(List.of(joined.name())); // a standby, later than the others
-        } else if (quorum.isUnderWay()) {
-            return succeedIfEnough(now);
-        } else if (!joinBarrier.isComplete()) {
-            setup.listener().onWaiting(joinBarrier.missing());
-        }
-        return beginIfReady(joined.node());
+        return take(new MembershipEvent.Joined<>(joined.node(), joined.name(), isLocal(joined.node()), joined.door(),
+                joined.keys(), joined.report(), joined.warmUp()));
     }
 
-    /** Once all nodes are there and have run their kernels once; only then is anything written. */
-    private Behavior<Command> beginIfReady(ActorRef<NodeActor.Command> joined) {
-        if (!joinBarrier.isReady()) {
-            joined.tell(new NodeActor.RunKernels());
-            return this;
-        }
-        Optional<String> refusal = joinBarrier.refusal().or(() -> reports.begin(joinBarrier.warmUpSeconds()));
-        if (refusal.isEmpty()) {
-            standstills.begin(joinBarrier.longestKernelNanos());
-            return host(joinBarrier.joined());
-        }
-        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + refusal.get());
-        NodeActor.Refused told = new NodeActor.Refused(refusal.get());
-        nodes.values().forEach(node -> node.tell(told));
-        setup.outcome().complete(RunOutcome.refused(refusal.get()));
-        return Behaviors.stopped();
+    private static boolean isLocal(ActorRef<NodeActor.Command> node) {
+        return node.path().address().hasLocalScope();
     }
 
-    private Behavior<Command> host(List<String> names) {
-        names.forEach(this::tellToHost);
-        for (String name : names) {
-            Behavior<Command> next = take(new CoordinatorEvent.NodeJoined(name));
+    private Behavior<Command> onStop(Stop stop) {
+        return take(new MembershipEvent.StopAsked<>(stop.atOnce()));
+    }
+
+    private Behavior<Command> onNodeEnded(NodeEnded ended) {
+        return take(new MembershipEvent.Ended<>(ended.node(), ended.name(), ended.isSure()));
+    }
+
+    private Behavior<Command> take(MembershipEvent<ActorRef<NodeActor.Command>> event) {
+        for (MembershipCommand<ActorRef<NodeActor.Command>> command : membership.on(event)) {
+            Behavior<Command> next = carryOut(command);
             if (next != this) {
-                return next;
+                return next; // the run is over
             }
         }
         return this;
     }
 
-    private void tellToHost(String name) {
-        nodes.get(name).tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
-                setup.directory().toString(), getContext().getSelf()));
+    private Behavior<Command> carryOut(MembershipCommand<ActorRef<NodeActor.Command>> command) {
+        return switch (command) {
+            case MembershipCommand.Refuse<ActorRef<NodeActor.Command>>(var node, String why) -> note(() -> {
+                EventLog.ofRun(machine.epoch(), machine.stepsDone(), why);
+                node.tell(new NodeActor.Refused(why));
+            });
+            case MembershipCommand.Watch<ActorRef<NodeActor.Command>>(var node, String name) -> note(() -> {
+                reports.nodeJoined(machine.stepsDone(), name);
+                getContext().watchWith(node, new NodeEnded(name, node, isLocal(node)));
+            });
+            case MembershipCommand.WatchAgain<ActorRef<NodeActor.Command>>(var node, String name) ->
+                note(() -> timers.startSingleTimer(new LookAgain(new NodeEnded(name, node, true)), LOOK_AGAIN));
+            case MembershipCommand.ReportMissing<ActorRef<NodeActor.Command>>(var names) ->
+                note(() -> setup.listener().onWaiting(names));
+            case MembershipCommand.RunKernels<ActorRef<NodeActor.Command>>(var node) ->
+                note(() -> node.tell(new NodeActor.RunKernels()));
+            case MembershipCommand.Begin<ActorRef<NodeActor.Command>>(double warmUpSeconds) -> begin(warmUpSeconds);
+            case MembershipCommand.TakeOver<ActorRef<NodeActor.Command>>(var settings, var failover) ->
+                note(() -> takeOver(settings, failover));
+            case MembershipCommand.Host<ActorRef<NodeActor.Command>>(var node) ->
+                note(() -> node.tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
+                        setup.directory().toString(), getContext().getSelf())));
+            case MembershipCommand.AddNode<ActorRef<NodeActor.Command>>(String name) ->
+                take(new CoordinatorEvent.NodeJoined(name));
+            case MembershipCommand.Recover<ActorRef<NodeActor.Command>>(String reason, var told) ->
+                carryOut(() -> machine.succeed(reason, told));
+            case MembershipCommand.ReportGone<ActorRef<NodeActor.Command>>(String name) ->
+                note(() -> reports.nodeGone(machine.stepsDone(), name, membership.nodes().keySet(), replicas.hosts()));
+            case MembershipCommand.LoseNode<ActorRef<NodeActor.Command>>(String name, String reason) ->
+                take(new CoordinatorEvent.NodeLost(name, reason));
+            case MembershipCommand.StopAfterStep<ActorRef<NodeActor.Command>> _ ->
+                take(new CoordinatorEvent.StopRequested());
+            case MembershipCommand.RefuseRun<ActorRef<NodeActor.Command>>(String why) -> refuseRun(why);
+            case MembershipCommand.End<ActorRef<NodeActor.Command>>(var failure) -> end(failure);
+        };
     }
 
-    /** The coordinator of the run was lost, and its nodes have said how far it has come: it goes on from there. */
-    private Behavior<Command> succeedIfEnough(long now) {
-        if (!quorum.isEnough(setup.present().get(), nodes.keySet(), now)) {
-            return this;
+    private Behavior<Command> begin(double warmUpSeconds) {
+        Optional<String> refusal = reports.begin(warmUpSeconds);
+        if (refusal.isPresent()) {
+            return take(new MembershipEvent.CannotBegin<>(refusal.get()));
         }
-        RunSettings settings = setup.settings().savedAt(setup.newestWritten().orElse(setup.settings().savedStep()));
-        Optional<CoordinatorFailover> failover = CoordinatorFailover.of(quorum.told(),
-                new Commit(settings.firstStep(), settings.lossScale()));
-        if (failover.filter(found -> settings.savedStep() <= found.commit().stepsDone() + 1).isEmpty()) { // or missed the end
-            return end(Optional.of("the node of the coordinator ended, and nodes " + quorum.told().keySet()
-                    + " have no copies of what its ranks kept last"));
-        }
-        replicas = new ReplicaTable(failover.get().hosts(), failover.get().since(), setup.roster().buddies(),
+        standstills.begin(membership.longestKernelNanos());
+        return this;
+    }
+
+    private Behavior<Command> refuseRun(String why) {
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + why);
+        NodeActor.Refused told = new NodeActor.Refused(why);
+        membership.nodes().values().forEach(node -> node.tell(told));
+        setup.outcome().complete(RunOutcome.refused(why));
+        return Behaviors.stopped();
+    }
+
+    private void takeOver(RunSettings settings, CoordinatorFailover failover) {
+        replicas = new ReplicaTable(failover.hosts(), failover.since(), setup.roster().buddies(),
                 settings.firstStep());
-        machine = new CoordinatorMachine(Checkpoints.ofRanks(settings), replicas, failover.get());
+        machine = new CoordinatorMachine(Checkpoints.ofRanks(settings), replicas, failover);
         checkpoints = newCheckpoints(settings);
-        standstills.begin(joinBarrier.longestKernelNanos());
-        Behavior<Command> next = host(List.copyOf(nodes.keySet()));
-        return next == this
-                ? carryOut(
-                        () -> machine.succeed("the node of the coordinator ended before the run did", quorum.told()))
-                : next;
-    }
-
-    private Behavior<Command> onStop(Stop stop) {
-        if (stop.atOnce() || !standstills.hasBegun() && !quorum.isUnderWay()) {
-            return end(Optional.empty());
-        }
-        return !standstills.hasBegun() ? this : take(new CoordinatorEvent.StopRequested());
-    }
-
-    private Behavior<Command> onNodeEnded(NodeEnded ended) {
-        if (!ended.isSure() && setup.present().get().contains(ended.name())) {
-            timers.startSingleTimer(new LookAgain(new NodeEnded(ended.name(), ended.node(), true)), LOOK_AGAIN);
-            return this;
-        }
-        nodes.remove(ended.name());
-        joinBarrier.leave(ended.name());
-        reports.nodeGone(machine.stepsDone(), ended.name(), nodes.keySet(), replicas.hosts());
-        String reason = "node " + ended.name() + " ended before the run did; its log says why";
-        quorum.leave(ended.name());
-        if (quorum.isUnderWay() && !standstills.hasBegun()) {
-            return this;
-        }
-        if (!standstills.hasBegun()) {
-            return setup.roster().ranks().get(ended.name()).isEmpty() ? this : end(Optional.of(reason));
-        }
-        return take(new CoordinatorEvent.NodeLost(ended.name(), reason));
+        standstills.begin(membership.longestKernelNanos());
     }
 
     private Behavior<Command> onRankHosted(RankHosted hosted) {
@@ -296,7 +263,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private Behavior<Command> onHappened(Happened happened) {
         boolean isUnknown = happened.event() instanceof CoordinatorEvent.EpochReady ready
                 && !ranks.containsKey(ready.from().rank());
-        return !standstills.hasBegun() || isUnknown ? this : take(happened.event());
+        return !membership.isRunning() || isUnknown ? this : take(happened.event());
     }
 
     private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
@@ -354,14 +321,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
                 reports.committed(result, replicas.hosts());
-                nodes.values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
+                membership.nodes().values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
                 checkpoints.committed(commit, replicas.hosts());
             }
             case CoordinatorCommand.ReportValidation(long stepsDone, double loss) ->
                 reports.validation(stepsDone, loss);
             case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
             case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
-                nodes.values().forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, doors)));
+                membership.nodes().values()
+                        .forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, membership.doors())));
             case CoordinatorCommand.Resume resume -> {
                 reports.resumed(resume.epoch(), machine.stepsDone());
                 ranks.forEach((rank, schedule) -> schedule
@@ -398,8 +366,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
-        standstills.begin(joinBarrier.longestKernelNanos());
-        nodes.values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
+        standstills.begin(membership.longestKernelNanos());
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
                 enter.stepsDone(), enter.hosts(), enter.since())));
     }
 
@@ -419,7 +387,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> onTick() {
         long now = setup.clock().getAsLong();
-        Behavior<Command> next = standstills.hasBegun() ? takeIf(standstills.look(machine)) : waitOn(now);
+        Behavior<Command> next = take(new MembershipEvent.Tick<>());
+        if (next == this) {
+            next = takeIf(standstills.look(machine));
+        }
         if (next == this) {
             next = takeIf(copyPatience.look(machine, now));
         }
@@ -437,18 +408,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    /** Before the run has begun. */
-    private Behavior<Command> waitOn(long now) {
-        if (quorum.isUnderWay()) {
-            return succeedIfEnough(now);
-        }
-        Optional<String> overdue = joinBarrier.overdue(now);
-        return overdue.isPresent() ? end(overdue) : this;
-    }
-
     private Behavior<Command> end(Optional<String> failure) {
         reports.ended(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
-        nodes.values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();
     }

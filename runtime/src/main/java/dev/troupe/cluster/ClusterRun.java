@@ -13,7 +13,7 @@ import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
-import dev.troupe.machine.Roster;
+import dev.troupe.membership.Roster;
 import dev.troupe.machine.ReplicaTable;
 import dev.troupe.run.LateListener;
 import dev.troupe.prepare.PreparedRun;

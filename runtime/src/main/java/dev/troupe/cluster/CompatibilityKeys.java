@@ -3,7 +3,7 @@ package dev.troupe.cluster;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigRenderOptions;
-import dev.troupe.machine.Roster;
+import dev.troupe.membership.Roster;
 import dev.troupe.prepare.PreparedRun;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

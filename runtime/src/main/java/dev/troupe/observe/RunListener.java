@@ -51,6 +51,11 @@ public interface RunListener {
         return List.of();
     }
 
+    /** The number of steps of the run that another process reported before this one took over. */
+    default long committedSteps() {
+        return 0;
+    }
+
     /** A failure is behind: what failed has been started again and has caught up. */
     default void onRecovery(Recovery recovery) {
     }

@@ -84,4 +84,9 @@ public final class LateListener implements RunListener {
     public List<Double> earlierStepSeconds() {
         return listener == null ? List.of() : listener.earlierStepSeconds();
     }
+
+    @Override
+    public long committedSteps() {
+        return listener == null ? 0 : listener.committedSteps();
+    }
 }

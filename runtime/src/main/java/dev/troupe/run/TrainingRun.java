@@ -16,7 +16,7 @@ import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultyTransport;
 import dev.troupe.fault.ProcessDamage;
 import dev.troupe.machine.ReplicaTable;
-import dev.troupe.machine.Roster;
+import dev.troupe.membership.Roster;
 import dev.troupe.machine.WarmUpReport;
 import dev.troupe.observe.GradientDump;
 import dev.troupe.observe.RunListener;

@@ -4,8 +4,9 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective},
  * {@code dev.troupe.collective.node}, {@code dev.troupe.config.spec}, {@code dev.troupe.fault},
- * {@code dev.troupe.machine}, {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.prepare},
- * {@code dev.troupe.snapshot}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
- * {@code dev.troupe.warmup}, {@code com.typesafe.config} and {@code org.apache.pekko}.
+ * {@code dev.troupe.machine}, {@code dev.troupe.membership}, {@code dev.troupe.observe}, {@code dev.troupe.plan},
+ * {@code dev.troupe.prepare}, {@code dev.troupe.snapshot}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.aeron}, {@code dev.troupe.warmup}, {@code com.typesafe.config} and
+ * {@code org.apache.pekko}.
  */
 package dev.troupe.run;

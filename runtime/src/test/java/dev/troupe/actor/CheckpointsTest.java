@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.machine.Roster;
+import dev.troupe.membership.Roster;
 import dev.troupe.machine.CheckpointAttempt;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CheckpointPart;

@@ -1,9 +1,10 @@
-package dev.troupe.machine;
+package dev.troupe.membership;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.machine.ReplicaTable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
-package dev.troupe.machine;
+package dev.troupe.membership;
 
+import dev.troupe.machine.NodeReport;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;

@@ -1,5 +1,6 @@
-package dev.troupe.machine;
+package dev.troupe.membership;
 
+import dev.troupe.machine.WarmUpReport;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.membership}, and its simulation. */
+package dev.troupe.membership;
