@@ -61,6 +61,7 @@ final class StopRequests implements AutoCloseable {
     private final CountDownLatch over = new CountDownLatch(1);
     private Phase phase = Phase.PREPARING;
     private Asked asked = Asked.NOTHING;
+    private int signals;
     private Stoppable target;
 
     private StopRequests(PrintStream output, String nothingBegun, Duration patience) {
@@ -132,9 +133,13 @@ final class StopRequests implements AutoCloseable {
         return asked == Asked.STOP_NOW;
     }
 
-    /** As a signal: once more than before. */
+    /**
+     * A signal asks: the second one asks to stop at once. The words of a launcher do not count as signals, since one
+     * Ctrl-C reaches both the launcher and this process, in whatever order.
+     */
     synchronized void ask() {
-        if (asked == Asked.NOTHING) {
+        signals++;
+        if (signals == 1) {
             stop();
         } else {
             stopNow();
@@ -178,10 +183,18 @@ final class StopRequests implements AutoCloseable {
             return;
         }
         sayUnlessAnswered(AT_ONCE);
+        if (phase == Phase.STARTING) {
+            exitUnless(() -> phase != Phase.STARTING, START, "the run had not begun");
+            return;
+        }
         if (phase != Phase.RUNNING) {
             exit();
             return;
         }
+        stopTargetNow();
+    }
+
+    private void stopTargetNow() {
         exitUnless(() -> false, patience, "the run's last checkpoint stands");
         target.stopNow();
     }
@@ -191,7 +204,7 @@ final class StopRequests implements AutoCloseable {
             case NOTHING -> {
             }
             case STOP -> target.stop();
-            case STOP_NOW -> target.stopNow();
+            case STOP_NOW -> stopTargetNow();
         }
     }
 

@@ -66,6 +66,31 @@ class StopRequestsTest {
         }
     }
 
+    /** The signal of one Ctrl-C may come to a process after the word of its launcher, which had it too. */
+    @Test
+    void shouldHearASignalAfterTheLauncherAsOneRequest() {
+        try (StopRequests requests = listen()) {
+            requests.running(run);
+            requests.stop();
+            requests.ask();
+            assertEquals(List.of("stop"), told);
+            requests.ask();
+            assertEquals(List.of("stop", "stop now"), told);
+        }
+    }
+
+    @Test
+    void shouldPassOnThatItWasAskedTwiceWhileTheRunStarted() {
+        try (StopRequests requests = listen()) {
+            requests.starting();
+            requests.ask();
+            requests.ask();
+            assertEquals(List.of(), told);
+            requests.running(run);
+            assertEquals(List.of("stop now"), told);
+        }
+    }
+
     @Test
     void shouldPassOnWhatWasAskedWhileTheRunStarted() {
         try (StopRequests requests = listen()) {
