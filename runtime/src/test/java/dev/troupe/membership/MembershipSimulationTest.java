@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Membership under processes that end, come back under their old names, and whose ends are told wrongly or late. */
 @Tag("simulation")
 class MembershipSimulationTest {
-    private static final int WALKS = 20_000;
+    private static final int WALKS = 10_000;
     private static final int MOVES = 80;
 
     /** The rule before: every word of an end is believed. */

@@ -32,6 +32,8 @@ final class MembershipWorld implements Surroundings {
     static final List<String> NAMES = List.of("a", "b", "c", "d");
     private static final List<String> HOSTS = List.of("a", "b");
     private static final long TICK_NANOS = 1_000_000_000L;
+    /** After which every end has been told that will be. */
+    private static final int LEAST_ROUNDS = 3;
     private static final RunSettings SETTINGS = new RunSettings(2, 0, 1_000_000, _ -> 0.1, 0, LossScale.none(0), 0, 3,
             -1, true, List.of(List.of(0), List.of(1)), 9);
 
@@ -304,6 +306,12 @@ final class MembershipWorld implements Surroundings {
         });
     }
 
+    private boolean allTakePart() {
+        return coordinator.filter(lead -> lead.membership.isRunning()
+                && NAMES.stream().allMatch(name -> lead.membership.nodes().get(name) == processes.get(name)))
+                .isPresent();
+    }
+
     private boolean hasEnded() {
         return outcome.isPresent();
     }
@@ -313,7 +321,7 @@ final class MembershipWorld implements Surroundings {
      * moves.
      */
     void settle() {
-        for (int round = 0; round < 100 && !hasEnded(); round++) {
+        for (int round = 0; round < 100 && !hasEnded() && (round < LEAST_ROUNDS || !allTakePart()); round++) {
             NAMES.forEach(this::remove);
             NAMES.forEach(this::start);
             NAMES.forEach(this::bringUp);
