@@ -2,10 +2,13 @@ package dev.troupe.cli;
 
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.cli.progress.MetricsLog;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;

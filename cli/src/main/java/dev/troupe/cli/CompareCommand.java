@@ -1,5 +1,14 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.cli.report.Columns;
+import dev.troupe.cli.report.ComparisonJson;
+import dev.troupe.cli.report.ComparisonReport;
+import dev.troupe.cli.report.ComparisonTable;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.cli.report.Verdict;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.compare.Comparison;
 import dev.troupe.compare.ComparisonException;
 import dev.troupe.compare.Contestant;

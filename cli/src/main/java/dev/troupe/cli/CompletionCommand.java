@@ -1,5 +1,7 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.options.SettingValues;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.Key;
 import dev.troupe.config.Keys;
 import java.util.concurrent.Callable;

@@ -1,5 +1,9 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.options.Version;
+import dev.troupe.cli.report.Columns;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;

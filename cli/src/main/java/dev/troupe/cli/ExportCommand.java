@@ -1,6 +1,8 @@
 package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.progress.TrainedModel;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.Shape;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;

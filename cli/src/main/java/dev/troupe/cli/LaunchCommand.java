@@ -1,12 +1,18 @@
 package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.launch.ProcessSupervisor;
+import dev.troupe.cli.options.ClusterFile;
+import dev.troupe.cli.options.NextCommand;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.ParentWatch;
+import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cluster.Certificates;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.plan.UsageException;

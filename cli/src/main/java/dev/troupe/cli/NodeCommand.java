@@ -1,13 +1,23 @@
 package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.options.ClusterFile;
+import dev.troupe.cli.options.NextCommand;
+import dev.troupe.cli.options.Version;
+import dev.troupe.cli.progress.CoordinatorConsole;
+import dev.troupe.cli.progress.RunSummary;
+import dev.troupe.cli.progress.TraceFile;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.ParentWatch;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.HostNames;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
 import java.nio.file.Path;

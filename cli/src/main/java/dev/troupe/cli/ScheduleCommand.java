@@ -1,5 +1,9 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.options.CostOptions;
+import dev.troupe.cli.report.ScheduleFigures;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;

@@ -1,5 +1,8 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.options.ClusterFile;
+import dev.troupe.cli.progress.TrainingReport;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cluster.MachineDriver;
 import dev.troupe.cluster.NodeStatus;
 import dev.troupe.cluster.StatusQuery;

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.Tokenizer;

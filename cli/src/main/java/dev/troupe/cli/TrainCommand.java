@@ -1,14 +1,22 @@
 package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.cli.options.NextCommand;
+import dev.troupe.cli.options.RunOptions;
+import dev.troupe.cli.progress.CoordinatorConsole;
+import dev.troupe.cli.progress.RunSummary;
+import dev.troupe.cli.progress.TraceFile;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.RunDirectory;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;

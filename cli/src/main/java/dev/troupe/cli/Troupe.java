@@ -1,5 +1,11 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.launch.MediaDriverCommand;
+import dev.troupe.cli.options.UnknownOption;
+import dev.troupe.cli.options.Version;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.StandardError;
+import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.prepare.UserErrors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

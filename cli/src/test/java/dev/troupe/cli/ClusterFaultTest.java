@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.builder.Schedules;
 import java.io.IOException;

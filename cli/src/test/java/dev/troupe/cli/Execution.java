@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.cli.stop.ExitCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * @param errors
  *            what stands on the standard error, log lines included
  */
-record Execution(int exitCode, String output, String errors) {
+public record Execution(int exitCode, String output, String errors) {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
     static {
@@ -55,7 +56,7 @@ record Execution(int exitCode, String output, String errors) {
     }
 
     /** {@code troupe train} with settings, each without its {@code -s}, into a directory. */
-    static Execution train(Path out, List<String> settings, String... more) {
+    public static Execution train(Path out, List<String> settings, String... more) {
         List<String> arguments = new ArrayList<>(List.of("train", "--out", out.toString()));
         settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
         arguments.addAll(List.of(more));
@@ -75,7 +76,7 @@ record Execution(int exitCode, String output, String errors) {
         }
     }
 
-    Execution requireDone() {
+    public Execution requireDone() {
         assertEquals("", errors, output);
         assertEquals(ExitCode.DONE, exitCode, output);
         return this;

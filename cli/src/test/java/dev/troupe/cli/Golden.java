@@ -18,12 +18,12 @@ import java.util.stream.StreamSupport;
  * @param expected
  *            what it came to
  */
-record Golden(Path directory, JsonNode expected) {
-    static final String TIED = "gpt2-tied-adamw";
+public record Golden(Path directory, JsonNode expected) {
+    public static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";
     static final String UNEVEN = "gpt2-uneven";
 
-    static Golden named(String name) {
+    public static Golden named(String name) {
         try {
             Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
             return new Golden(directory, new ObjectMapper().readTree(directory.resolve("expected.json").toFile()));
@@ -67,7 +67,7 @@ record Golden(Path directory, JsonNode expected) {
     }
 
     /** Model, data and optimizer as settings of a run, on one rank unless {@code more} says otherwise. */
-    List<String> settings(String... more) {
+    public List<String> settings(String... more) {
         JsonNode optimizer = expected.get("optimizer");
         List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + tokens(),
                 "data.order=sequential", "training.steps=" + steps(),

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.Keys;
 import java.util.List;
 import java.util.OptionalInt;

@@ -3,10 +3,11 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.cli.options.BuiltInCorpus;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.plan.MemoryPlan;
-import dev.troupe.prepare.PreparedRun;
 import dev.troupe.plan.RankMemory;
+import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.nio.file.Path;
 import java.util.List;

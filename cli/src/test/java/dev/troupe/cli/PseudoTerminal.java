@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.stop.Signals;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;

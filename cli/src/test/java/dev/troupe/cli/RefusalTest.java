@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.prepare.RunDirectory;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -4,14 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.cli.progress.MetricsLog;
 import dev.troupe.config.RunSpec;
-import dev.troupe.machine.WarmUpReport;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.machine.StepResult;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;

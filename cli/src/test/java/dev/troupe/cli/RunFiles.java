@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What a run wrote. */
-final class RunFiles {
+public final class RunFiles {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern RESULT = Pattern
             .compile("\"step\":(\\d+),\"loss\":([^,]+),\"gradient_norm\":([^,]+),\"learning_rate\":([^,]+),");
@@ -40,7 +40,7 @@ final class RunFiles {
     }
 
     /** One field of each line of {@code metrics.jsonl}; in an object its path, with slashes. */
-    static double[] metrics(Path run, String field) {
+    public static double[] metrics(Path run, String field) {
         return lines(run).stream().mapToDouble(line -> {
             try {
                 JsonNode node = JSON.readTree(line).at("/" + field);

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.StopRequests;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.ServerSocket;

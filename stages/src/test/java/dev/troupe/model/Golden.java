@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** One training run of PyTorch in float64: where it began, what it read, and what it came to. */
-final class Golden implements AutoCloseable {
+public final class Golden implements AutoCloseable {
     static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";
     static final String UNEVEN = "gpt2-uneven";

@@ -1,0 +1,160 @@
+package dev.troupe.cli.launch;
+
+import dev.troupe.cli.stop.ParentWatch;
+import dev.troupe.cli.stop.StandardError;
+import java.io.BufferedReader;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Another process of this command, with a log of its own; it ends when this process does. */
+public final class ChildProcess {
+    /** The main class of the command, by name, as its package is beside this one. */
+    private static final String MAIN = "dev.troupe.cli.Troupe";
+    /** Beyond it an exit code tells the signal that ended a process. */
+    private static final int SIGNALS = 128;
+
+    /**
+     * A terminal tells Ctrl-C and its own end to all processes in it; these hear it from this one, at the right time.
+     * Ignored from before the JVM starts, so that none ends while it does.
+     */
+    private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
+
+    private final String name;
+    private final Process process;
+    private final PrintStream log;
+    private final List<Thread> readers = new ArrayList<>();
+
+    private ChildProcess(String name, Process process, PrintStream log) {
+        this.name = name;
+        this.process = process;
+        this.log = log;
+    }
+
+    /**
+     * Starts one, with the flags and the class path of this process.
+     *
+     * @param log
+     *            gets every line it prints, behind what is there
+     * @param onOutput
+     *            hears each line of its standard output, on a thread of its own
+     * @param onError
+     *            hears each line of its standard error, on another
+     */
+    public static ChildProcess start(String name, List<String> arguments, Path log, Consumer<String> onOutput,
+            Consumer<String> onError) {
+        List<String> command = new ArrayList<>(SHELL);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> !flag.startsWith("-D" + StandardError.PROPERTY + "=")).forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
+                MAIN));
+        command.addAll(arguments);
+        command.add("--launched");
+        try {
+            PrintStream lines = new PrintStream(new FileOutputStream(log.toFile(), true), true, StandardCharsets.UTF_8);
+            ChildProcess child = new ChildProcess(name,
+                    new ProcessBuilder(command).start(), lines);
+            child.read(child.process.getInputStream(), onOutput);
+            child.read(child.process.getErrorStream(), onError);
+            return child;
+        } catch (IOException failure) {
+            throw new UncheckedIOException("could not start " + name, failure);
+        }
+    }
+
+    private void read(InputStream stream, Consumer<String> listener) {
+        readers.add(Thread.ofPlatform().daemon().name(name + "-output").start(() -> {
+            try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+                String line;
+                while ((line = lines.readLine()) != null) {
+                    if (line.equals(StandardError.INCUBATOR_WARNING)) {
+                        continue;
+                    }
+                    log.println(line);
+                    listener.accept(line);
+                }
+            } catch (IOException ended) {
+                log.println("the output of " + name + " broke off: " + ended);
+            }
+        }));
+    }
+
+    String name() {
+        return name;
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Asks it to stop, with a checkpoint where it trains. */
+    void stop() {
+        say(ParentWatch.STOP);
+    }
+
+    /** Asks it to stop at once. */
+    void stopNow() {
+        say(ParentWatch.STOP_NOW);
+    }
+
+    private void say(String word) {
+        try {
+            process.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().flush();
+        } catch (IOException _) {
+            // It has ended.
+        }
+    }
+
+    /** Sends it SIGTERM; what it says until it ends is heard, which {@link Process#destroy} would cut off. */
+    public void terminate() {
+        process.toHandle().destroy();
+    }
+
+    /** Ends it at once. */
+    void kill() {
+        process.toHandle().destroyForcibly();
+    }
+
+    /** Waits; whether it has ended, with all that it printed read. */
+    public boolean awaitEnd(long timeout, TimeUnit unit) throws InterruptedException {
+        if (!process.waitFor(timeout, unit)) {
+            return false;
+        }
+        for (Thread reader : readers) {
+            reader.join(TimeUnit.SECONDS.toMillis(1));
+        }
+        return true;
+    }
+
+    /** How it ended, in words. */
+    String howItEnded() {
+        return exitCode() > SIGNALS ? "by signal " + (exitCode() - SIGNALS) : "with exit code " + exitCode();
+    }
+
+    /** Its exit code, once it has ended. */
+    int exitCode() {
+        return process.exitValue();
+    }
+
+    /** Ends it, by force where it does not go by itself within some seconds. */
+    public void end(long patience, TimeUnit unit) throws InterruptedException {
+        stopNow();
+        if (!awaitEnd(patience, unit)) {
+            kill();
+            awaitEnd(patience, unit);
+        }
+        log.close();
+    }
+}

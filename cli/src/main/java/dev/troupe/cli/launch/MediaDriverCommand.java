@@ -1,0 +1,88 @@
+package dev.troupe.cli.launch;
+
+import dev.troupe.cli.options.ClusterFile;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.ParentWatch;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cluster.MachineDriver;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.transport.aeron.SharedDriver;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe media-driver}: the media driver of one host of a cluster, which {@code launch} starts. */
+@Command(name = "media-driver", hidden = true, description = "Runs the media driver of a host until it is told to end.")
+public final class MediaDriverCommand implements Callable<Integer> {
+    /** What it says on its output once nodes may come. */
+    static final String READY = "the media driver is ready";
+
+    @Mixin
+    private ClusterFile file;
+
+    @Parameters(index = "1", paramLabel = "HOST", description = "The host, as it stands in cluster.nodes.")
+    private String host;
+
+    @Mixin
+    private ParentWatch parent;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        try (StopRequests requests = StopRequests.listen(System.out, "Stopped before it began.",
+                StopRequests.PATIENCE)) {
+            parent.begin(requests);
+            RunSpec spec = file.read();
+            NodeSpec any = spec.cluster().orElseThrow().nodesOn(host).getFirst();
+            try (PreparedRun run = new PreparedRun(file.request(spec, any))) {
+                requests.starting();
+                try (SharedDriver driver = MachineDriver.start(run, host)) {
+                    Ending ending = new Ending();
+                    requests.running(ending);
+                    System.out.println(READY);
+                    ending.await(driver);
+                }
+            }
+            return ExitCode.DONE;
+        }
+    }
+
+    /**
+     * Asked once, the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and it
+     * carries the last step.
+     */
+    private static final class Ending implements StopRequests.Stoppable {
+        private static final long LOOK_MILLIS = 50;
+
+        private final CountDownLatch now = new CountDownLatch(1);
+        private volatile boolean isAsked;
+
+        @Override
+        public void stop() {
+            isAsked = true;
+            System.out.println("the media driver ends with the last node that uses it");
+        }
+
+        @Override
+        public void stopNow() {
+            now.countDown();
+        }
+
+        @Override
+        public boolean answers() {
+            return true;
+        }
+
+        void await(SharedDriver driver) throws InterruptedException {
+            while (!now.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+                if (isAsked && !driver.hasClients()) {
+                    return;
+                }
+            }
+        }
+    }
+}

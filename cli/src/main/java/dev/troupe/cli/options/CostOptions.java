@@ -1,0 +1,120 @@
+package dev.troupe.cli.options;
+
+import dev.troupe.plan.UsageException;
+import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.schedule.simulator.StageCost;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** What actions and messages of a simulated plan take, in a unit of the user's own. */
+public final class CostOptions {
+    /** Simulated times are whole, so a unit is a thousand of them. */
+    private static final double UNIT = 1000;
+    public static final TimeScale UNITS = new TimeScale("units", UNIT);
+
+    private static final double MOST = 1e6;
+    private static final int KINDS = 3;
+    /** A hop's bandwidth is bytes a second, so that a unit's worth of bytes must take a unit's nanoseconds. */
+    private static final double UNITS_PER_SECOND = 1e9 / UNIT;
+
+    @Option(names = "--costs", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
+            "What a forward, a backward for the input and one for the weights take, in any unit, of all stages; or of each, parted by ':' as in 1,1,1:2,2,2; or the path of a CSV with a line F,I,W for each stage. Default: 1,1,1."})
+    private String costs;
+
+    @Option(names = "--hop", defaultValue = "0", paramLabel = "LATENCY[,BANDWIDTH]", description = {
+            "What a message between two ranks takes on its way, in the same unit, and how many bytes an edge carries in one; default: 0, and without limit."})
+    private String hop;
+
+    @Option(names = "--message-bytes", paramLabel = "BYTES", description = {
+            "Size of a message between two stages; needed beside a bandwidth."})
+    private Long messageBytes;
+
+    /**
+     * The costs of so many stages.
+     *
+     * @throws UsageException
+     *             where an option is none
+     */
+    public Costs of(int stageCount) {
+        List<List<Double>> stages = stages();
+        if (stages.size() != 1 && stages.size() != stageCount) {
+            throw new UsageException("--costs must be one F,I,W for all stages or one for each, but the plan has "
+                    + stageCount + " stages and there are " + stages.size());
+        }
+        if (stages.size() == 1) {
+            stages = Collections.nCopies(stageCount, stages.getFirst());
+        }
+        Hop way = way();
+        long bytes = messageBytes == null ? 0 : messageBytes;
+        return new Costs(stages.stream().map(stage -> new StageCost(nanos(stage.get(0)), nanos(stage.get(1)),
+                nanos(stage.get(2)), bytes)).toList(), (_, _) -> way);
+    }
+
+    private static long nanos(double units) {
+        return Math.round(units * UNIT);
+    }
+
+    private List<List<Double>> stages() {
+        boolean isFile = costs.toLowerCase(Locale.ROOT).endsWith(".csv") || costs.contains("/");
+        List<String> lines = isFile ? lines(Path.of(costs)) : Arrays.asList(costs.split(":", -1));
+        List<List<Double>> stages = new ArrayList<>();
+        for (String line : lines) {
+            List<Double> numbers = numbers(line);
+            if (numbers.size() != KINDS || numbers.stream().anyMatch(number -> !(number >= 0 && number <= MOST))) {
+                throw new UsageException(
+                        "--costs must be three numbers F,I,W, each from 0 to a million, for all stages"
+                                + " or for each, but found \"" + line + '"' + (isFile ? " in " + costs : ""));
+            }
+            stages.add(numbers);
+        }
+        return stages;
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file).stream().map(String::strip).filter(line -> !line.isEmpty()).toList();
+        } catch (IOException unreadable) {
+            throw new UsageException("--costs names a file that cannot be read (" + unreadable
+                    + "): name a CSV with a line F,I,W for each stage, or give the numbers", unreadable);
+        }
+    }
+
+    private Hop way() {
+        List<Double> numbers = numbers(hop);
+        boolean isSound = (numbers.size() == 1 || numbers.size() == 2) && numbers.getFirst() >= 0
+                && numbers.getFirst() <= MOST && numbers.getLast() >= 0
+                && (numbers.size() == 1 || numbers.getLast() > 0);
+        if (!isSound || messageBytes != null && messageBytes < 0) {
+            throw new UsageException("--hop must be LATENCY or LATENCY,BANDWIDTH, the latency from 0 to a million and"
+                    + " the bandwidth above 0, and --message-bytes 0 or more, but found \"" + hop + '"'
+                    + (messageBytes == null ? "" : " and " + messageBytes));
+        }
+        if (numbers.size() == 2 != (messageBytes != null)) {
+            throw new UsageException(
+                    "a bandwidth and --message-bytes mean nothing without each other: give both, such"
+                            + " as --hop 0.1,1e6 --message-bytes 65536, or neither");
+        }
+        return new Hop(nanos(numbers.getFirst()),
+                numbers.size() == 2 ? numbers.getLast() * UNITS_PER_SECOND : Double.POSITIVE_INFINITY);
+    }
+
+    /** NaN for what is no number, which no range holds. */
+    private static List<Double> numbers(String text) {
+        return Arrays.stream(text.split(",", -1)).map(part -> {
+            try {
+                return Double.parseDouble(part.strip());
+            } catch (NumberFormatException _) {
+                return Double.NaN;
+            }
+        }).toList();
+    }
+}

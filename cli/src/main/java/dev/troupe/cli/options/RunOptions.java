@@ -1,0 +1,50 @@
+package dev.troupe.cli.options;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.config.RunSpec;
+import dev.troupe.prepare.RunDirectory;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** What the commands that train are told beside their CONFIG. */
+public final class RunOptions {
+    @Option(names = "-s", paramLabel = "key=value", description = {
+            "Sets one key, without troupe; wins over CONFIG. May be repeated. The same on all nodes of a cluster."})
+    private List<String> settings = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where the run writes: an empty directory, one that is not there yet, or one of a run that ended before its first checkpoint, which begins again; on storage that all nodes of a cluster see in the same place. Default: runs/NAME, or runs/NAME-2 and so on where that is taken; of a node runs/NAME, as all of a run need the same."})
+    private Path out;
+
+    @Option(names = "--resume", paramLabel = "DIR", description = {
+            "Goes on from the newest checkpoint of a run's directory, or from that very checkpoint; in the run's own directory where --out is not given."})
+    private Path resume;
+
+    public List<String> settings() {
+        return settings;
+    }
+
+    public Optional<Path> resume() {
+        return Optional.ofNullable(resume);
+    }
+
+    /** The directory of the run. */
+    public Path directory(RunSpec spec) {
+        return named().orElseGet(() -> RunDirectory.firstFree(usual(spec)));
+    }
+
+    /** The directory of a run that several processes have, each of which is told the same. */
+    Path commonDirectory(RunSpec spec) {
+        return named().orElseGet(() -> usual(spec));
+    }
+
+    private Optional<Path> named() {
+        return Optional.ofNullable(out).or(() -> resume().map(Checkpoint::runDirectoryOf));
+    }
+
+    private static Path usual(RunSpec spec) {
+        return Path.of("runs", spec.name());
+    }
+}

@@ -1,0 +1,28 @@
+package dev.troupe.cli.options;
+
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.Key;
+import dev.troupe.engine.EngineProvider;
+import dev.troupe.prepare.EngineChoice;
+import dev.troupe.schedule.builder.Schedules;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The values of keys whose names a configuration does not know: schedules, and the engines that are installed. */
+public final class SettingValues {
+    private SettingValues() {
+    }
+
+    /** The same keys, with the choices that this process knows besides. */
+    public static List<Key> withNames(List<Key> keys) {
+        List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
+                EngineChoice.installed().stream().map(EngineProvider::kind)).toList();
+        Map<String, List<String>> names = Map.of("parallel.schedule", Schedules.names(), "engine.kind", engines,
+                "cluster.nodes[].engine", engines, "parallel.layout", List.of("uniform", "parameters"),
+                "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"));
+        return keys.stream().map(key -> key.choices().isEmpty()
+                ? new Key(key.path(), key.standard(), key.reason(), names.getOrDefault(key.path(), List.of()))
+                : key).toList();
+    }
+}

@@ -1,0 +1,149 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.chaos.RecoveryLog;
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.cli.options.NextCommand;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.cluster.ClusterRun;
+import dev.troupe.cluster.NodeStatus;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
+import dev.troupe.weights.WeightException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** What the process says and writes that leads a run: its directory, its metrics, and at the end its model. */
+public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseable {
+    /** What a process says that leads a run from now on which another one has led. */
+    public static final String TAKEN_OVER = "The process that led the run is gone: this one leads it from here.";
+
+    /** One that the others parted from stops by itself, which takes some seconds. */
+    private static final Duration PARTING = Duration.ofSeconds(15);
+
+    private final PreparedRun run;
+    private final PrintStream output;
+    private RunDirectory directory;
+    private TrainingReport report;
+
+    public CoordinatorConsole(PreparedRun run, PrintStream output) {
+        this.run = run;
+        this.output = output;
+    }
+
+    @Override
+    public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
+        directory = RunDirectory.open(run.request().output());
+        report = TrainingReport.begin(run, directory, output, status);
+        try {
+            if (run.beginsAgain()) {
+                Files.deleteIfExists(directory.path().resolve(RecoveryLog.FILE));
+            }
+            Files.writeString(directory.config(), run.spec().toHocon());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        return report;
+    }
+
+    @Override
+    public void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status) {
+        status.accept(before -> before.awaiting(missing));
+        output.println(TrainingReport.waitingFor(missing));
+    }
+
+    @Override
+    public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
+        if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
+            return lead(status); // it was lost before the run began
+        }
+        directory = RunDirectory.takeOver(run.request().output(), PARTING);
+        report = TrainingReport.takeOver(run, directory, output, status);
+        output.println(TAKEN_OVER);
+        return report;
+    }
+
+    /** Whether this process came to lead. */
+    public synchronized boolean leads() {
+        return report != null;
+    }
+
+    public synchronized RunDirectory directory() {
+        return directory;
+    }
+
+    /**
+     * Says how the run ended, and exports its model; returns the exit code.
+     *
+     * @param requests
+     *            may cut it short
+     * @param next
+     *            how a run that was stopped goes on, where this process is to say so
+     */
+    public synchronized int end(RunOutcome outcome, StopRequests requests, Optional<NextCommand> next) {
+        requests.concluding();
+        directory.keepToTheEnd();
+        report.endLine();
+        if (outcome.failure().isPresent()) {
+            System.err.println("troupe: the run failed: " + outcome.failure().get());
+            report.lastCheckpoint().ifPresent(checkpoint -> System.err
+                    .println("        It can go on from " + checkpoint + " with --resume."));
+            return ExitCode.RUN_FAILED;
+        }
+        boolean wasStopped = outcome.stepsDone() < run.spec().training().steps();
+        if (!run.leavesWeights()) {
+            output.println("The engine computed nothing, so there is no model and no checkpoint; the times are in "
+                    + directory.metrics() + ".");
+            report.printNotices();
+            return wasStopped ? ExitCode.STOPPED : ExitCode.DONE;
+        }
+        Path newest = directory.checkpoint(outcome.stepsDone());
+        boolean isKept = report.lastCheckpoint().filter(last -> last.endsWith(newest.getFileName())).isPresent();
+        if (wasStopped && (requests.isAskedTwice() || !isKept)) {
+            report.printCutShort(outcome, directory);
+            sayHowItGoesOn(next);
+            return ExitCode.STOPPED;
+        }
+        TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
+        try {
+            model.export(directory.model());
+        } catch (WeightException | CheckpointException unwritten) {
+            System.err
+                    .println("troupe: the run is done, but its model could not be written: " + unwritten.getMessage());
+            System.err.println("        Once that is put right, --resume " + directory.path() + " writes it.");
+            return ExitCode.RUN_FAILED;
+        }
+        report.printEnd(outcome, directory);
+        if (wasStopped) {
+            sayHowItGoesOn(next);
+            return ExitCode.STOPPED;
+        }
+        model.printSamples(output, requests::isAsked);
+        return ExitCode.DONE;
+    }
+
+    private void sayHowItGoesOn(Optional<NextCommand> next) {
+        next.ifPresent(command -> output
+                .println(command.sentence(directory.path(), report.lastCheckpoint().isPresent())));
+    }
+
+    @Override
+    public synchronized void close() {
+        if (report != null) {
+            report.close();
+        }
+        if (directory != null) {
+            directory.close();
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package dev.troupe.cli.progress;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.machine.Notice;
+import dev.troupe.machine.Recovery;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/**
+ * {@code events.jsonl} in a run's directory: a JSON object for each thing that happened to the run besides its steps,
+ * with the time, the epoch and the steps that were committed by then. Belongs to the process that leads the run.
+ */
+final class EventsFile {
+    /** Its name in the run's directory. */
+    static final String FILE = "events.jsonl";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Path file;
+    private final Consumer<String> trouble;
+    private int epoch;
+
+    /**
+     * @param trouble
+     *            hears in words where a line cannot be written; the run goes on without it
+     */
+    EventsFile(Path directory, Consumer<String> trouble) {
+        this.file = directory.resolve(FILE);
+        this.trouble = trouble;
+    }
+
+    void write(Notice notice) {
+        epoch = notice.epoch();
+        ObjectNode line = line(notice.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'), notice.stepsDone());
+        if (!notice.node().isEmpty()) {
+            line.put("node", notice.node());
+        }
+        add(line, "ranks", notice.ranks());
+        add(line, "stages", notice.stages());
+        append(line.put("times", notice.times()).put("sentence", notice.sentence()));
+    }
+
+    void write(Recovery recovery) {
+        epoch = recovery.epoch();
+        ObjectNode line = line("recovery", recovery.step());
+        add(line, "ranks", recovery.ranks());
+        append(line.put("sentence", recovery.reason()));
+    }
+
+    void checkpoint(long stepsDone, Path directory) {
+        append(line("checkpoint", stepsDone).put("sentence", "a checkpoint stands in " + directory));
+    }
+
+    void checkpointFailed(long stepsDone, String why) {
+        append(line("checkpoint-failed", stepsDone).put("sentence", why));
+    }
+
+    private ObjectNode line(String event, long stepsDone) {
+        return JSON.createObjectNode().put("event", event).put("time_ms", System.currentTimeMillis())
+                .put("epoch", epoch).put("step", stepsDone);
+    }
+
+    private static void add(ObjectNode line, String field, List<Integer> numbers) {
+        if (!numbers.isEmpty()) {
+            numbers.forEach(line.withArray(field)::add);
+        }
+    }
+
+    private void append(ObjectNode line) {
+        try {
+            Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException unwritten) { // no reason to end a run
+            trouble.accept("cannot write " + file + " (" + unwritten.getMessage() + "); it lacks: "
+                    + line.path("sentence").asText());
+        }
+    }
+}

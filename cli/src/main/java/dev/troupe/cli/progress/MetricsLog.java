@@ -1,0 +1,196 @@
+package dev.troupe.cli.progress;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.troupe.machine.StepResult;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
+ * that could not be written. Each line is on its way to the disk at once.
+ */
+public final class MetricsLog implements AutoCloseable {
+    /** Its name in the run's directory. */
+    public static final String FILE = "metrics.jsonl";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final RetryingFile lines;
+    private long nextStep;
+    private long lastValidated;
+
+    private MetricsLog(RetryingFile lines, long nextStep, long lastValidated) {
+        this.lines = lines;
+        this.nextStep = nextStep;
+        this.lastValidated = lastValidated;
+    }
+
+    /**
+     * Opens the file; lines of steps that are about to be done again, or were not written whole, are dropped.
+     *
+     * @param trouble
+     *            hears in words where lines cannot be written
+     */
+    public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
+        try {
+            StringBuilder kept = new StringBuilder();
+            String text = Files.exists(file) ? Files.readString(file) : "";
+            long nextStep = 0;
+            long lastValidated = 0;
+            for (String line : text.lines().toList()) {
+                JsonNode json = parse(line);
+                if (isBefore(json, stepsDone)) {
+                    kept.append(line).append('\n');
+                    nextStep = Math.max(nextStep, json.path("step").asLong(-1) + 1);
+                    if (json.has("validation_loss")) {
+                        lastValidated = Math.max(lastValidated, json.path("steps_done").asLong());
+                    }
+                }
+            }
+            if (!Files.exists(file) || !text.contentEquals(kept)) {
+                Path whole = file.resolveSibling(FILE + ".new"); // so that lines that stand are never away
+                Files.writeString(whole, kept);
+                Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            }
+            return new MetricsLog(
+                    new RetryingFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
+                    nextStep, lastValidated);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Opens the file of a run that goes on while whoever wrote it is gone: every whole line stays. */
+    static MetricsLog takeOver(Path file, Consumer<String> trouble) {
+        return open(file, Long.MAX_VALUE, trouble);
+    }
+
+    private static boolean isBefore(JsonNode line, long stepsDone) {
+        return line.path("step").isIntegralNumber()
+                ? line.path("step").longValue() < stepsDone
+                : line.path("steps_done").isIntegralNumber() && line.path("steps_done").longValue() <= stepsDone;
+    }
+
+    private static JsonNode parse(String line) {
+        try {
+            return JSON.readTree(line);
+        } catch (IOException _) {
+            return MissingNode.getInstance(); // it was not written whole
+        }
+    }
+
+    /** The loss of a step that has a line. */
+    static OptionalDouble lossOf(Path file, long step) {
+        try {
+            return Files.exists(file)
+                    ? Files.readAllLines(file).stream().map(MetricsLog::parse)
+                            .filter(line -> line.path("step").asLong(-1) == step)
+                            .mapToDouble(line -> line.path("loss").doubleValue()).findFirst()
+                    : OptionalDouble.empty();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** How many lines there are of steps. */
+    public static long stepCount(Path file) throws IOException {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> line.startsWith("{\"step\":")).count();
+        }
+    }
+
+    /** The time of each step that has a line, in seconds; none where the file cannot be read. */
+    static List<Double> stepSeconds(Path file) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.map(MetricsLog::parse).filter(line -> line.path("step_seconds").isNumber())
+                    .map(line -> line.path("step_seconds").doubleValue()).toList();
+        } catch (IOException | UncheckedIOException _) {
+            return List.of();
+        }
+    }
+
+    /** The time of the longest step that has a line, in seconds; 0 where none has. */
+    public static double longestStepSeconds(Path file) throws IOException {
+        return Files.readAllLines(file).stream().map(MetricsLog::parse)
+                .mapToDouble(line -> line.path("step_seconds").doubleValue()).max().orElse(0);
+    }
+
+    /** The first step that has no line yet. */
+    long nextStep() {
+        return nextStep;
+    }
+
+    /**
+     * Has no effect where the step has a line: it was committed by a coordinator that is gone, and by the next one again.
+     *
+     * @param dataEpochs
+     *            how often the run has gone through its data, this step included
+     */
+    public void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
+        if (result.step() < nextStep) {
+            return;
+        }
+        nextStep = result.step() + 1;
+        StringWriter line = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(line)) {
+            json.writeStartObject();
+            json.writeNumberField("step", result.step());
+            json.writeNumberField("loss", result.loss());
+            if (result.skipped()) {
+                json.writeNullField("gradient_norm");
+            } else {
+                json.writeNumberField("gradient_norm", result.gradientNorm());
+            }
+            json.writeNumberField("learning_rate", result.learningRate());
+            json.writeNumberField("tokens", tokens);
+            json.writeNumberField("step_seconds", stepSeconds);
+            json.writeObjectFieldStart("bytes_sent");
+            json.writeNumberField("pipeline", result.traffic().pipeline());
+            json.writeNumberField("tensor", result.traffic().tensor());
+            json.writeNumberField("data", result.traffic().data());
+            json.writeEndObject();
+            json.writeNumberField("tokens_per_second", tokens / stepSeconds);
+            json.writeNumberField("data_epochs", dataEpochs);
+            json.writeNumberField("loss_scale", result.lossScale());
+            json.writeBooleanField("skipped", result.skipped());
+            json.writeNumberField("time_ms", System.currentTimeMillis());
+            json.writeEndObject();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        lines.addLine(line.toString());
+    }
+
+    /**
+     * The validation loss of the weights after so many steps. Has no effect where it has a line: a coordinator that is
+     * gone wrote it, and the next one measured again, to the same bits.
+     */
+    void writeValidated(long stepsDone, double loss) {
+        if (stepsDone > lastValidated) {
+            lastValidated = stepsDone;
+            lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("validation_loss", loss).toString());
+        }
+    }
+
+    /** So many steps lay behind, as they would behind the checkpoint. */
+    void writeCheckpointFailed(long stepsDone, String why) {
+        lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
+    }
+
+    @Override
+    public void close() {
+        lines.close();
+    }
+}

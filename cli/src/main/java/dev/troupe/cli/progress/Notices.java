@@ -1,0 +1,30 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.machine.Notice;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What was said of a run's speed and still holds. One thread adds, any thread reads. */
+final class Notices {
+    private final Map<String, Notice> lasting = new LinkedHashMap<>();
+
+    synchronized void add(Notice notice) {
+        String about = switch (notice.kind()) {
+            case STRAGGLER, STRAGGLER_CHANGED, STRAGGLER_ENDED -> "stages " + notice.stages() + notice.ranks();
+            case ALL_SLOWER, ALL_SLOWER_ENDED -> "all";
+            case PACE, PACE_ENDED -> "pace";
+            case STANDBY_LOST, STANDBY_BACK -> "standby";
+        };
+        if (notice.kind().isLasting()) {
+            lasting.put(about, notice);
+        } else {
+            lasting.remove(about);
+        }
+    }
+
+    /** The sentences, in the order in which they were said first. */
+    synchronized List<String> lasting() {
+        return lasting.values().stream().map(Notice::sentence).toList();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.troupe.cli.progress;
+
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+
+/**
+ * How far a run is: one line that is written over in a terminal, plain lines now and then elsewhere.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class ProgressLine {
+    /** What a terminal shows changes no faster than one reads. */
+    private static final long TERMINAL_NANOS = 100_000_000L;
+    /** A log of plain lines should not grow faster than a person looks at it. */
+    private static final long PLAIN_NANOS = 5_000_000_000L;
+
+    private final PrintStream output;
+    private final boolean isTerminal;
+    private final long stepCount;
+    private final LongSupplier clock;
+    /** From when on, and from which step on, the rest is estimated: the first step takes what it takes to warm up. */
+    private long countedNanos;
+    private long countedSteps = Long.MIN_VALUE;
+    private long shownNanos;
+    private int shownLength;
+
+    ProgressLine(PrintStream output, boolean isTerminal, long stepCount, LongSupplier clock) {
+        this.output = output;
+        this.isTerminal = isTerminal;
+        this.stepCount = stepCount;
+        this.clock = clock;
+    }
+
+    synchronized void start() {
+        shownNanos = clock.getAsLong() - PLAIN_NANOS;
+        countedSteps = Long.MIN_VALUE;
+    }
+
+    /**
+     * Shows a step, now and then.
+     *
+     * @param more
+     *            what to say after the usual; may be empty
+     */
+    synchronized void show(long stepsDone, double loss, double tokensPerSecond, String more) {
+        long now = clock.getAsLong();
+        if (countedSteps == Long.MIN_VALUE) {
+            countedNanos = now;
+            countedSteps = stepsDone;
+        }
+        boolean isLast = stepsDone == stepCount;
+        if (!isLast && now - shownNanos < (isTerminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
+            return;
+        }
+        shownNanos = now;
+        String line = String.format(Locale.ROOT, "step %d/%d   loss %.4f   %,.0f tokens/s", stepsDone, stepCount, loss,
+                tokensPerSecond) + left(stepsDone, now) + more;
+        if (isTerminal) {
+            output.print('\r' + line + " ".repeat(Math.max(0, shownLength - line.length())));
+            shownLength = line.length();
+        } else {
+            output.println(line);
+        }
+        output.flush();
+    }
+
+    private String left(long stepsDone, long now) {
+        if (stepsDone == countedSteps) {
+            return "";
+        }
+        double secondsPerStep = (now - countedNanos) / 1e9 / (stepsDone - countedSteps);
+        return "   " + duration(Math.round(secondsPerStep * (stepCount - stepsDone))) + " left";
+    }
+
+    /** Leaves the line that is written over, so that other lines can follow. */
+    synchronized void end() {
+        if (shownLength > 0) {
+            output.println();
+            shownLength = 0;
+        }
+    }
+
+    /**
+     * A stream for what is written to the same terminal by others, such as the log: it begins on a line of its own.
+     *
+     * @param stream
+     *            where it goes
+     */
+    PrintStream beside(PrintStream stream) {
+        return new PrintStream(new FilterOutputStream(stream) {
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                synchronized (ProgressLine.this) {
+                    end();
+                    out.write(bytes, offset, length);
+                    out.flush();
+                }
+            }
+        }, true, StandardCharsets.UTF_8);
+    }
+
+    private static String duration(long seconds) {
+        if (seconds < 60) {
+            return seconds + " s";
+        }
+        long minutes = seconds / 60; // rounded down
+        return minutes < 60 ? minutes + " min " + seconds % 60 + " s" : minutes / 60 + " h " + minutes % 60 + " min";
+    }
+}

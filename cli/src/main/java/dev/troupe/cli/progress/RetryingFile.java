@@ -1,0 +1,97 @@
+package dev.troupe.cli.progress;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+
+/**
+ * A file of lines that no full disk breaks: what cannot be written waits in memory, and goes before the next line once there
+ * is room. A line stands whole or not at all. Thread rule: one thread at a time.
+ */
+final class RetryingFile implements AutoCloseable {
+    /** A line of metrics takes some 350 bytes, so these take some 35 MB. */
+    private static final int MOST_WAITING = 100_000;
+
+    private final SeekableByteChannel channel;
+    private final String what;
+    private final Consumer<String> trouble;
+    private final Deque<ByteBuffer> waiting = new ArrayDeque<>();
+    private long end;
+    private long lost;
+    private boolean isBehind;
+
+    /**
+     * @param channel
+     *            lines are added at its end
+     * @param what
+     *            the file, for sentences
+     * @param trouble
+     *            hears when lines begin to wait, and when all are written again
+     */
+    RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {
+        this.channel = channel;
+        this.what = what;
+        this.trouble = trouble;
+        this.end = channel.size();
+    }
+
+    void addLine(String line) {
+        waiting.add(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+        if (waiting.size() > MOST_WAITING) {
+            waiting.removeFirst();
+            lost++;
+        }
+        writeWaiting();
+    }
+
+    private void writeWaiting() {
+        try {
+            while (!waiting.isEmpty()) {
+                write(waiting.getFirst().duplicate());
+                waiting.removeFirst();
+            }
+            if (isBehind) {
+                isBehind = false;
+                trouble.accept(what + " is written again" + (lost == 0 ? "" : ", but lacks " + lost + " lines"));
+            }
+        } catch (IOException failure) {
+            if (!isBehind) {
+                isBehind = true;
+                trouble.accept("cannot write " + what + " (" + failure.getMessage()
+                        + "); its lines wait in memory until there is room");
+            }
+        }
+    }
+
+    private void write(ByteBuffer line) throws IOException {
+        try {
+            channel.position(end);
+            while (line.hasRemaining()) {
+                channel.write(line);
+            }
+            end += line.limit();
+        } catch (IOException failure) {
+            channel.truncate(end); // no half a line, whoever reads it meanwhile
+            throw failure;
+        }
+    }
+
+    /** Says what could not be written to the last. */
+    @Override
+    public void close() {
+        writeWaiting();
+        if (isBehind) {
+            trouble.accept(what + " lacks the last " + (waiting.size() + lost) + " lines, which could not be written");
+        }
+        try {
+            channel.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.cli.report.MemoryTable;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunData;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.drawing.TerminalDrawing;
+import dev.troupe.schedule.drawing.TimeScale;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.weights.ModelTensors;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Locale;
+
+/** What is said of a run before it starts: model, stages, schedule, engine. */
+public final class RunSummary {
+    /** Of a drawing that goes to no terminal. */
+    private static final int FILE_COLUMNS = 120;
+
+    private RunSummary() {
+    }
+
+    public static void print(PreparedRun run, PrintStream output) {
+        RunSpec spec = run.spec();
+        ModelConfig model = run.model();
+        long parameters = ModelTensors.of(model).values().stream().mapToLong(Shape::elementCount).sum();
+        output.printf(Locale.ROOT, "%s: GPT-2 of %d layers, width %d, %d heads, vocabulary %d%s: %,d parameters%n",
+                spec.name(), model.layers(), model.hidden(), model.heads(), model.vocabularySize(),
+                model.tiedEmbeddings() ? ", tied embeddings" : "", parameters);
+        output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
+                spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
+                spec.training().microbatchSize(), run.data().name());
+        output.println(data(run));
+        output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
+                + " a rank");
+        run.engine().passedOver().ifPresent(sentence -> output.println("Note: " + sentence + "."));
+        run.engine().provider().caution(run.engine().settings())
+                .ifPresent(sentence -> output.println("Note: " + sentence + "."));
+        output.println();
+        output.println(run.plan().partition().describe());
+        output.println();
+        Plan plan = run.plan().training().plan();
+        List<Integer> peaks = run.plan().training().peakActivations();
+        output.println(plan.name() + " on " + count(plan.rankCount(), "rank") + "; activations held at most, by rank: "
+                + peaks);
+        Terminal terminal = Terminal.ofOutput();
+        output.println(drawing(spec, plan, terminal));
+        output.println();
+        output.println(MemoryTable.of(run.memory(), terminal));
+        output.println();
+        run.data().notes().forEach(note -> output.println("Note: " + note + "."));
+        run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
+        if (run.beginsAgain()) {
+            output.println(
+                    "A run ended in " + run.request().output() + " before its first checkpoint: it begins again.");
+        }
+        if (run.resumes()) {
+            output.println("Going on after step " + (run.stepsDone() - 1) + ".");
+        }
+        output.flush();
+    }
+
+    /** What there is to learn from, and to tell learning from memorizing. */
+    private static String data(PreparedRun run) {
+        RunData data = run.data();
+        TrainingSpec training = run.spec().training();
+        String epochs = run.spec().data().order() == DataSpec.Order.EPOCHS
+                ? String.format(Locale.ROOT, " in epochs of %,d sequences", data.batches().windowCount())
+                : "";
+        String validation = data.validationTokens() == 0
+                ? "none for validation: data.validation-fraction=0.05 or data.validation-path would say whether the model"
+                        + " learns or memorizes"
+                : String.format(Locale.ROOT, "%,d for validation, ", data.validationTokens())
+                        + data.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
+                                + " every " + count(training.validateEvery(), "step"))
+                                .orElse("which training.validate-every=0 leaves out");
+        return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
+    }
+
+    /** The drawing, to the scale of F, I and W alike, where it fits the terminal unfolded; otherwise how to see it. */
+    private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
+        int columns = terminal.columns().orElse(FILE_COLUMNS);
+        if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a shorter one does not fit
+            Timeline timeline = Simulator.run(plan, Costs.units(plan.stageCount())).timeline(plan.name());
+            if (TerminalDrawing.fits(timeline, columns)) {
+                return TerminalDrawing.draw(timeline, TimeScale.UNITS, columns, terminal.colours());
+            }
+        }
+        String schedule = spec.parallel().schedule();
+        return "drawn by: ./troupe schedule " + schedule + " --pipeline " + plan.rankCount()
+                + (plan.virtualStages() == 1 ? "" : " --virtual-stages " + plan.virtualStages()) + " --microbatches "
+                + plan.microbatchCount();
+    }
+
+    private static String count(int number, String noun) {
+        return count(number, noun, "s");
+    }
+
+    private static String count(int number, String noun, String plural) {
+        return number + " " + noun + (number == 1 ? "" : plural);
+    }
+}

@@ -1,0 +1,36 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.schedule.drawing.ChromeTrace;
+import dev.troupe.schedule.timeline.Timeline;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** The last steps of a run, as ui.perfetto.dev opens them. */
+public final class TraceFile {
+    private TraceFile() {
+    }
+
+    /**
+     * Writes the newest steps of the ranks of this process, where there are any, into the directory of the run.
+     *
+     * @param node
+     *            this process, where it is one of several: each writes a file of its own, on its own clock
+     */
+    public static void write(PreparedRun run, Optional<String> node, PrintStream output) {
+        List<Timeline> steps = run.trace().timelines(run.plan().training().plan());
+        if (steps.isEmpty()) {
+            return;
+        }
+        Path file = run.request().output().resolve("trace" + node.map(name -> "-" + name).orElse("") + ".json");
+        try {
+            Files.writeString(file, ChromeTrace.write(steps));
+        } catch (IOException failure) {
+            output.println("The trace of the last steps could not be written to " + file + ": " + failure.getMessage());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.model.Generator;
+import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.Sampling;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.weights.HuggingFaceModel;
+import dev.troupe.weights.ModelTensors;
+import dev.troupe.weights.NamedTensor;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+/** What a run has made, put together again from the checkpoint at its end. */
+public final class TrainedModel {
+    private static final int PROMPT_TOKENS = 16;
+    private static final int SAMPLE_TOKENS = 240;
+    private static final int TOKENS_AT_A_TIME = 16;
+    /** Each token costs a whole forward, so a large model shows less. */
+    private static final long SAMPLE_NANOS = 5_000_000_000L;
+
+    private final PreparedRun run;
+    private final Path checkpoint;
+
+    private TrainedModel(PreparedRun run, Path checkpoint) {
+        this.run = run;
+        this.checkpoint = checkpoint;
+    }
+
+    static TrainedModel of(PreparedRun run, Path checkpoint) {
+        return new TrainedModel(run, checkpoint);
+    }
+
+    /** Writes the model in Hugging Face layout, in the precision it was trained in. */
+    public void export(Path directory) {
+        try (Checkpoint weights = Checkpoint.open(checkpoint)) {
+            export(weights, directory);
+        }
+    }
+
+    /** Writes the model of a checkpoint in Hugging Face layout, in the precision it was trained in. */
+    public static void export(Checkpoint weights, Path directory) {
+        DataType type = weights.parameterType();
+        List<NamedTensor> tensors = ModelTensors.of(weights.model()).entrySet().stream()
+                .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), type,
+                        target -> weights.read(tensor.getKey(), tensor.getValue(), type, target)))
+                .toList();
+        HuggingFaceModel.write(directory, weights.model(), tensors);
+    }
+
+    /**
+     * Has the model write on from the beginning of a text it was trained on.
+     *
+     * @param isEnough
+     *            whether to show no more than there is
+     */
+    void printSamples(PrintStream output, BooleanSupplier isEnough) {
+        ModelConfig model = run.model();
+        int[] window = new int[run.batches().sequenceLength()];
+        run.batches().fill(0, 0, window, new int[window.length], 0);
+        int[] prompt = Arrays.copyOf(window, Math.min(PROMPT_TOKENS, window.length));
+        int[] text = prompt;
+        try (Checkpoint weights = Checkpoint.open(checkpoint);
+                Engine engine = run.engine().open();
+                Generator generator = new Generator(engine, model, weights)) {
+            long end = System.nanoTime() + SAMPLE_NANOS;
+            while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
+                int[] more = generator.generate(text, TOKENS_AT_A_TIME,
+                        new Sampling(0.8, 40, run.spec().training().seed() + text.length));
+                int[] longer = Arrays.copyOf(text, text.length + more.length);
+                System.arraycopy(more, 0, longer, text.length, more.length);
+                text = longer;
+            }
+        }
+        int[] written = Arrays.copyOfRange(text, prompt.length, text.length);
+        if (written.length == 0) {
+            return;
+        }
+        output.println();
+        output.println("The model writes on from \"" + shown(prompt) + "\":");
+        shown(written).lines().forEach(line -> output.println("  | " + line));
+    }
+
+    private String shown(int[] tokens) {
+        return run.tokenizer().map(tokenizer -> visible(tokenizer, tokens))
+                .orElseGet(() -> Arrays.stream(tokens).mapToObj(Integer::toString).collect(Collectors.joining(" ")));
+    }
+
+    /** Text a terminal can show: control characters other than line ends become dots. */
+    private static String visible(Tokenizer tokenizer, int[] tokens) {
+        return tokenizer.decode(tokens).codePoints()
+                .map(character -> character != '\n' && Character.isISOControl(character) ? '.' : character)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
+    }
+}

@@ -1,0 +1,70 @@
+package dev.troupe.cli.report;
+
+import dev.troupe.compare.ControlTime;
+import dev.troupe.compare.Figures;
+import dev.troupe.compare.Outcome;
+import dev.troupe.compare.StepTime;
+import java.util.List;
+import java.util.Locale;
+
+/** The outcomes of a comparison as columns of text; the report uses the same cells. */
+public final class ComparisonTable {
+    static final List<String> HEADINGS = List.of("schedule", "step predicted", "from .. to", "step measured",
+            "from .. to", "error", "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight",
+            "control p50/p90/p99", "losses");
+
+    /** What the headings leave open; the report says it at more length. */
+    private static final String LEGEND = "predicted -> measured; bubble: idle time of all ranks; peak activations:"
+            + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"
+            + " the landing of a tensor to the start of the computing that waits for it.";
+
+    private ComparisonTable() {
+    }
+
+    /**
+     * A line for each schedule, columns aligned, in several tables where the terminal is too narrow for one; predicted and
+     * measured are parted by an arrow.
+     */
+    public static String of(List<Outcome> outcomes, Terminal terminal) {
+        return Columns.fitted(HEADINGS, outcomes.stream().map(ComparisonTable::cells).toList(), terminal.columns())
+                + "\n\n" + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
+    }
+
+    static List<String> cells(Outcome outcome) {
+        Figures predicted = outcome.predicted();
+        Figures measured = outcome.measured();
+        return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),
+                spread(outcome.prediction().stepTime()), millis(measured.stepSeconds()), spread(outcome.stepTime()),
+                String.format(Locale.ROOT, "%+.1f %%", 100 * outcome.predictionError()),
+                percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
+                percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
+                predicted.peakActivations() + " -> " + measured.peakActivations(),
+                bytes(predicted.peakBytesInFlight()) + " -> " + bytes(measured.peakBytesInFlight()),
+                control(outcome.control()), outcome.agreement());
+    }
+
+    private static String millis(double seconds) {
+        return String.format(Locale.ROOT, "%.1f ms", 1000 * seconds);
+    }
+
+    private static String spread(StepTime time) {
+        return String.format(Locale.ROOT, "%.1f .. %s", 1000 * time.leastSeconds(), millis(time.mostSeconds()));
+    }
+
+    private static String control(ControlTime control) {
+        return control.count() == 0
+                ? "-"
+                : String.format(Locale.ROOT, "%.0f / %.0f / %.0f us", control.medianNanos() / 1e3,
+                        control.ninetiethNanos() / 1e3, control.ninetyNinthNanos() / 1e3);
+    }
+
+    private static String percents(double predicted, double measured) {
+        return String.format(Locale.ROOT, "%.1f -> %.1f %%", 100 * predicted, 100 * measured);
+    }
+
+    private static String bytes(long count) {
+        return count < 1 << 20
+                ? String.format(Locale.ROOT, "%.0f KiB", count / 1024.0)
+                : String.format(Locale.ROOT, "%.1f MiB", count / 1048576.0);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.troupe.cli.report;
+
+import dev.troupe.plan.MemoryPlan;
+import dev.troupe.plan.RankMemory;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/** What a run takes in memory: a line for each rank. */
+public final class MemoryTable {
+    /** Ranks of which each has its line; of more, the least and the most are said. */
+    private static final int MOST_LINES = 16;
+
+    /**
+     * What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the
+     * young heap.
+     */
+    private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
+
+    private static final List<String> HEADINGS = List.of("rank", "weights", "gradients", "optimizer", "activations",
+            "boundary", "snapshots", "copies", "together");
+
+    /** What the headings leave open. */
+    private static final String LEGEND = "boundary: messages that came in or wait to go out; snapshots: what a rank starts"
+            + " again from after a failure; copies: of those, in the memory of another node.";
+
+    private MemoryTable() {
+    }
+
+    public static String of(MemoryPlan memory, Terminal terminal) {
+        String sum = "takes " + MemoryPlan.text(memory.total()) + " for tensors at most and " + BESIDE_TENSORS;
+        List<RankMemory> ranks = memory.ranks();
+        if (ranks.size() > MOST_LINES) {
+            LongSummaryStatistics totals = ranks.stream().mapToLong(RankMemory::total).summaryStatistics();
+            return Columns.wrapped(sum + "; tensors " + MemoryPlan.text(totals.getMin()) + " to "
+                    + MemoryPlan.text(totals.getMax()) + " a rank", terminal.lineColumns(), "");
+        }
+        List<List<String>> rows = ranks.stream().map(rank -> Stream.concat(Stream.of("" + rank.rank()),
+                LongStream.of(rank.weights(), rank.gradients(), rank.optimizer(), rank.activations(), rank.boundary(),
+                        rank.snapshots(), rank.copies(), rank.total()).mapToObj(MemoryPlan::text))
+                .toList()).toList();
+        return Columns.wrapped(sum + ":", terminal.lineColumns(), "") + "\n"
+                + Columns.fitted(HEADINGS, rows, terminal.columns()) + "\n"
+                + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
+    }
+}

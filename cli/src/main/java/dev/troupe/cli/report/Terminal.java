@@ -1,0 +1,92 @@
+package dev.troupe.cli.report;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What standard output goes to: how wide it is, and whether it shows colours.
+ *
+ * @param isTerminal
+ *            whether a person looks at it; if not, it is a file or another program's input
+ * @param columns
+ *            its width; empty where lines may be as long as they are
+ * @param colours
+ *            whether it shows them, and its user has not asked for none (no-color.org)
+ */
+public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
+    /** What the commands print to a file, and to a terminal that does not tell its width. */
+    private static final int USUAL_COLUMNS = 80;
+    /** Below it no table is any better folded. */
+    private static final int LEAST_COLUMNS = 40;
+    private static final long PATIENCE_SECONDS = 2;
+    private static final String RESET = "\u001b[0m";
+
+    /** A file. */
+    public static final Terminal NONE = new Terminal(false, OptionalInt.empty(), false);
+
+    /** Standard output as this process has it; COLUMNS, where it is set, is believed also of what is no terminal. */
+    public static Terminal ofOutput() {
+        return of(System.console() != null && System.console().isTerminal(), System.getenv());
+    }
+
+    static Terminal of(boolean isTerminal, Map<String, String> environment) {
+        OptionalInt columns = number(environment.getOrDefault("COLUMNS", ""));
+        if (columns.isEmpty() && isTerminal) {
+            columns = OptionalInt.of(askedColumns().orElse(USUAL_COLUMNS));
+        }
+        boolean colours = isTerminal && environment.getOrDefault("NO_COLOR", "").isEmpty()
+                && !environment.getOrDefault("TERM", "dumb").equals("dumb");
+        return new Terminal(isTerminal, columns, colours);
+    }
+
+    /** Where lines end that a program may read too: nowhere, unless this is known to be narrow. */
+    public int lineColumns() {
+        return columns.orElse(Integer.MAX_VALUE);
+    }
+
+    /** The width to fill with text for a person. */
+    public int textColumns() {
+        return columns.orElse(USUAL_COLUMNS);
+    }
+
+    public String bold(String text) {
+        return colours ? "\u001b[1m" + text + RESET : text;
+    }
+
+    public String green(String text) {
+        return colours ? "\u001b[32m" + text + RESET : text;
+    }
+
+    public String red(String text) {
+        return colours ? "\u001b[31m" + text + RESET : text;
+    }
+
+    /** {@code stty} reads the size off its standard input, and is there wherever there are terminals. */
+    private static OptionalInt askedColumns() {
+        try {
+            Process stty = new ProcessBuilder(List.of("stty", "size"))
+                    .redirectInput(Path.of("/dev/tty").toFile()).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            String[] size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip()
+                    .split(" ");
+            return stty.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) && size.length == 2
+                    ? number(size[1])
+                    : OptionalInt.empty();
+        } catch (IOException _) {
+            return OptionalInt.empty(); // no such program, or no terminal that is ours
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return OptionalInt.empty();
+        }
+    }
+
+    private static OptionalInt number(String text) {
+        return text.matches("[1-9][0-9]{0,3}")
+                ? OptionalInt.of(Math.max(LEAST_COLUMNS, Integer.parseInt(text)))
+                : OptionalInt.empty();
+    }
+}

@@ -1,0 +1,75 @@
+package dev.troupe.cli.report;
+
+import dev.troupe.compare.Outcome;
+import dev.troupe.compare.StepTime;
+import dev.troupe.config.RunSpec;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * What a comparison has found.
+ *
+ * @param sentence
+ *            which schedule was best, or which cannot be told apart
+ * @param remark
+ *            what to do with that; may be empty
+ */
+public record Verdict(String sentence, String remark) {
+    /** Times decide, but where stages are told their times: there more of them do more work, and bubbles decide. */
+    public static Verdict of(RunSpec spec, List<Outcome> outcomes) {
+        Outcome first = outcomes.getFirst();
+        if (isTold(spec, first) && outcomes.stream()
+                .anyMatch(outcome -> outcome.contestant().virtualStages() != first.contestant().virtualStages())) {
+            return byBubble(outcomes);
+        }
+        List<Outcome> byTime = outcomes.stream()
+                .sorted(Comparator.comparingDouble(outcome -> outcome.measured().stepSeconds())).toList();
+        Outcome best = byTime.getFirst();
+        if (outcomes.size() == 1) {
+            return new Verdict(String.format(Locale.ROOT, "%s took %.1f ms a step.", label(best),
+                    1000 * best.measured().stepSeconds()), "");
+        }
+        List<Outcome> alike = byTime.stream().filter(outcome -> overlap(outcome.stepTime(), best.stepTime())).toList();
+        if (alike.size() > 1) {
+            String others = byTime.size() == alike.size()
+                    ? ""
+                    : "; " + names(byTime.stream().filter(outcome -> !alike.contains(outcome)).toList())
+                            + " took longer";
+            return new Verdict(names(alike) + " cannot be told apart: the ranges of their steps overlap" + others + ".",
+                    "More --repeats or --steps, or a quieter machine, may part them.");
+        }
+        Outcome next = byTime.get(1);
+        return new Verdict(String.format(Locale.ROOT, "%s was the fastest: %.1f %% less time a step than %s, the next.",
+                label(best), 100 * (1 - best.measured().stepSeconds() / next.measured().stepSeconds()), label(next)),
+                "");
+    }
+
+    private static Verdict byBubble(List<Outcome> outcomes) {
+        Outcome best = outcomes.stream()
+                .min(Comparator.comparingDouble(outcome -> outcome.measured().bubbleOverIdeal())).orElseThrow();
+        return new Verdict(
+                String.format(Locale.ROOT, "%s had the smallest bubble: %.1f %% of the ideal time.", label(best),
+                        100 * best.measured().bubbleOverIdeal()),
+                "Each stage takes the time it is told, so that V stages on a rank do V times the work of one: compare"
+                        + " bubbles here, or set engine.emulated.device-flops to compare times.");
+    }
+
+    static boolean overlap(StepTime one, StepTime other) {
+        return one.leastSeconds() <= other.mostSeconds() && other.leastSeconds() <= one.mostSeconds();
+    }
+
+    private static boolean isTold(RunSpec spec, Outcome outcome) {
+        return outcome.engine().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
+    }
+
+    private static String names(List<Outcome> outcomes) {
+        String all = outcomes.stream().map(Verdict::label).collect(Collectors.joining("; "));
+        return all.contains(",") ? all : all.replace("; ", ", ").replaceFirst(", ([^,]*)$", " and $1");
+    }
+
+    private static String label(Outcome outcome) {
+        return outcome.contestant().label();
+    }
+}

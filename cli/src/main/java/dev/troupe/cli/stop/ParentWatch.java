@@ -1,0 +1,50 @@
+package dev.troupe.cli.stop;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine.Option;
+
+/**
+ * Has a process that was launched do what its launcher says on its standard input, and stop with a checkpoint where the
+ * launcher is gone. No signal says it, so that one which reaches all of a terminal or a service is heard once by each
+ * process.
+ */
+public final class ParentWatch {
+    public static final String STOP = "stop";
+    public static final String STOP_NOW = "stop now";
+
+    @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
+    private boolean isLaunched;
+
+    /** Whether another process of this command has started this one. */
+    public boolean isLaunched() {
+        return isLaunched;
+    }
+
+    /** Listens from now on, where there is somebody to listen to. */
+    public void begin(StopRequests requests) {
+        if (isLaunched) {
+            Thread.ofPlatform().daemon().name("parent-watch").start(() -> listen(requests));
+        }
+    }
+
+    private static void listen(StopRequests requests) {
+        try (BufferedReader said = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            String line;
+            while ((line = said.readLine()) != null) {
+                switch (line) {
+                    case STOP -> requests.stop();
+                    case STOP_NOW -> requests.stopNow();
+                    default -> {
+                    }
+                }
+            }
+        } catch (IOException _) {
+            // As its end.
+        }
+        System.err.println("troupe: the process that launched this one has ended, so this one stops too");
+        requests.stop();
+    }
+}

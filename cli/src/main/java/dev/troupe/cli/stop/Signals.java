@@ -1,0 +1,58 @@
+package dev.troupe.cli.stop;
+
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, whose own
+ * handling takes the first for the end and hears no second.
+ */
+public final class Signals {
+    private static final List<String> NAMES = List.of("INT", "TERM", "HUP");
+
+    private Signals() {
+    }
+
+    /**
+     * Has a listener hear the number of each signal from now on, on a thread of its own. Those that the process ignores
+     * from its start, as in the background of a shell, stay ignored. Only the JVM of the command calls this.
+     */
+    static void deliverTo(Consumer<Integer> listener) {
+        try {
+            // By name, since javac warns of the class: supported for want of any other (JEP 260).
+            Class<?> signal = Class.forName("sun.misc.Signal");
+            Class<?> handler = Class.forName("sun.misc.SignalHandler");
+            Object heard = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler},
+                    (proxy, method, arguments) -> switch (method.getName()) {
+                        case "handle" -> {
+                            listener.accept((Integer) signal.getMethod("getNumber").invoke(arguments[0]));
+                            yield null;
+                        }
+                        case "hashCode" -> System.identityHashCode(proxy);
+                        case "equals" -> proxy == arguments[0];
+                        default -> "signal handler";
+                    });
+            for (String name : NAMES) {
+                handle(signal, handler, name, heard);
+            }
+        } catch (ReflectiveOperationException absent) {
+            throw new IllegalStateException("the JDK has no sun.misc.Signal", absent);
+        }
+    }
+
+    private static void handle(Class<?> signal, Class<?> handler, String name, Object heard)
+            throws ReflectiveOperationException {
+        try {
+            signal.getMethod("handle", signal, handler).invoke(null,
+                    signal.getConstructor(String.class).newInstance(name), heard);
+        } catch (java.lang.reflect.InvocationTargetException kept) {
+            // The JVM keeps it for itself, as with -Xrs: then the system's own way of ending the process stands.
+            Optional.ofNullable(kept.getCause()).filter(cause -> !(cause instanceof IllegalArgumentException))
+                    .ifPresent(cause -> {
+                        throw new IllegalStateException("SIG" + name + " cannot be handled", cause);
+                    });
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cli.options}. */
+package dev.troupe.cli.options;

@@ -1,0 +1,101 @@
+package dev.troupe.cli.progress;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.cli.RunFiles;
+import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.machine.StepResult;
+import dev.troupe.machine.Traffic;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunRequest;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A report that one process begins and another one takes over. */
+@Tag("runtime")
+class CoordinatorConsoleTest {
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+    private final PrintStream output = new PrintStream(said, true, StandardCharsets.UTF_8);
+
+    @TempDir
+    private Path home;
+
+    private PreparedRun prepare(Path directory, boolean leads) {
+        return new PreparedRun(new RunRequest(
+                RunSpecReader.read(Optional.empty(),
+                        List.of("engine.kind=emulated", "model.layers=2", "model.hidden=16", "training.steps=4")),
+                BuiltInCorpus.utf8(), directory, Optional.empty(), OptionalLong.empty(), Optional.empty(),
+                Optional.of(new RunRequest.Share(List.of(0), List.of(), leads))));
+    }
+
+    private static StepResult step(long step) {
+        return new StepResult(step, 5.5 - step, 1, 0.001, 1, false, Traffic.NONE);
+    }
+
+    @Test
+    void shouldGoOnInTheDirectoryOfTheProcessThatIsGone() throws IOException {
+        Path directory = home.resolve("run");
+        Path metrics = directory.resolve("metrics.jsonl");
+        try (PreparedRun run = prepare(directory, true);
+                CoordinatorConsole first = new CoordinatorConsole(run, output)) {
+            RunListener listener = first.lead(_ -> {
+            });
+            listener.onStarted();
+            listener.onStep(step(0), 1);
+            listener.onStep(step(1), 1);
+        }
+        List<String> before = Files.readAllLines(metrics);
+        Files.writeString(metrics, "{\"step\":2,\"lo", StandardOpenOption.APPEND); // killed as it wrote
+        Files.createFile(directory.resolve("run.lock")); // which a process that is killed leaves, without its lock
+        assertFalse(said.toString(StandardCharsets.UTF_8).contains(CoordinatorConsole.TAKEN_OVER));
+        try (PreparedRun run = prepare(directory, false);
+                CoordinatorConsole next = new CoordinatorConsole(run, output);
+                StopRequests requests = StopRequests.listen(output, "", StopRequests.PATIENCE)) {
+            RunListener listener = next.takeOver(_ -> {
+            });
+            assertTrue(next.leads());
+            listener.onStep(step(1), 1); // it was committed, but the coordinator was gone before all ranks knew
+            listener.onStep(step(2), 1);
+            listener.onStep(step(3), 1);
+            next.end(new RunOutcome(4, Optional.empty()), requests, Optional.empty());
+        }
+        String all = said.toString(StandardCharsets.UTF_8);
+        assertTrue(all.contains(CoordinatorConsole.TAKEN_OVER), all);
+        assertEquals(before, Files.readAllLines(metrics).subList(0, 2));
+        assertArrayEquals(new double[]{0, 1, 2, 3}, RunFiles.metrics(directory, "step"));
+        assertTrue(Files.notExists(directory.resolve("run.lock")));
+    }
+
+    /** What the end says of the whole run. */
+    @Test
+    void shouldKnowTheFirstLossOfARunThatItTookOver() throws IOException {
+        Path file = Files.writeString(home.resolve("metrics.jsonl"),
+                "{\"step\":3,\"loss\":2.5}\n{\"step\":4,\"loss\":2.25}\n{\"steps_done\":5,\"checkpoint_failed\":\"full\"}\n");
+        assertEquals(2.25, MetricsLog.lossOf(file, 4).orElseThrow());
+        assertTrue(MetricsLog.lossOf(file, 5).isEmpty());
+        assertTrue(MetricsLog.lossOf(home.resolve("none"), 0).isEmpty());
+        try (MetricsLog log = MetricsLog.takeOver(file, _ -> {
+        })) {
+            assertEquals(5, log.nextStep());
+        }
+        assertEquals(3, Files.readAllLines(file).size());
+    }
+}

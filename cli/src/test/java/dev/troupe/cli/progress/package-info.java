@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cli.progress}. */
+package dev.troupe.cli.progress;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cli.report}. */
+package dev.troupe.cli.report;

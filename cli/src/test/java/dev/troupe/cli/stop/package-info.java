@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cli.stop}. */
+package dev.troupe.cli.stop;
