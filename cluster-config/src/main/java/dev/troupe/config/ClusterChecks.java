@@ -22,8 +22,10 @@ final class ClusterChecks {
     /**
      * Creates the checks.
      *
-     * @param values where what concerns no single node is reported
-     * @param drafts every node, at least one
+     * @param values
+     *            where what concerns no single node is reported
+     * @param drafts
+     *            every node, at least one
      */
     ClusterChecks(Values values, List<Draft> drafts) {
         this.values = values;

@@ -33,9 +33,12 @@ final class ClusterReader {
     /**
      * A node as it stands in the file.
      *
-     * @param values its own
-     * @param node with the ranks that it was given
-     * @param isPlaced whether its ranks were given, so that the rule gives it none
+     * @param values
+     *            its own
+     * @param node
+     *            with the ranks that it was given
+     * @param isPlaced
+     *            whether its ranks were given, so that the rule gives it none
      */
     record Draft(Values values, NodeSpec node, boolean isPlaced) {
     }
@@ -43,8 +46,10 @@ final class ClusterReader {
     /**
      * Reads each node by itself.
      *
-     * @param values where everything stands, and where problems are reported
-     * @param engine what nodes compute on that do not say
+     * @param values
+     *            where everything stands, and where problems are reported
+     * @param engine
+     *            what nodes compute on that do not say
      */
     ClusterReader(Values values, EngineSpec engine) {
         this.values = values;

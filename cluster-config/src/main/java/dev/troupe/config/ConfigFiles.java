@@ -30,8 +30,10 @@ import java.util.OptionalInt;
  * <p>An included file must exist; HOCON by itself passes over one that does not, so that a misspelt name would go
  * unnoticed. Nothing is fetched from a network or the class path.
  *
- * @param file the file that is being parsed
- * @param depth how many files stand between it and the first
+ * @param file
+ *            the file that is being parsed
+ * @param depth
+ *            how many files stand between it and the first
  */
 record ConfigFiles(Path file, int depth)
         implements
@@ -47,8 +49,10 @@ record ConfigFiles(Path file, int depth)
     /**
      * Parses a file.
      *
-     * @throws ConfigException if it cannot be read as text
-     * @throws com.typesafe.config.ConfigException if it is no HOCON
+     * @throws ConfigException
+     *             if it cannot be read as text
+     * @throws com.typesafe.config.ConfigException
+     *             if it is no HOCON
      */
     static Config parse(Path file) {
         return new ConfigFiles(file, 0).parse();

@@ -18,7 +18,8 @@ final class LearningRateReader {
     /**
      * Reads the section and reports what does not go together.
      *
-     * @param steps of the run, at which a decay ends that is not given another end
+     * @param steps
+     *            of the run, at which a decay ends that is not given another end
      */
     static LearningRateSpec read(Values values, int steps) {
         LearningRateSpec.Schedule schedule = values.word(SCHEDULE, LearningRateSpec.Schedule.class, "");

@@ -16,16 +16,26 @@ import java.util.Optional;
 /**
  * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
  *
- * @param name what the run is called; letters, digits, '.', '_' and '-'
- * @param model the model to train, described or loaded
- * @param data what it is trained on
- * @param training how it is trained
- * @param parallel how the work is shared out
- * @param engine what it is computed on
- * @param transport how activations and gradients travel
- * @param recovery what is done when a rank fails
- * @param cluster where each rank lives; empty: all in one JVM
- * @param faults what is to go wrong on purpose; usually nothing
+ * @param name
+ *            what the run is called; letters, digits, '.', '_' and '-'
+ * @param model
+ *            the model to train, described or loaded
+ * @param data
+ *            what it is trained on
+ * @param training
+ *            how it is trained
+ * @param parallel
+ *            how the work is shared out
+ * @param engine
+ *            what it is computed on
+ * @param transport
+ *            how activations and gradients travel
+ * @param recovery
+ *            what is done when a rank fails
+ * @param cluster
+ *            where each rank lives; empty: all in one JVM
+ * @param faults
+ *            what is to go wrong on purpose; usually nothing
  */
 public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
         EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster,

@@ -60,11 +60,14 @@ public final class RunSpecReader {
     /**
      * Reads a run.
      *
-     * @param file a HOCON file with everything under {@code troupe}; empty: defaults and settings only
-     * @param settings {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over
-     *            the others
+     * @param file
+     *            a HOCON file with everything under {@code troupe}; empty: defaults and settings only
+     * @param settings
+     *            {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over the
+     *            others
      * @return the run, with relative paths made absolute from the working directory
-     * @throws ConfigException if anything is wrong, with everything that is; show its message and start nothing
+     * @throws ConfigException
+     *             if anything is wrong, with everything that is; show its message and start nothing
      */
     public static RunSpec read(Optional<Path> file, List<String> settings) {
         List<Problem> problems = new ArrayList<>();

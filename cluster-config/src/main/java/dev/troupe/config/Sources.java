@@ -28,10 +28,14 @@ import java.util.regex.Pattern;
 /**
  * What a run is made of: the settings of the command line over the file over the defaults.
  *
- * @param all settings over file over defaults, resolved
- * @param given settings over file: what the user wrote, for its keys
- * @param defaults every key
- * @param keys the keys that exist
+ * @param all
+ *            settings over file over defaults, resolved
+ * @param given
+ *            settings over file: what the user wrote, for its keys
+ * @param defaults
+ *            every key
+ * @param keys
+ *            the keys that exist
  */
 record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     static final String ROOT = "troupe";
@@ -46,8 +50,10 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     /**
      * Reads everything and reports every key that does not exist.
      *
-     * @param problems where problems are reported
-     * @throws ConfigException if the file cannot be understood at all; with the problems before it
+     * @param problems
+     *            where problems are reported
+     * @throws ConfigException
+     *             if the file cannot be understood at all; with the problems before it
      */
     static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
         Config defaults = parseDefaults();

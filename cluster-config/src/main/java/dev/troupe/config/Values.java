@@ -50,12 +50,7 @@ final class Values {
     private final Set<String> wrong;
     private final Map<String, List<String>> choices;
 
-    /**
-     * Creates a view.
-     *
-     * @param sources what the user wrote, over the defaults
-     * @param problems where wrong values are reported
-     */
+    /** Creates a view of the user's values over the defaults; a wrong value is added to the problems. */
     Values(Sources sources, List<Problem> problems) {
         this(sources.all(), sources.given(), sources.defaults(), "troupe.", "", problems, new HashSet<>(),
                 new HashMap<>());
@@ -76,7 +71,8 @@ final class Values {
     /**
      * Returns the values of every section of a list, each with its own keys; reports what is none and unknown keys.
      *
-     * @param template where the defaults have the keys of such a section
+     * @param template
+     *            where the defaults have the keys of such a section
      */
     List<Values> sections(String key, String template) {
         Config standard = defaults.getConfig(template);

@@ -20,9 +20,12 @@ public final class Buddies {
      * another host where there is a choice; the one that is buddy to the fewest, and of those the next in the order of the
      * file, after whose end its beginning comes.
      *
-     * @param nodes every node of the cluster
-     * @param nodeOfRank for each rank its node, by index
-     * @param alive the nodes that live, by index
+     * @param nodes
+     *            every node of the cluster
+     * @param nodeOfRank
+     *            for each rank its node, by index
+     * @param alive
+     *            the nodes that live, by index
      * @return for each living node with ranks its buddy, by index; empty where only one node lives
      */
     public static Map<Integer, Integer> of(List<NodeSpec> nodes, List<Integer> nodeOfRank, Set<Integer> alive) {

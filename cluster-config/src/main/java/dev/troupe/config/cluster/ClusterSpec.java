@@ -18,10 +18,14 @@ import java.util.stream.IntStream;
 /**
  * The nodes over which the ranks of a run are spread. Immutable.
  *
- * @param name what the cluster is called; letters, digits, '.', '_' and '-'
- * @param nodes every node, standbys too, in the order of the file; each rank of the world is on exactly one
- * @param joinTimeout how long nodes wait for each other at the start
- * @param tls what the nodes show to each other; empty: the control plane is plain TCP
+ * @param name
+ *            what the cluster is called; letters, digits, '.', '_' and '-'
+ * @param nodes
+ *            every node, standbys too, in the order of the file; each rank of the world is on exactly one
+ * @param joinTimeout
+ *            how long nodes wait for each other at the start
+ * @param tls
+ *            what the nodes show to each other; empty: the control plane is plain TCP
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 
@@ -46,7 +50,8 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     /**
      * Returns the node of a name.
      *
-     * @throws ConfigException if there is none, with the names that there are
+     * @throws ConfigException
+     *             if there is none, with the names that there are
      */
     public NodeSpec node(String wanted) {
         return nodes.get(indexOf(wanted));
@@ -55,7 +60,8 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
     /**
      * Returns which of the nodes has a name, from 0.
      *
-     * @throws ConfigException if none has, with the names that there are
+     * @throws ConfigException
+     *             if none has, with the names that there are
      */
     public int indexOf(String wanted) {
         return IntStream.range(0, nodes.size()).filter(index -> nodes.get(index).name().equals(wanted)).findFirst()

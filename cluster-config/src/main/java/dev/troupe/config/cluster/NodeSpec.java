@@ -9,14 +9,22 @@ import java.util.Set;
 /**
  * One node of a cluster: a JVM, where it is reached, and what it computes.
  *
- * @param name what the node is called, unlike any other of the cluster
- * @param host name or address under which the other nodes reach it
- * @param controlPort TCP port of the control plane
- * @param dataPort UDP port on which activations and gradients arrive, and TCP port of the node's liveness connections
- * @param managementPort TCP port of the health endpoint; 0: none
- * @param engine what its ranks are computed on: the run's engine with the node's own choices over it
- * @param ranks the ranks it holds, ascending; a standby has none
- * @param standby whether it waits until another node is lost
+ * @param name
+ *            what the node is called, unlike any other of the cluster
+ * @param host
+ *            name or address under which the other nodes reach it
+ * @param controlPort
+ *            TCP port of the control plane
+ * @param dataPort
+ *            UDP port on which activations and gradients arrive, and TCP port of the node's liveness connections
+ * @param managementPort
+ *            TCP port of the health endpoint; 0: none
+ * @param engine
+ *            what its ranks are computed on: the run's engine with the node's own choices over it
+ * @param ranks
+ *            the ranks it holds, ascending; a standby has none
+ * @param standby
+ *            whether it waits until another node is lost
  */
 public record NodeSpec(String name, String host, int controlPort, int dataPort, int managementPort, EngineSpec engine,
         List<Integer> ranks, boolean standby) {

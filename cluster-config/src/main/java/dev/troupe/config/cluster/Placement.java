@@ -21,9 +21,12 @@ public final class Placement {
      * Gives every rank that is on no node to those that name none: consecutive ranks, as evenly as whole tensor groups
      * allow, the first nodes having one group more where they do not divide.
      *
-     * @param given the ranks of each node; empty: to be placed. A standby is given an empty list
-     * @param layout the world
-     * @param maySplit whether tensor groups are taken apart where there are fewer of them than nodes to place on
+     * @param given
+     *            the ranks of each node; empty: to be placed. A standby is given an empty list
+     * @param layout
+     *            the world
+     * @param maySplit
+     *            whether tensor groups are taken apart where there are fewer of them than nodes to place on
      * @return the ranks of each node, ascending; some without any where there are fewer groups than nodes
      */
     public static List<List<Integer>> place(List<Optional<List<Integer>>> given, ParallelLayout layout,
@@ -62,7 +65,8 @@ public final class Placement {
     /**
      * Returns the tensor groups whose ranks are on different hosts.
      *
-     * @param nodes nodes that hold every rank of the layout
+     * @param nodes
+     *            nodes that hold every rank of the layout
      */
     public static List<List<Integer>> groupsOverHosts(List<NodeSpec> nodes, ParallelLayout layout) {
         NodeSpec[] nodeOfRank = new NodeSpec[layout.worldSize()];

@@ -10,18 +10,30 @@ import java.util.OptionalLong;
  * A fault that is to happen: what, and where and when. What is empty matches everything. Immutable; its text form is
  * {@link #text()}.
  *
- * @param kind what goes wrong
- * @param stage of this stage; for a message, the stage that sends it
- * @param rank on this rank; for a message, the rank that sends it
- * @param step in this optimizer step, from 0
- * @param microbatch with this microbatch of the rank's pipeline, from 0
- * @param at at this point of the step; empty: at the first that the kind knows
- * @param message with what this message carries; only where each place is of a message
- * @param factor how many times as long an action takes, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
- * @param seconds how long it lasts, or how far a clock jumps; 0 for kinds without a length
- * @param probability with which it strikes at each place that matches, above 0 and at most 1
- * @param seed of what is drawn where the probability is below 1
- * @param times how often it strikes at most; 0: as often as it matches
+ * @param kind
+ *            what goes wrong
+ * @param stage
+ *            of this stage; for a message, the stage that sends it
+ * @param rank
+ *            on this rank; for a message, the rank that sends it
+ * @param step
+ *            in this optimizer step, from 0
+ * @param microbatch
+ *            with this microbatch of the rank's pipeline, from 0
+ * @param at
+ *            at this point of the step; empty: at the first that the kind knows
+ * @param message
+ *            with what this message carries; only where each place is of a message
+ * @param factor
+ *            how many times as long an action takes, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
+ * @param seconds
+ *            how long it lasts, or how far a clock jumps; 0 for kinds without a length
+ * @param probability
+ *            with which it strikes at each place that matches, above 0 and at most 1
+ * @param seed
+ *            of what is drawn where the probability is below 1
+ * @param times
+ *            how often it strikes at most; 0: as often as it matches
  */
 public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
         Optional<FaultPoint> at, Optional<FaultMessage> message, double factor, double seconds, double probability,
@@ -50,12 +62,15 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
     /**
      * Reads a fault.
      *
-     * @param text {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4]
-     * [seconds=1] [probability=0.1]
-     *            [seed=1] [times=1]}
-     * @param key where the text stands, as a problem names it
-     * @param origin the file and line, or what else it came from
-     * @throws dev.troupe.config.problem.ConfigException with a problem for each word that is wrong
+     * @param text
+     *            {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1]
+     *            [probability=0.1] [seed=1] [times=1]}
+     * @param key
+     *            where the text stands, as a problem names it
+     * @param origin
+     *            the file and line, or what else it came from
+     * @throws dev.troupe.config.problem.ConfigException
+     *             with a problem for each word that is wrong
      */
     public static FaultSpec parse(String text, String key, String origin) {
         return new FaultReader(text, key, origin).read();

@@ -13,16 +13,20 @@ import java.util.stream.IntStream;
  * does (Narayanan et al. 2021): the ranks that talk most have neighbouring numbers, and so live near each other.
  * Immutable.
  *
- * @param pipeline P, ranks in a pipeline, at least 1
- * @param data D, pipelines side by side, at least 1
- * @param tensor T, ranks that share a stage, at least 1
+ * @param pipeline
+ *            P, ranks in a pipeline, at least 1
+ * @param data
+ *            D, pipelines side by side, at least 1
+ * @param tensor
+ *            T, ranks that share a stage, at least 1
  */
 public record ParallelLayout(int pipeline, int data, int tensor) {
 
     /**
      * Checks the degrees.
      *
-     * @throws LayoutException if one is below 1, or there are more ranks than an {@code int} counts
+     * @throws LayoutException
+     *             if one is below 1, or there are more ranks than an {@code int} counts
      */
     public ParallelLayout {
         requireDegree("pipeline", pipeline);
@@ -45,8 +49,10 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     /**
      * Returns the layout of a world whose remaining ranks are pipelines side by side.
      *
-     * @param world ranks there are, at least 1
-     * @throws LayoutException if a number is below 1 or the world is no multiple of pipeline x tensor
+     * @param world
+     *            ranks there are, at least 1
+     * @throws LayoutException
+     *             if a number is below 1 or the world is no multiple of pipeline x tensor
      */
     public static ParallelLayout filling(int world, int pipeline, int tensor) {
         if (world < 1) {
@@ -65,8 +71,10 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     /**
      * Checks that the ranks there are fill the layout, one place each.
      *
-     * @param world ranks there are
-     * @throws LayoutException if there are more or fewer
+     * @param world
+     *            ranks there are
+     * @throws LayoutException
+     *             if there are more or fewer
      */
     public void requireFilledBy(int world) {
         if (world != worldSize()) {
@@ -89,7 +97,8 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     /**
      * Returns where a rank stands.
      *
-     * @throws IndexOutOfBoundsException if the world has no such rank
+     * @throws IndexOutOfBoundsException
+     *             if the world has no such rank
      */
     public Coordinates coordinates(int rank) {
         Objects.checkIndex(rank, worldSize());
@@ -99,7 +108,8 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     /**
      * Returns the rank that stands there.
      *
-     * @throws IndexOutOfBoundsException if nobody does
+     * @throws IndexOutOfBoundsException
+     *             if nobody does
      */
     public int rank(Coordinates at) {
         Objects.checkIndex(at.pipeline(), pipeline);
@@ -140,7 +150,8 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
      * Returns the group of a kind that a rank is in; its place in the list is its member number in that group. Empty
      * where it is in none.
      *
-     * @throws IndexOutOfBoundsException if the world has no such rank
+     * @throws IndexOutOfBoundsException
+     *             if the world has no such rank
      */
     public List<Integer> group(GroupKind kind, int rank) {
         Objects.checkIndex(rank, worldSize());

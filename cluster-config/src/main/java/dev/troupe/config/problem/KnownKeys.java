@@ -18,7 +18,8 @@ public final class KnownKeys {
     /**
      * Learns the keys.
      *
-     * @param defaults what stands under {@code troupe} in the defaults, which have every key
+     * @param defaults
+     *            what stands under {@code troupe} in the defaults, which have every key
      */
     public KnownKeys(ConfigObject defaults) {
         learn("", defaults);

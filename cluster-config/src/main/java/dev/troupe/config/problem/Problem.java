@@ -5,11 +5,16 @@ import java.util.Objects;
 /**
  * One thing that is wrong with a configuration.
  *
- * @param key path of the key without {@code troupe.}; empty where no single key is at fault
- * @param origin where it was found: a file with its line as {@code run.conf:7}, or {@code -s}
- * @param expected what would be right
- * @param found what was there
- * @param hint what to change; may be empty
+ * @param key
+ *            path of the key without {@code troupe.}; empty where no single key is at fault
+ * @param origin
+ *            where it was found: a file with its line as {@code run.conf:7}, or {@code -s}
+ * @param expected
+ *            what would be right
+ * @param found
+ *            what was there
+ * @param hint
+ *            what to change; may be empty
  */
 public record Problem(String key, String origin, String expected, String found, String hint) {
 

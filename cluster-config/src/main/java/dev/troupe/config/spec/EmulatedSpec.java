@@ -6,12 +6,17 @@ import java.util.List;
 /**
  * How long each work takes on the engine {@code emulated}. A list has one time for all stages, or one for each.
  *
- * @param forward of one microbatch
- * @param backwardInput of one microbatch, for the input
- * @param backwardWeight of one microbatch, for the weights
- * @param update of the weights, once a step
- * @param deviceFlops floating-point operations per second of the device: the times are then the model's own operations at
- *            that rate, and those above do not count; 0: they do
+ * @param forward
+ *            of one microbatch
+ * @param backwardInput
+ *            of one microbatch, for the input
+ * @param backwardWeight
+ *            of one microbatch, for the weights
+ * @param update
+ *            of the weights, once a step
+ * @param deviceFlops
+ *            floating-point operations per second of the device: the times are then the model's own operations at that
+ *            rate, and those above do not count; 0: they do
  */
 public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
         List<Duration> update, double deviceFlops) {

@@ -5,9 +5,12 @@ import java.util.Objects;
 /**
  * What a run is computed on.
  *
- * @param kind name of an engine, or {@code auto}: the best that is there
- * @param threads threads that compute for one rank; 0: the cores of the machine shared out among the ranks on it
- * @param emulated how long work takes on the engine that computes nothing
+ * @param kind
+ *            name of an engine, or {@code auto}: the best that is there
+ * @param threads
+ *            threads that compute for one rank; 0: the cores of the machine shared out among the ranks on it
+ * @param emulated
+ *            how long work takes on the engine that computes nothing
  */
 public record EngineSpec(String kind, int threads, EmulatedSpec emulated) {
 

@@ -5,8 +5,10 @@ import java.util.Objects;
 /**
  * What the loss is multiplied by before the backward, as {@code training.loss-scale} has it.
  *
- * @param kind how the factor is chosen
- * @param factor the factor where it is fixed; 1 otherwise
+ * @param kind
+ *            how the factor is chosen
+ * @param factor
+ *            the factor where it is fixed; 1 otherwise
  */
 public record LossScaleSpec(Kind kind, double factor) {
     /** No scaling. */

@@ -13,13 +13,20 @@ public sealed interface ModelSpec {
      * contradict it, except that the sequence length may be shorter than the positions the model has. Whoever opens the
      * directory checks that.
      *
-     * @param directory absolute path of the directory with {@code config.json} and {@code model.safetensors}
-     * @param layers transformer blocks, where given
-     * @param hidden width, where given
-     * @param heads attention heads, where given
-     * @param sequenceLength tokens of a training sequence, where given
-     * @param vocabularySize token ids the model knows, where given
-     * @param tieEmbeddings whether the head shares the token embedding, where given
+     * @param directory
+     *            absolute path of the directory with {@code config.json} and {@code model.safetensors}
+     * @param layers
+     *            transformer blocks, where given
+     * @param hidden
+     *            width, where given
+     * @param heads
+     *            attention heads, where given
+     * @param sequenceLength
+     *            tokens of a training sequence, where given
+     * @param vocabularySize
+     *            token ids the model knows, where given
+     * @param tieEmbeddings
+     *            whether the head shares the token embedding, where given
      */
     record FromDirectory(Path directory, OptionalInt layers, OptionalInt hidden, OptionalInt heads,
             OptionalInt sequenceLength, OptionalInt vocabularySize,
@@ -40,12 +47,18 @@ public sealed interface ModelSpec {
     /**
      * A model made anew.
      *
-     * @param layers transformer blocks, at least 1
-     * @param hidden width, a multiple of {@code heads}
-     * @param heads attention heads, at least 1
-     * @param sequenceLength tokens of a training sequence, and positions the model has, at least 1
-     * @param vocabularySize token ids the model knows, at least those of the tokenizer
-     * @param tieEmbeddings whether the head shares the token embedding
+     * @param layers
+     *            transformer blocks, at least 1
+     * @param hidden
+     *            width, a multiple of {@code heads}
+     * @param heads
+     *            attention heads, at least 1
+     * @param sequenceLength
+     *            tokens of a training sequence, and positions the model has, at least 1
+     * @param vocabularySize
+     *            token ids the model knows, at least those of the tokenizer
+     * @param tieEmbeddings
+     *            whether the head shares the token embedding
      */
     record Described(int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
             boolean tieEmbeddings) implements ModelSpec {

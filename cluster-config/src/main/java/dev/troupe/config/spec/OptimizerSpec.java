@@ -6,11 +6,15 @@ import java.util.Objects;
 /**
  * What turns gradients into new weights.
  *
- * @param kind the rule
- * @param betas decay of the running means; AdamW only
- * @param epsilon term that keeps a division from zero, above 0; AdamW only
- * @param weightDecay decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW,
- *            added to it in SGD
+ * @param kind
+ *            the rule
+ * @param betas
+ *            decay of the running means; AdamW only
+ * @param epsilon
+ *            term that keeps a division from zero, above 0; AdamW only
+ * @param weightDecay
+ *            decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW, added to it
+ *            in SGD
  */
 public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay) {
 
@@ -23,8 +27,10 @@ public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weigh
     /**
      * Decay of AdamW's running means.
      *
-     * @param first of the gradient, at least 0 and below 1
-     * @param second of its square, at least 0 and below 1
+     * @param first
+     *            of the gradient, at least 0 and below 1
+     * @param second
+     *            of its square, at least 0 and below 1
      */
     public record Betas(double first, double second) {
     }

@@ -7,24 +7,41 @@ import java.util.Objects;
 /**
  * How a run is trained.
  *
- * @param steps optimizer steps, at least 1
- * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
- * @param microbatchSize sequences per microbatch, at least 1
- * @param seed seed of the initial weights and of everything random but the order of the data
- * @param precision type of weights and activations
- * @param lossScale what the loss is multiplied by before the backward
- * @param gradientClip greatest global norm of the gradients; 0: no clipping
- * @param checkpointEvery steps between checkpoints; 0: none but the last
- * @param checkpointInterval time between checkpoints; zero: by steps alone
- * @param keepCheckpoints the newest checkpoints of a run that stay; 0: all
- * @param validateEvery steps between measurements of the validation loss; 0: none
- * @param validationMicrobatches microbatches of a measurement at most, in each pipeline; at least 1
- * @param zero what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
+ * @param steps
+ *            optimizer steps, at least 1
+ * @param globalBatchSize
+ *            sequences per step over all pipelines: data x M x microbatch size
+ * @param microbatchSize
+ *            sequences per microbatch, at least 1
+ * @param seed
+ *            seed of the initial weights and of everything random but the order of the data
+ * @param precision
+ *            type of weights and activations
+ * @param lossScale
+ *            what the loss is multiplied by before the backward
+ * @param gradientClip
+ *            greatest global norm of the gradients; 0: no clipping
+ * @param checkpointEvery
+ *            steps between checkpoints; 0: none but the last
+ * @param checkpointInterval
+ *            time between checkpoints; zero: by steps alone
+ * @param keepCheckpoints
+ *            the newest checkpoints of a run that stay; 0: all
+ * @param validateEvery
+ *            steps between measurements of the validation loss; 0: none
+ * @param validationMicrobatches
+ *            microbatches of a measurement at most, in each pipeline; at least 1
+ * @param zero
+ *            what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
  *            optimizer state; 2 gradients too; 3 weights too
- * @param recompute what is not kept of a forward but computed again in the backward
- * @param dropout probability of an activation to drop out, from 0 to below 1
- * @param optimizer what turns gradients into new weights
- * @param learningRate how fast
+ * @param recompute
+ *            what is not kept of a forward but computed again in the backward
+ * @param dropout
+ *            probability of an activation to drop out, from 0 to below 1
+ * @param optimizer
+ *            what turns gradients into new weights
+ * @param learningRate
+ *            how fast
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,

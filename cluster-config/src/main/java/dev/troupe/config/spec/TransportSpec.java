@@ -8,11 +8,15 @@ import java.util.Optional;
 /**
  * How activations and gradients travel.
  *
- * @param credits messages that may be in flight on one edge, at least 1
- * @param termLengthBytes length of a term of the stream between two nodes: a power of two from 1 MiB to 1 GiB, or 0
- *     to have it follow from the size of the messages
- * @param timeout how long a wait for a message may take before the run fails
- * @param directory absolute path of the media driver's directory; empty: chosen when the driver starts
+ * @param credits
+ *            messages that may be in flight on one edge, at least 1
+ * @param termLengthBytes
+ *            length of a term of the stream between two nodes: a power of two from 1 MiB to 1 GiB, or 0 to have it
+ *            follow from the size of the messages
+ * @param timeout
+ *            how long a wait for a message may take before the run fails
+ * @param directory
+ *            absolute path of the media driver's directory; empty: chosen when the driver starts
  */
 public record TransportSpec(int credits, int termLengthBytes, Duration timeout, Optional<Path> directory) {
 
