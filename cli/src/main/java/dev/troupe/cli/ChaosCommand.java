@@ -135,7 +135,7 @@ final class ChaosCommand implements Callable<Integer> {
         output.flush();
     }
 
-    /** When faults strike follows from the time of a step, so the command that repeats them names each. */
+    /** The time of a step decides when faults strike, so the command that repeats the run names each fault. */
     private List<FaultSpec> draw(RunSpec spec, RunRecord undisturbed, RandomFaults.Places places) {
         List<FaultSpec> drawn = RandomFaults.draw(seed, meanSeconds,
                 undisturbed.seconds() / Math.max(1, undisturbed.steps().size()), spec.cluster().isPresent(), places);

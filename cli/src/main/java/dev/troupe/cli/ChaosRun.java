@@ -20,9 +20,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
-/** Trains what chaos compares: as {@code train} does, or as {@code launch} does where the configuration names nodes. */
+/**
+ * Trains the two runs that chaos compares: as {@code train} does, or as {@code launch} does where the configuration
+ * names nodes.
+ */
 final class ChaosRun {
-    /** Where in its directory a run leaves its weights. */
+    /** The directory of the weights in that of a run. */
     static final Path WEIGHTS = Path.of("model", "model.safetensors");
 
     private final RunSpec spec;
@@ -34,15 +37,15 @@ final class ChaosRun {
     }
 
     /**
-     * A run as it ended.
+     * The end of a run.
      *
      * @param record
-     *            what it left
+     *            the record of the run
      * @param exitCode
-     *            of its command
+     *            the exit code of its command
      */
     record Ended(RunRecord record, int exitCode) {
-        /** Why it has no result to compare; empty where it has. */
+        /** Returns why the run has no result to compare; empty where it has one. */
         Optional<String> failure() {
             return exitCode == ExitCode.DONE
                     ? Optional.empty()
@@ -65,8 +68,8 @@ final class ChaosRun {
     }
 
     /**
-     * Trains with some faults, in a directory of that name. A run that ends before its last step goes on from its newest
-     * checkpoint, if it has one, as often as there are faults.
+     * Trains with faults, in a directory of that name. A run that ends before its last step is resumed from its newest
+     * checkpoint, if it has one, at most once for each fault.
      */
     Ended train(String name, List<FaultSpec> faults) {
         Path config = directory.resolve(name + ".conf");
@@ -93,7 +96,7 @@ final class ChaosRun {
         List<String> arguments = new ArrayList<>(List.of(spec.cluster().isPresent() ? "launch" : "train",
                 config.toString(), "--out", run.toString()));
         if (spec.cluster().isPresent()) {
-            arguments.addAll(List.of("--restarts", "0")); // whoever counts them does them
+            arguments.addAll(List.of("--restarts", "0")); // this class resumes the run, and counts it
         }
         arguments.addAll(List.of(more));
         return Troupe.commandLine().execute(arguments.toArray(String[]::new));

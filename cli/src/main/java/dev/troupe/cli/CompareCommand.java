@@ -150,7 +150,7 @@ final class CompareCommand implements Callable<Integer> {
         }
     }
 
-    /** What is left where a run fails, or schedules disagree: no directory. */
+    /** Deletes the directory where it is empty, as after a run that failed or schedules that disagree. */
     private static void deleteWhereEmpty(Path directory) {
         try {
             if (RunDirectory.isFree(directory)) {

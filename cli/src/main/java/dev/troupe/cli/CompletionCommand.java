@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code troupe completion}: what a shell must know to complete commands, options, keys and their values. */
+/** {@code troupe completion}: the script by which a shell completes commands, options, keys and their values. */
 @Command(name = "completion", mixinStandardHelpOptions = true, description = {
         "Prints a script that has the shell complete commands, options, and the keys of -s with their values.", "",
         "bash: source <(./troupe completion bash)", "zsh: source <(./troupe completion zsh)"})
@@ -21,12 +21,13 @@ final class CompletionCommand implements Callable<Integer> {
         bash, zsh
     }
 
-    /** What picocli's script ends with: its own function as the one that completes. */
+    /** The end of picocli's script, which registers its own function. */
     private static final String REGISTRATION = "complete -F _complete_troupe";
 
     /**
-     * A key is completed up to its '=', a value behind it; everything else is picocli's. Bash takes '=' for the end of a
-     * word and zsh does not, so the setting is put together first. Keys of nodes are for files and left out.
+     * A key is completed up to its '=', a value behind it; everything else is picocli's. Bash takes '=' for the end of
+     * a word and zsh does not, so the setting is put together first. Keys of nodes are left out, since only files have
+     * them.
      */
     private static final String SETTINGS = """
 

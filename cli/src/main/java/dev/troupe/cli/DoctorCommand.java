@@ -27,12 +27,12 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
-/** {@code troupe doctor}: what works on this machine, and what to do about what does not. */
+/** {@code troupe doctor}: tests what Troupe needs of this machine, and advises where a test fails. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, description = {
         "Says what works on this machine, and what to do about what does not."})
 final class DoctorCommand implements Callable<Integer> {
     private static final int LEAST_JAVA = 25;
-    /** Where what was found begins. */
+    /** The column at which results begin. */
     private static final String INDENT = " ".repeat(23);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
@@ -87,7 +87,7 @@ final class DoctorCommand implements Callable<Integer> {
                         + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
     }
 
-    /** Multiplies, and says whether that was right. */
+    /** Multiplies, and prints whether the product is right. */
     private Optional<ProductTrial> trial(EngineProvider provider, EngineSettings settings) {
         String what = provider.kind() + " " + settings.computeType().name().toLowerCase(Locale.ROOT);
         try {

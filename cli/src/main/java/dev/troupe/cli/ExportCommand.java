@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe export}: the model of any checkpoint, as the end of a run leaves one. */
+/** {@code troupe export}: the model of any checkpoint, as at the end of a run. */
 @Command(name = "export", mixinStandardHelpOptions = true, description = {
         "Writes the model of a checkpoint in Hugging Face layout (config.json, model.safetensors), whatever grid it was trained on; the run may still be going on."})
 final class ExportCommand implements Callable<Integer> {

@@ -32,7 +32,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe launch}: every node of a cluster file that lives on this machine, each in a JVM of its own. */
+/** {@code troupe launch}: every node of a cluster file that is on this machine, each in a JVM of its own. */
 @Command(name = "launch", mixinStandardHelpOptions = true, description = {
         "Starts every node of a cluster file that is on this machine, each its own JVM with its own log, and ends with them."})
 final class LaunchCommand implements Callable<Integer> {
@@ -50,7 +50,7 @@ final class LaunchCommand implements Callable<Integer> {
             "How often in a row the process of a node starts again without which the run goes on, as a standby; one that was at work for a minute begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
-    /** Longer than nodes and media drivers may take that have to be killed. */
+    /** Longer than the end of nodes and media drivers takes where they have to be killed. */
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final PrintStream output = System.out;
@@ -74,7 +74,7 @@ final class LaunchCommand implements Callable<Integer> {
                     + " that is, or name this one's address");
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
-        // Whatever is wrong with the request is said once and by this process, before any other starts.
+        // This process refuses a wrong request, once, before it starts any other.
         new PreparedRun(file.request(spec, ClusterFile.leader(cluster), directory)).close();
         requests.starting();
         Path logs = makeLogs(directory);
@@ -85,7 +85,9 @@ final class LaunchCommand implements Callable<Integer> {
         return exitCode;
     }
 
-    /** To the end; where a process is lost on the way, all start again from the newest checkpoint. */
+    /**
+     * Runs to the end; where the run cannot survive the loss of a process, all start again from the newest checkpoint.
+     */
     private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)
             throws InterruptedException {
         Optional<Path> resume = file.options().resume();
@@ -107,7 +109,7 @@ final class LaunchCommand implements Callable<Integer> {
         }
     }
 
-    /** The nodes would wait for names to become known; who launches them reads the answer at once. */
+    /** The nodes would wait for names to become known; here an unknown name is reported at once. */
     private static void requireKnownHosts(ClusterSpec cluster) {
         List<String> unknown = cluster.unknownHosts();
         if (!unknown.isEmpty()) {

@@ -24,7 +24,7 @@ final class LayoutCommand implements Callable<Integer> {
         table, json
     }
 
-    /** Beyond what anybody has, and little enough to list. */
+    /** More ranks than any cluster has, and few enough to list. */
     private static final int MOST_RANKS = 1_000_000;
     private static final JsonMapper JSON = new JsonMapper();
 

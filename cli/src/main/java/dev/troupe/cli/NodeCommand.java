@@ -81,7 +81,7 @@ final class NodeCommand implements Callable<Integer> {
     }
 
     private int end(PreparedRun run, RunOutcome outcome, CoordinatorConsole report, StopRequests requests) {
-        // Whoever launched this node says how the run goes on.
+        // The launcher of this node prints how to resume the run.
         Optional<NextCommand> next = parent.isLaunched() ? Optional.empty() : Optional.of(NextCommand.node(file, name));
         if (outcome.wasRefused()) {
             System.err.println("troupe: " + outcome.failure().orElseThrow());

@@ -12,12 +12,12 @@ import java.lang.management.ThreadMXBean;
 import java.util.Locale;
 
 /**
- * A matrix product of an engine, held against sums in float64, and timed.
+ * A matrix product of an engine, compared with sums in float64, and timed.
  *
  * @param settings
  *            of the engine
  * @param isRight
- *            whether the elements that were looked at are right
+ *            whether the elements that were compared are right
  * @param flops
  *            floating point operations per second of processor time, of the best of some products by a parameter
  */
@@ -30,11 +30,11 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
     /** Numbers that every product type holds exactly: multiples of an eighth, below 2. */
     private static final int EIGHTHS = 15;
     private static final int STEP = 97;
-    /** Of processor time: until then what Java computes of a product is compiled. */
+    /** The warm-up in processor time, after which the Java part of a product is compiled. */
     private static final long ENOUGH_NANOS = 400_000_000;
     private static final long MOST_NANOS = 3_000_000_000L;
     private static final int LEAST_PRODUCTS = 2;
-    /** A product of bfloat16 is rounded once; sums of floats are far nearer. */
+    /** A product of bfloat16 is rounded once; sums of floats deviate far less. */
     private static final double TOLERANCE = 0x1p-8;
 
     /** Opens an engine, multiplies, and closes it. */
@@ -48,7 +48,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
             long began = System.nanoTime();
             long used = 0;
             for (int i = 0; i < LEAST_PRODUCTS || used < ENOUGH_NANOS && System.nanoTime() - began < MOST_NANOS; i++) {
-                // Of this thread, which computes alone: what else the machine does is no part of it.
+                // The processor time of this thread, which computes alone: other work of the machine does not count.
                 long start = THREADS.getCurrentThreadCpuTime();
                 engine.matmul(left, false, right, false, product, false);
                 long taken = THREADS.getCurrentThreadCpuTime() - start;
@@ -103,7 +103,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
         return settings.computeType().name().toLowerCase(Locale.ROOT);
     }
 
-    /** What was found, in a line. */
+    /** Returns the result as a line. */
     String text() {
         return isRight
                 ? String.format(Locale.ROOT, "multiplies right, %,.0f GFLOP/s on one thread", flops * 1e-9)

@@ -41,9 +41,9 @@ final class ScheduleCommand implements Callable<Integer> {
     }
 
     private static final int CREDITS = 2;
-    /** Of a drawing that goes to no terminal. */
+    /** The width of a drawing that goes to no terminal. */
     private static final int FILE_COLUMNS = 120;
-    /** What a heap of a few gigabytes checks and draws in half a minute. */
+    /** The most forwards of a plan that a heap of a few gigabytes checks and draws in half a minute. */
     private static final int MOST_FORWARDS = 1_000_000;
 
     @Parameters(paramLabel = "NAME", description = {
@@ -95,7 +95,10 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** The plan of a schedule for the sizes asked for; that of a file for its own, which what is asked for must be. */
+    /**
+     * Returns the plan of a schedule for the sizes of the options, or the plan of a file, whose sizes the options must
+     * not contradict.
+     */
     private Plan plan(Schedule schedule) {
         if (schedule instanceof PlanFile file) {
             Plan own = file.plan();

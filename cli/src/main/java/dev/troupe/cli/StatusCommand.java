@@ -17,7 +17,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code troupe status}: what the nodes of a running cluster say of themselves. */
+/** {@code troupe status}: the reports of the nodes of a running cluster. */
 @Command(name = "status", mixinStandardHelpOptions = true, description = {
         "Asks the nodes of a cluster file for their ranks and epoch, and the run for its step, loss and speed."})
 final class StatusCommand implements Callable<Integer> {
@@ -64,7 +64,7 @@ final class StatusCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Of a run without a step: whether anybody is missing, as far as those know that answer. */
+    /** Returns, for a run without a step, which nodes are missing as far as the answering nodes know. */
     private static String start(List<NodeSpec> nodes, List<NodeStatus> answers) {
         List<String> awaited = answers.stream().flatMap(answer -> answer.awaited().stream()).distinct().toList();
         if (!awaited.isEmpty()) {

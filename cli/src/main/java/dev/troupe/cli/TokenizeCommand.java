@@ -54,7 +54,7 @@ final class TokenizeCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** So much is written; said now and then, for a text that takes minutes. */
+    /** Prints the progress now and then, for a text that takes minutes. */
     private void say(long count) {
         long now = System.nanoTime();
         if (now - saidNanos > SAID_EVERY_NANOS) {

@@ -32,7 +32,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe train}: trains, exports the model, shows what it has learnt. */
+/** {@code troupe train}: trains, exports the model, and prints a sample of its text. */
 @Command(name = "train", mixinStandardHelpOptions = true, description = {
         "Trains a model; with no argument at all, a small one on the built-in corpus."})
 final class TrainCommand implements Callable<Integer> {
@@ -65,7 +65,7 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
-    /** A run that goes on has a configuration of its own. */
+    /** A resumed run has a configuration of its own. */
     private Optional<Path> configFile() {
         Optional<Path> resumed = options.resume();
         if (config != null || resumed.isEmpty()) {

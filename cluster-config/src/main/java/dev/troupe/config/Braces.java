@@ -6,9 +6,9 @@ import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the brace that nobody closes, of which the parser says only that the file ends too early. */
+/** Finds the brace that is not closed, of which the parser says only that the file ends too early. */
 final class Braces {
-    /** What a brace may stand in without being one, a line's indent, and braces. */
+    /** Texts and comments, in which a brace does not count, the indent of a line, and braces. */
     private static final Pattern TOKEN = Pattern
             .compile("(?s)\"\"\".*?\"\"\"+|\"(?:\\\\.|[^\"\\\\\\n])*\"|(?:#|//)[^\\n]*|\\n[ \\t]*|[{}]");
 
@@ -19,10 +19,10 @@ final class Braces {
     }
 
     /**
-     * Returns the line, from 1, of the brace that is meant: of those that stay open the last one, unless the indent of a
-     * closing brace shows that it closes what lies further out.
+     * Returns the line, from 1, of the brace that is not closed: the last open one, unless the indent of a closing
+     * brace shows that it closes an outer brace.
      *
-     * @return empty where each is closed
+     * @return empty where all braces are closed
      */
     static OptionalInt unclosed(String text) {
         Deque<Opening> open = new ArrayDeque<>();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Holds the nodes of a cluster against each other, and against the world that they are to hold. */
+/** Checks the nodes of a cluster against each other, and against the world size. */
 final class ClusterChecks {
     private static final String EMULATED = "emulated";
 
@@ -23,7 +23,7 @@ final class ClusterChecks {
      * Creates the checks.
      *
      * @param values
-     *            where what concerns no single node is reported
+     *            reports problems that concern no single node
      * @param drafts
      *            every node, at least one
      */
@@ -47,7 +47,7 @@ final class ClusterChecks {
         }
     }
 
-    /** Nodes share a media driver where their hosts are the same word, so two words for one host would part them. */
+    /** Nodes share a media driver where their hosts are the same word, so each host must be written in one way. */
     void hosts() {
         for (int i = 0; i < drafts.size(); i++) {
             Draft draft = drafts.get(i);
@@ -73,7 +73,7 @@ final class ClusterChecks {
         }
     }
 
-    /** Compares ports of TCP and of UDP alike: a firewall rule and a reader of the file are better off so. */
+    /** Compares ports of TCP and of UDP alike, so that firewall rules and the file are easier to read. */
     void ports() {
         List<PortUse> uses = new ArrayList<>();
         for (Draft draft : drafts) {
@@ -110,7 +110,7 @@ final class ClusterChecks {
         }
     }
 
-    /** Returns whether nothing was wrong. */
+    /** Returns whether no problem was found. */
     boolean standbys() {
         boolean isRight = true;
         for (Draft draft : drafts) {
@@ -132,7 +132,7 @@ final class ClusterChecks {
         return isRight;
     }
 
-    /** Returns whether every rank that was given is of the world and given once, and somebody takes the others. */
+    /** Returns whether every named rank is of the world and named once, and some node takes the others. */
     boolean ranks(ParallelLayout layout) {
         String world = "pipeline x data x tensor = " + layout.pipeline() + " x " + layout.data() + " x "
                 + layout.tensor();
@@ -173,7 +173,7 @@ final class ClusterChecks {
                 + ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
-    /** Checks nodes that hold every rank between them. */
+    /** Checks nodes that together hold every rank. */
     void placement(List<NodeSpec> nodes, ParallelLayout layout, boolean maySplit) {
         for (int i = 0; i < nodes.size(); i++) {
             if (nodes.get(i).ranks().isEmpty() && !nodes.get(i).standby()) {

@@ -16,10 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Reads where the ranks live. */
+/** Reads the nodes of a cluster and their ranks. */
 final class ClusterReader {
     private static final int MOST_PORTS = 65535;
-    /** A name, an IPv4 address or, with two colons or more, one of IPv6; a port is none of them. */
+    /** A name, an IPv4 address or, with two colons or more, an IPv6 address; a port is not allowed. */
     private static final Pattern HOST = Pattern
             .compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*");
 
@@ -31,14 +31,14 @@ final class ClusterReader {
     private final List<Draft> drafts;
 
     /**
-     * A node as it stands in the file.
+     * A node as the file has it.
      *
      * @param values
      *            its own
      * @param node
      *            with the ranks that it was given
      * @param isPlaced
-     *            whether its ranks were given, so that the rule gives it none
+     *            whether the file names its ranks, so that the rule places none on it
      */
     record Draft(Values values, NodeSpec node, boolean isPlaced) {
     }
@@ -47,9 +47,9 @@ final class ClusterReader {
      * Reads each node by itself.
      *
      * @param values
-     *            where everything stands, and where problems are reported
+     *            the values of the configuration, which report problems
      * @param engine
-     *            what nodes compute on that do not say
+     *            the engine of nodes that name none
      */
     ClusterReader(Values values, EngineSpec engine) {
         this.values = values;
@@ -112,7 +112,7 @@ final class ClusterReader {
                 : node.missing(key, "a " + protocol + " port from 1 to " + MOST_PORTS, 0);
     }
 
-    /** Reports what is wrong with the nodes beside each other, and beside the rest of the run. */
+    /** Reports nodes that contradict each other or the rest of the run. */
     void check(ParallelSpec parallel, TrainingSpec.Precision precision) {
         if (drafts.isEmpty() || !values.sound("cluster.nodes")) {
             return;
@@ -128,7 +128,7 @@ final class ClusterReader {
         }
     }
 
-    /** Returns the cluster, if the file has one; only where nothing is wrong with it. */
+    /** Returns the cluster, if the file has one; may be called only where no problem was found. */
     Optional<ClusterSpec> spec(String runName, ParallelSpec parallel) {
         return drafts.isEmpty()
                 ? Optional.empty()

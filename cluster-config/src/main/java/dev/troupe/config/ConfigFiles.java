@@ -25,15 +25,15 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * Parses a file and those it includes, relative names from the folder of the including one on.
+ * Parses a file and the files that it includes; a relative name starts at the folder of the including file.
  *
- * <p>An included file must exist; HOCON by itself passes over one that does not, so that a misspelt name would go
+ * <p>An included file must exist; HOCON by itself ignores one that does not, so that a misspelt name would go
  * unnoticed. Nothing is fetched from a network or the class path.
  *
  * @param file
  *            the file that is being parsed
  * @param depth
- *            how many files stand between it and the first
+ *            the number of includes between it and the first file
  */
 record ConfigFiles(Path file, int depth)
         implements
@@ -42,7 +42,7 @@ record ConfigFiles(Path file, int depth)
             ConfigIncluderURL,
             ConfigIncluderClasspath {
 
-    // More than anybody nests; a file that includes itself gets there.
+    // Deeper than any file nests its includes; a file that includes itself reaches it.
     private static final int DEEPEST = 16;
     private static final long LARGEST_BYTES = 1 << 20;
 

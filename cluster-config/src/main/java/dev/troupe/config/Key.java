@@ -10,7 +10,7 @@ import java.util.List;
  * @param standard
  *            its default, as a file would have it
  * @param reason
- *            what it means and why the default is what it is; may be empty
+ *            its meaning and the reason of its default; may be empty
  * @param choices
  *            its values where they are few and named; otherwise empty
  */
@@ -20,7 +20,7 @@ public record Key(String path, String standard, String reason, List<String> choi
         choices = List.copyOf(choices);
     }
 
-    /** Returns what stands behind the last dot. */
+    /** Returns the last name of the path. */
     public String name() {
         return path.substring(path.lastIndexOf('.') + 1);
     }

@@ -14,11 +14,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Every key with its default and reason, read from the one place that has them. */
+/** Every key with its default and reason, read from {@code troupe-defaults.conf}. */
 public final class Keys {
     private static final String NODE = "troupe-node";
     private static final String NODES = "cluster.nodes[].";
-    /** What other trainers call some of the keys. */
+    /** The names of some keys in other trainers. */
     private static final Map<String, List<String>> OTHER_NAMES = Map.ofEntries(
             Map.entry("training.learning-rate.peak", List.of("lr", "learning-rate")),
             Map.entry("training.global-batch-size", List.of("batch-size", "bs")),
@@ -62,14 +62,14 @@ public final class Keys {
         }
     }
 
-    /** The line of the file, so that keys come in its order; what a substitution brought in has the line of its source. */
+    /** The line of the file, so that keys are in its order; a substituted value has the line of its source. */
     private static int firstLine(ConfigValue value) {
         return value instanceof ConfigObject section && !section.isEmpty()
                 ? section.values().stream().mapToInt(Keys::firstLine).min().orElseThrow()
                 : value.origin().lineNumber();
     }
 
-    /** The value as a file has it: numbers as they were written, and no quotes where none are needed. */
+    /** The value as a file has it: numbers as they were written, and quotes only where they are needed. */
     private static String text(ConfigValue value) {
         return switch (value.valueType()) {
             case NUMBER -> value.atKey("number").getString("number");
@@ -106,8 +106,8 @@ public final class Keys {
     }
 
     /**
-     * Returns the keys that an option of another program may mean, such as {@code schedule}, {@code lr} or
-     * {@code batch_size}; empty where nothing is alike.
+     * Returns the keys that an option of another program may mean, such as {@code schedule}, {@code lr} or {@code
+     * batch_size}; empty where none is similar.
      */
     public List<Key> named(String option) {
         String name = option.toLowerCase(Locale.ROOT).replace('_', '-');
@@ -118,7 +118,7 @@ public final class Keys {
             return whole;
         }
         List<Key> exact = all.stream().filter(key -> !key.path().startsWith(NODES) && key.name().equals(name)).toList();
-        // Two letters alike are no likeness of a short word.
+        // Two letters in common do not make short words similar.
         int farthest = Math.min(2, name.length() / 4);
         return !exact.isEmpty() || farthest == 0
                 ? exact

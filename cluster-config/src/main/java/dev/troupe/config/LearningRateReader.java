@@ -16,10 +16,10 @@ final class LearningRateReader {
     }
 
     /**
-     * Reads the section and reports what does not go together.
+     * Reads the section and reports values that contradict each other.
      *
      * @param steps
-     *            of the run, at which a decay ends that is not given another end
+     *            steps of the run, the default end of a decay
      */
     static LearningRateSpec read(Values values, int steps) {
         LearningRateSpec.Schedule schedule = values.word(SCHEDULE, LearningRateSpec.Schedule.class, "");
@@ -37,8 +37,8 @@ final class LearningRateReader {
             values.report(MINIMUM, "at most the peak, which is " + peak, "" + minimum,
                     "set it below the peak, or the schedule to constant");
         }
-        // A run that is cut short by its steps alone may end inside its warm-up, or before its decay; a decay that was
-        // asked for may not.
+        // A run may end inside its warm-up, or before its decay, where its steps alone make it so; an explicit end of
+        // the decay must lie after both.
         boolean isDecayAskedFor = decays && values.sound(WARMUP, DECAY, "training.steps") && decaySteps != steps;
         if (isDecayAskedFor && decaySteps < warmupSteps) {
             values.report(DECAY, "at least the " + warmupSteps + " warm-up steps, which it includes",

@@ -2,7 +2,7 @@ package dev.troupe.config;
 
 import com.typesafe.config.ConfigOrigin;
 
-/** Where a value came from, in the words of a problem. */
+/** The origin of a value, as a problem prints it. */
 final class Origins {
     private Origins() {
     }
@@ -14,7 +14,7 @@ final class Origins {
             return "the default";
         }
         if (text.startsWith(Sources.SETTING + ": ")) {
-            return Sources.SETTING; // a command line has no line to name
+            return Sources.SETTING; // a command line has no line number
         }
         String line = ": " + origin.lineNumber();
         return text.endsWith(line)

@@ -1,6 +1,6 @@
 package dev.troupe.config;
 
-/** The numbers a key takes; never NaN or infinite. */
+/** The range of numbers that a key accepts, which never includes NaN or infinity. */
 enum Range {
     /** At least 0. */
     NOT_NEGATIVE("of at least 0") {

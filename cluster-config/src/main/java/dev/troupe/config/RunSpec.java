@@ -17,33 +17,33 @@ import java.util.Optional;
  * A whole run, validated: made once by {@link RunSpecReader} and shared freely after that. Immutable.
  *
  * @param name
- *            what the run is called; letters, digits, '.', '_' and '-'
+ *            name of the run; letters, digits, '.', '_' and '-'
  * @param model
  *            the model to train, described or loaded
  * @param data
- *            what it is trained on
+ *            the training data
  * @param training
- *            how it is trained
+ *            the settings of training
  * @param parallel
- *            how the work is shared out
+ *            the division of the work over ranks
  * @param engine
- *            what it is computed on
+ *            the engine
  * @param transport
  *            how activations and gradients travel
  * @param recovery
- *            what is done when a rank fails
+ *            recovery from the failure of a rank
  * @param cluster
- *            where each rank lives; empty: all in one JVM
+ *            the nodes that hold the ranks; empty: all ranks in one JVM
  * @param faults
- *            what is to go wrong on purpose; usually nothing
+ *            the faults to inject; usually none
  */
 public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
         EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster,
         List<FaultSpec> faults) {
 
     /**
-     * Refuses what no reader lets through: a missing section, a batch that its microbatches do not divide, a cluster for
-     * another world.
+     * Refuses components that no reader accepts: a missing section, a batch that its microbatches do not divide, a
+     * cluster for another world size.
      */
     public RunSpec {
         Objects.requireNonNull(name, "name");
@@ -63,7 +63,7 @@ public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec 
         cluster.ifPresent(nodes -> parallel.ranks().requireFilledBy(nodes.nodeOfRank().size()));
     }
 
-    /** Returns the same run, as a node computes it that has an engine of its own. */
+    /** Returns the same run with the engine of a node. */
     public RunSpec on(EngineSpec other) {
         return new RunSpec(name, model, data, training, parallel, other, transport, recovery, cluster, faults);
     }

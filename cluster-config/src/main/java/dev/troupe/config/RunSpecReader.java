@@ -25,19 +25,19 @@ import java.util.regex.Pattern;
 
 /** Reads a run: settings over a file over the defaults, checked as a whole. */
 public final class RunSpecReader {
-    /** The value of {@code data.path} that stands for the corpus that comes with Troupe, as an empty one does. */
+    /** The value of {@code data.path} for the corpus that comes with Troupe; an empty value means the same. */
     static final String BUILT_IN = "built-in";
 
     private static final int MAX = Integer.MAX_VALUE;
-    // Far beyond what there is, and small enough for every product of two of them.
+    // Far above the largest clusters, and small enough that the product of any two fits an int.
     private static final int MOST_RANKS = 4096;
     private static final int MOST_RECOVERIES = 1000;
-    // What the transport numbers.
+    // The number of ranks that the transport's frames can tell apart.
     static final int MOST_RANKS_IN_ALL = 65536;
-    /** The most blocks of a model: with embedding and head as many layers as there can be stages. */
+    /** The most blocks of a model: with embedding and head, the number of layers is the greatest number of stages. */
     public static final int MOST_LAYERS = MOST_RANKS_IN_ALL - 2;
     private static final int MOST_ZERO = 3;
-    // Their plan is made and checked as a whole, like that of a step.
+    // The plan of a validation pass is made and checked as a whole, like that of a step.
     private static final int MOST_VALIDATION_MICROBATCHES = 65536;
     private static final int MOST_CREDITS = 1024;
     static final int MOST_THREADS = 1024;
@@ -67,7 +67,7 @@ public final class RunSpecReader {
      *            others
      * @return the run, with relative paths made absolute from the working directory
      * @throws ConfigException
-     *             if anything is wrong, with everything that is; show its message and start nothing
+     *             if any value is wrong, with a problem for each; a caller shows the message and starts nothing
      */
     public static RunSpec read(Optional<Path> file, List<String> settings) {
         List<Problem> problems = new ArrayList<>();
@@ -75,7 +75,7 @@ public final class RunSpecReader {
         return new RunSpecReader(new Values(sources, problems)).read(problems);
     }
 
-    /** Returns the values of each key that has few, as reading them allows. */
+    /** Returns the values of each key that accepts only a few. */
     static Map<String, List<String>> choices() {
         List<Problem> problems = new ArrayList<>();
         Values values = new Values(Sources.read(Optional.empty(), List.of(), problems), problems);
@@ -117,7 +117,7 @@ public final class RunSpecReader {
                     "0 beside data.validation-path, which names what is for validation",
                     "" + validationFraction, "take one of them away");
         }
-        // The default is that of the built-in corpus.
+        // The default of the fraction is meant for the built-in corpus.
         boolean isWhole = !isGiven && !(paths.isEmpty() && validationPaths.isEmpty());
         return new DataSpec(paths, values.word("data.tokenizer", DataSpec.Tokenizer.class, ""), cache(),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
@@ -246,7 +246,10 @@ public final class RunSpecReader {
         }
     }
 
-    /** What each of T ranks gets a share of must divide by T. The vocabulary need not: its table is shared unevenly. */
+    /**
+     * T must divide the heads and the hidden size, and the sequence where it is divided too. The vocabulary may divide
+     * unevenly.
+     */
     private void checkTensor(ModelSpec model, ParallelSpec parallel) {
         if (!values.sound("parallel.tensor", "model.from")) {
             return;

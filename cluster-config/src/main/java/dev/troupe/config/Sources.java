@@ -26,12 +26,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a run is made of: the settings of the command line over the file over the defaults.
+ * The sources of a configuration: the settings of the command line over the file over the defaults.
  *
  * @param all
  *            settings over file over defaults, resolved
  * @param given
- *            settings over file: what the user wrote, for its keys
+ *            settings over file: the keys that the user wrote
  * @param defaults
  *            every key
  * @param keys
@@ -43,7 +43,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     static final String SETTING = "-s";
     private static final String USAGE = "write it as -s training.steps=1000";
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{[^}]*}");
-    // How the parser words its guesses, which are about file types and quotes and seldom right.
+    // The parser's guesses about file types and quotes, which are seldom right.
     private static final Pattern ADVICE = Pattern.compile(" \\((if you|JSON does|in that case).*");
     private static final ConfigResolveOptions NO_ENVIRONMENT = ConfigResolveOptions.noSystem();
 
@@ -53,7 +53,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
      * @param problems
      *            where problems are reported
      * @throws ConfigException
-     *             if the file cannot be understood at all; with the problems before it
+     *             if the file cannot be parsed; with the problems found before
      */
     static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
         Config defaults = parseDefaults();
@@ -63,7 +63,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
             Config written = file.isPresent() ? ConfigFiles.parse(file.get()) : ConfigFactory.empty();
             Config user = overrides.withFallback(written);
             Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
-            // Its values may differ from those of all, where a value is made of the one that it hides.
+            // Its values may differ from those of all, where a substitution refers to the value that it overrides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
             checkRoot(given.root(), keys, problems);
             return new Sources(all, given, defaults, keys);
@@ -117,7 +117,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
         return overrides;
     }
 
-    /** Plain text is taken as it is, since layouts and paths have signs that HOCON wants in quotes. */
+    /** Plain text is not parsed, since layouts and paths have characters that HOCON wants in quotes. */
     private static ConfigValue settingValue(String text) {
         if (text.startsWith("[") || text.startsWith("\"")) {
             ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(SETTING);
@@ -164,7 +164,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     }
 
     private static String path(String section, String name) {
-        // Quotes a name that has a dot in it, which is then no path of ours.
+        // Quotes a name that has a dot in it, since the dot would separate two keys of a path.
         String quoted = ConfigUtil.joinPath(name);
         return section.isEmpty() ? quoted : section + "." + quoted;
     }

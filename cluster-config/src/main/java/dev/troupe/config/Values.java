@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 /**
  * The values of a configuration by key, each checked for its type and range.
  *
- * <p>A wrong value becomes a problem and is replaced by its default, so that reading goes on and finds the others.
+ * <p>A wrong value becomes a problem and is replaced by its default, so that the other problems are found too.
  */
 final class Values {
     private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
@@ -42,9 +42,9 @@ final class Values {
     private final Config all;
     private final Config given;
     private final Config defaults;
-    /** What stands before a key where it is looked up. */
+    /** The prefix of a key for a look-up. */
     private final String scope;
-    /** What stands before a key where it is reported; empty where that is nothing. */
+    /** The prefix of a key in a problem; may be empty. */
     private final String section;
     private final List<Problem> problems;
     private final Set<String> wrong;
@@ -69,10 +69,11 @@ final class Values {
     }
 
     /**
-     * Returns the values of every section of a list, each with its own keys; reports what is none and unknown keys.
+     * Returns the values of every section of a list, each with its own keys; reports elements that are no section, and
+     * unknown keys.
      *
      * @param template
-     *            where the defaults have the keys of such a section
+     *            the path of the keys of such a section in the defaults
      */
     List<Values> sections(String key, String template) {
         Config standard = defaults.getConfig(template);
@@ -118,7 +119,7 @@ final class Values {
         return find(given, key) != null;
     }
 
-    /** Returns whether none of these keys has a problem, so that they can be held against each other. */
+    /** Returns whether none of these keys has a problem, so that they can be compared with each other. */
     boolean sound(String... keys) {
         return Arrays.stream(keys).map(this::name).noneMatch(wrong::contains);
     }
@@ -132,7 +133,7 @@ final class Values {
         return defaults.getInt(path(key));
     }
 
-    /** Returns the numbers of a list, none of them where one is wrong. */
+    /** Returns the numbers of a list, or an empty list where one is wrong. */
     List<Integer> integers(String key, int minimum, int maximum) {
         if (value(key) instanceof ConfigList list) {
             List<OptionalInt> numbers = list.stream().map(element -> whole(element, minimum, maximum)).toList();
@@ -152,7 +153,7 @@ final class Values {
                 return OptionalInt.of(number.intValueExact());
             }
         } catch (ArithmeticException | NumberFormatException notWhole) {
-            // The caller reports it, as every other wrong number.
+            // The caller reports every wrong number.
         }
         return OptionalInt.empty();
     }
@@ -189,13 +190,13 @@ final class Values {
         return new OptimizerSpec.Betas(standard.get(0), standard.get(1));
     }
 
-    /** What reads a text that stands at a key and comes from a place. */
+    /** Reads the text of a key. */
     interface Reader<T> {
-        /** Returns what the text says, or throws with everything that is wrong with it. */
+        /** Returns the value of the text, or throws with every problem of it. */
         T read(String text, String key, String origin);
     }
 
-    /** Returns what is made of each text of a list, or of the one that stands alone; without those that are wrong. */
+    /** Returns the values of the texts of a list, or of a single text, without those that are wrong. */
     <T> List<T> each(String key, String expected, Reader<T> reader) {
         List<T> all = new ArrayList<>();
         List<ConfigValue> elements = elements(key);
@@ -220,7 +221,7 @@ final class Values {
         return value(key) instanceof ConfigList list ? list : List.of(value(key));
     }
 
-    /** Returns the values of each key that was read and has few. */
+    /** Returns the values of each key that was read and accepts only a few. */
     Map<String, List<String>> choices() {
         return choices;
     }
@@ -263,7 +264,7 @@ final class Values {
         return defaults.getString(path(key));
     }
 
-    /** Returns a path made absolute, or null where the value is one of those that stand for no path. */
+    /** Returns a path made absolute, or null where the value is one of the words for no path. */
     Path path(String key, Set<String> none) {
         String text = text(value(key));
         if (text == null) {
@@ -278,7 +279,7 @@ final class Values {
         }
     }
 
-    /** Returns the paths of a list, or the one that stands alone, made absolute; none where that stands for none. */
+    /** Returns the paths of a list, or a single path, made absolute; none where the value is a word for no path. */
     List<Path> paths(String key, Set<String> none) {
         if (!(value(key) instanceof ConfigList list)) {
             return Optional.ofNullable(path(key, none)).stream().toList();
@@ -303,7 +304,7 @@ final class Values {
         return paths;
     }
 
-    /** Returns a size, or 0 where that stands there. */
+    /** Returns a size in bytes, a power of two or 0. */
     int powerOfTwoBytes(String key, int minimum, int maximum) {
         try {
             long bytes = value(key).atKey("size").getBytes("size");
@@ -311,7 +312,7 @@ final class Values {
                 return Math.toIntExact(bytes);
             }
         } catch (com.typesafe.config.ConfigException noSize) {
-            // Reported below, as every other wrong size.
+            // Every wrong size is reported below.
         }
         report(key, "a size that is a power of two from 1MiB to 1GiB, such as 8MiB, or 0", "");
         return Math.toIntExact(defaults.getBytes(path(key)));
@@ -326,7 +327,7 @@ final class Values {
         return defaults.getDuration(path(key));
     }
 
-    /** Returns the durations of a list, or the one that stands alone. */
+    /** Returns the durations of a list, or a single duration. */
     List<Duration> durations(String key, Duration minimum, Duration maximum) {
         List<Duration> durations = new ArrayList<>();
         elements(key).forEach(element -> durations.add(duration(element, minimum, maximum)));
@@ -343,7 +344,7 @@ final class Values {
     /** Returns null where the value is no duration in the range. */
     private static Duration duration(ConfigValue value, Duration minimum, Duration maximum) {
         try {
-            // HOCON takes a bare number for milliseconds, which is hardly ever what somebody meant.
+            // HOCON reads a bare number as milliseconds, which the user hardly ever means.
             if (value.valueType() == ConfigValueType.STRING && !NUMBER.matcher(text(value)).matches()) {
                 Duration duration = value.atKey("duration").getDuration("duration");
                 if (duration.compareTo(minimum) >= 0 && duration.compareTo(maximum) <= 0) {
@@ -351,26 +352,26 @@ final class Values {
                 }
             }
         } catch (com.typesafe.config.ConfigException noDuration) {
-            // The caller reports it, as every other wrong duration.
+            // The caller reports every wrong duration.
         }
         return null;
     }
 
-    /** Reports that a value is wrong in its place. */
+    /** Reports that a value is wrong by itself. */
     void report(String key, String expected, String hint) {
         ConfigValue value = value(key);
         report(key, expected, show(value), hint);
     }
 
-    /** Reports that a value is wrong beside others. */
+    /** Reports that a value contradicts others. */
     void report(String key, String expected, String found, String hint) {
         wrong.add(name(key));
-        // What a section of a list does not say has no line of its own.
+        // A key that a section of a list leaves out has no line of its own.
         ConfigValue place = section.isEmpty() || isGiven(key) ? value(key) : given.root();
         problems.add(new Problem(name(key), Origins.of(place.origin()), expected, found, hint));
     }
 
-    /** Reports that a key is missing and returns what to go on with. */
+    /** Reports that a key is missing and returns the given value in its place. */
     <T> T missing(String key, String expected, T instead) {
         report(key, expected, "none", "");
         return instead;
@@ -387,7 +388,7 @@ final class Values {
         };
     }
 
-    /** Every value of the command line is text; its numbers need no quotes to be told from their surroundings. */
+    /** Every value of the command line is text, but a number is shown without quotes. */
     private static String quote(String text) {
         return NUMBER.matcher(text).matches() ? shorten(text) : '"' + shorten(text) + '"';
     }
@@ -427,7 +428,7 @@ final class Values {
         return text;
     }
 
-    /** Returns a scalar as it was written, or null where the value is none. */
+    /** Returns a scalar as it was written, or null where the value is no scalar. */
     private static String text(ConfigValue value) {
         return switch (value.valueType()) {
             case STRING -> (String) value.unwrapped();

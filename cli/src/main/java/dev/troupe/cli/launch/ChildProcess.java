@@ -17,16 +17,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Another process of this command, with a log of its own; it ends when this process does. */
+/** A child process that runs this command, with a log of its own; it ends when this process does. */
 public final class ChildProcess {
     /** The main class of the command, by name, as its package is beside this one. */
     private static final String MAIN = "dev.troupe.cli.Troupe";
-    /** Beyond it an exit code tells the signal that ended a process. */
+    /** An exit code above it is this number plus the signal that ended the process. */
     private static final int SIGNALS = 128;
 
     /**
-     * A terminal tells Ctrl-C and its own end to all processes in it; these hear it from this one, at the right time.
-     * Ignored from before the JVM starts, so that none ends while it does.
+     * A terminal sends Ctrl-C and its own end to all its processes; child processes hear of both from this one, at the
+     * right time. They ignore the signals from before the JVM starts, so that none ends while it starts.
      */
     private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
 
@@ -42,14 +42,14 @@ public final class ChildProcess {
     }
 
     /**
-     * Starts one, with the flags and the class path of this process.
+     * Starts a process, with the flags and the class path of this one.
      *
      * @param log
-     *            gets every line it prints, behind what is there
+     *            the file to which every line of the process is appended
      * @param onOutput
-     *            hears each line of its standard output, on a thread of its own
+     *            receives each line of its standard output, on a thread of its own
      * @param onError
-     *            hears each line of its standard error, on another
+     *            receives each line of its standard error, on another
      */
     public static ChildProcess start(String name, List<String> arguments, Path log, Consumer<String> onOutput,
             Consumer<String> onError) {
@@ -98,12 +98,12 @@ public final class ChildProcess {
         return process.isAlive();
     }
 
-    /** Asks it to stop, with a checkpoint where it trains. */
+    /** Asks the process to stop, with a checkpoint where it trains. */
     void stop() {
         say(ParentWatch.STOP);
     }
 
-    /** Asks it to stop at once. */
+    /** Asks the process to stop at once. */
     void stopNow() {
         say(ParentWatch.STOP_NOW);
     }
@@ -113,21 +113,24 @@ public final class ChildProcess {
             process.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
             process.getOutputStream().flush();
         } catch (IOException _) {
-            // It has ended.
+            // The process has ended.
         }
     }
 
-    /** Sends it SIGTERM; what it says until it ends is heard, which {@link Process#destroy} would cut off. */
+    /**
+     * Sends the process SIGTERM; the lines that it prints until its end are read, which {@link Process#destroy} would
+     * cut off.
+     */
     public void terminate() {
         process.toHandle().destroy();
     }
 
-    /** Ends it at once. */
+    /** Kills the process. */
     void kill() {
         process.toHandle().destroyForcibly();
     }
 
-    /** Waits; whether it has ended, with all that it printed read. */
+    /** Waits for the end of the process; returns whether it has ended and all its lines are read. */
     public boolean awaitEnd(long timeout, TimeUnit unit) throws InterruptedException {
         if (!process.waitFor(timeout, unit)) {
             return false;
@@ -138,17 +141,17 @@ public final class ChildProcess {
         return true;
     }
 
-    /** How it ended, in words. */
+    /** Returns how the process ended, in words. */
     String howItEnded() {
         return exitCode() > SIGNALS ? "by signal " + (exitCode() - SIGNALS) : "with exit code " + exitCode();
     }
 
-    /** Its exit code, once it has ended. */
+    /** Returns the exit code of the process, once it has ended. */
     int exitCode() {
         return process.exitValue();
     }
 
-    /** Ends it, by force where it does not go by itself within some seconds. */
+    /** Ends the process, by force where it does not exit by itself within some seconds. */
     public void end(long patience, TimeUnit unit) throws InterruptedException {
         stopNow();
         if (!awaitEnd(patience, unit)) {

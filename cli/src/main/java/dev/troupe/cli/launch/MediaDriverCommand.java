@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 /** {@code troupe media-driver}: the media driver of one host of a cluster, which {@code launch} starts. */
 @Command(name = "media-driver", hidden = true, description = "Runs the media driver of a host until it is told to end.")
 public final class MediaDriverCommand implements Callable<Integer> {
-    /** What it says on its output once nodes may come. */
+    /** The line on its output once nodes may connect. */
     static final String READY = "the media driver is ready";
 
     @Mixin
@@ -52,8 +52,8 @@ public final class MediaDriverCommand implements Callable<Integer> {
     }
 
     /**
-     * Asked once, the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and it
-     * carries the last step.
+     * At the first request the driver ends with the last node that uses it: SIGTERM may be for all processes of a run,
+     * whose last step needs the driver.
      */
     private static final class Ending implements StopRequests.Stoppable {
         private static final long LOOK_MILLIS = 50;

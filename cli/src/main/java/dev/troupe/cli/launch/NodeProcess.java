@@ -6,14 +6,14 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A node of this machine as a process. What it tells of an end is true once it has ended.
+ * A node of this machine as a process. The methods on its end are true only once it has ended.
  *
  * @param hasComplained
- *            whether it has said why it ends
+ *            whether the process has printed why it ends
  * @param rejoined
- *            whether it came in place of a process that was lost
+ *            whether the process was started in place of a lost one
  * @param startNanos
- *            when it started
+ *            the start of the process
  */
 record NodeProcess(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplained, boolean rejoined,
         long startNanos) {
@@ -28,22 +28,22 @@ record NodeProcess(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplai
         return process.isAlive();
     }
 
-    /** It ended with the run. */
+    /** Whether the process ended with the run. */
     boolean isDone() {
         return endedWith(ExitCode.DONE);
     }
 
-    /** It ended with the run, which was stopped before its end. */
+    /** Whether the process ended with a run that was stopped before its end. */
     boolean isStopped() {
         return endedWith(ExitCode.STOPPED);
     }
 
-    /** It ended with the run, at its end or before. */
+    /** Whether the process ended with the run, at its end or before. */
     boolean isOver() {
         return isDone() || isStopped();
     }
 
-    /** What it was started with was wrong. */
+    /** Whether the request of the process was wrong. */
     boolean isRefused() {
         return endedWith(ExitCode.WRONG_REQUEST);
     }
@@ -52,12 +52,12 @@ record NodeProcess(NodeSpec spec, ChildProcess process, AtomicBoolean hasComplai
         return !process.isAlive() && process.exitCode() == exitCode;
     }
 
-    /** It ended, and not with the run. */
+    /** Whether the process ended, and not with the run. */
     boolean hasFailed() {
         return !process.isAlive() && !isOver();
     }
 
-    /** It did not end itself: somebody killed it, or it broke down. */
+    /** Whether the process was killed or crashed. */
     boolean isLost() {
         return !process.isAlive() && !OWN_EXIT_CODES.contains(process.exitCode());
     }

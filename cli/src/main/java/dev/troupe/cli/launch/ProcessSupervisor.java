@@ -37,17 +37,19 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private static final String COMPLAINT = "troupe: ";
     private static final long DRIVER_START_SECONDS = 60;
     private static final long DRIVER_END_SECONDS = 15;
-    /** Nodes hear of a failure from the coordinator, or notice that it is gone; whoever has not by then is ended. */
+    /**
+     * Nodes hear of a failure from the coordinator, or notice its loss; a node that has not ended by then is killed.
+     */
     private static final long LAST_NODES_SECONDS = 60;
     private static final int STEPS_OF_PATIENCE = 3;
     private static final double LONGEST_STEP_SECONDS = 600;
-    /** A process that was still starting when the run ended finds nobody to tell it so. */
+    /** A process that was still starting when the run ended is told of the end by no node. */
     private static final long LAST_REJOINED_SECONDS = 5;
-    /** Longer than a node takes that exits by itself. */
+    /** Longer than a node takes to exit by itself. */
     private static final long STOP_NOW_SECONDS = StopRequests.PATIENCE.toSeconds() + 15;
     private static final long LOOK_MILLIS = 200;
 
-    /** A node that ended before the run did, and how many steps had been written down by then. */
+    /** A node that ended before the run did, and the number of steps in the metrics at that time. */
     private record Failed(NodeProcess node, long stepsBefore, long sinceNanos) {
         Duration lived() {
             return Duration.ofNanos(sinceNanos - node.startNanos());
@@ -63,32 +65,32 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private final List<ChildProcess> drivers = new ArrayList<>();
     private final List<String> startedDrivers = new ArrayList<>();
     private final List<NodeProcess> nodes = new CopyOnWriteArrayList<>();
-    /** Those without which the run went on. */
+    /** The ended nodes without which the run continued. */
     private final List<NodeProcess> gone = new ArrayList<>();
-    /** Those of whom that is not known yet. */
+    /** The ended nodes of which it is not known yet whether the run continues without them. */
     private final List<Failed> failed = new ArrayList<>();
-    /** The last process that did not end itself and without which the run seemed to go on. */
+    /** The last killed or crashed process without which the run seemed to continue. */
     private Optional<Failed> lastGone = Optional.empty();
     private final RestartBudget restartBudget;
     private long stepsSeen;
-    /** From when on a node was done or had stopped, so the run is over; zero while none is. */
+    /** The time since which a node was done or had stopped, so that the run is over; zero while none is. */
     private long overNanos;
     private volatile String leader;
     private Optional<String> lost = Optional.empty();
     private final Set<String> said = ConcurrentHashMap.newKeySet();
-    /** From when on nodes end because this process says so, which they need not explain. */
+    /** Set once nodes end at the request of this process, which they need not explain. */
     private volatile boolean isEnding;
     private volatile boolean isStopped;
-    /** From when on they were asked to stop at once; zero while they are not. */
+    /** The time since which the nodes have been asked to stop at once; zero before. */
     private volatile long stoppedNowNanos;
 
     /**
      * @param resume
-     *            the run or the checkpoint they go on from
+     *            the run or the checkpoint that the nodes resume
      * @param restartBudget
-     *            how often in a row the process of a node starts again without which the run goes on
+     *            most restarts in a row of a node's process without which the run continues
      * @param output
-     *            gets the progress of the run
+     *            receives the progress of the run
      */
     public ProcessSupervisor(ClusterFile file, RunSpec spec, Path directory, Path logs, Optional<Path> resume,
             int restartBudget,
@@ -116,13 +118,13 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         nodes.forEach(node -> node.process().stopNow());
     }
 
-    /** The node that leads does, if it is here: it knows how far it is. */
+    /** The coordinator's node answers where this process has started it, since it knows the run's progress. */
     @Override
     public boolean answers() {
         return nodes.stream().anyMatch(node -> node.name().equals(leader) && node.isAlive());
     }
 
-    /** Until the nodes have ended; then nothing of them is left. */
+    /** Runs the nodes to their end, and cleans up after them. */
     public void run(List<NodeSpec> local) throws InterruptedException {
         List<String> hosts = local.stream().map(NodeSpec::host).distinct().toList();
         try {
@@ -155,7 +157,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
-    /** One a host: nodes of one machine may have several addresses, as if they were several machines. */
+    /** Each host has a driver: nodes of one machine may have several addresses, as if they were several machines. */
     private void startDriver(String host) throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(1);
         AtomicReference<String> complaint = new AtomicReference<>();
@@ -197,7 +199,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
                 complained, rejoins, System.nanoTime());
     }
 
-    /** What was asked before it was known here, it was not told. */
+    /** Requests that were made before the process was in the list have not reached it. */
     private void add(NodeProcess node) {
         nodes.add(node);
         if (isStopped) {
@@ -208,7 +210,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
-    /** What the node says that leads, from the first of the file to those that take over from it. */
+    /** Prints the lines of the coordinator's node: the first of the file, or the node that has taken over. */
     private void onLine(String node, String line) {
         if (line.equals(CoordinatorConsole.TAKEN_OVER)) {
             leader = node;
@@ -218,12 +220,12 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
-    /** What a user must see; the rest is in the logs. */
+    /** Prints the complaints of nodes; their other lines are in the logs. */
     private Consumer<String> complaints(AtomicBoolean complained) {
         return line -> {
             if (line.startsWith(COMPLAINT) && !isEnding) {
                 complained.set(true);
-                if (said.add(line)) { // what all nodes say is one thing
+                if (said.add(line)) { // a complaint of all nodes is printed once
                     System.err.println(line);
                 }
             }
@@ -238,13 +240,13 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return arguments;
     }
 
-    /** Until all have ended, or some have and the others do not follow, or cannot. */
+    /** Waits until all nodes have ended, or some have and the others do not follow, or cannot. */
     private void awaitNodes() throws InterruptedException {
         boolean isWaiting = true;
         while (isWaiting && isAnyAlive()) {
             nodes.stream().filter(NodeProcess::isAlive).findFirst().orElseThrow().process()
                     .awaitEnd(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-            // One that ended in order had nobody left to serve.
+            // A driver that ended in order had no node left to serve.
             Optional<ChildProcess> driver = drivers.stream()
                     .filter(one -> !one.isAlive() && one.exitCode() != ExitCode.DONE).findFirst();
             if (driver.isPresent()) {
@@ -259,12 +261,15 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
             isWaiting = !isRefused() && !isLate() && !isNowLate();
         }
         failed.stream().map(Failed::node).findFirst().filter(first -> !first.hasComplained().get())
-                .ifPresent(first -> complain(first.process())); // who ended first took the others with it
+                .ifPresent(first -> complain(first.process())); // the first failure ended the other nodes
         lost = failed.stream().map(Failed::node).filter(NodeProcess::isLost).map(NodeProcess::name).findFirst()
                 .or(this::lostAtLast);
     }
 
-    /** A step that was all but committed when a process ended is committed after it, and says nothing of the next. */
+    /**
+     * Returns the process that ended last, if its end is recent: a step that was almost committed is still committed
+     * after the end, and does not prove that the run continues.
+     */
     private Optional<String> lostAtLast() {
         return nodes.stream().anyMatch(NodeProcess::isOver) || isStopped
                 ? Optional.empty()
@@ -282,14 +287,14 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     }
 
     /**
-     * Where a step is committed after a node has ended, or others are done after one was killed, the run has found a
-     * way.
+     * Removes ended nodes without which the run continues: a step was committed after their end, or another node is
+     * done. Their processes start again within the restart budget.
      */
     private void goOnWithout() {
         boolean isOver = nodes.stream().anyMatch(NodeProcess::isOver);
         for (Failed one : List.copyOf(failed)) {
             NodeProcess node = one.node();
-            boolean isDone = isOver && node.isLost() && !node.name().equals(leader); // who leads writes the model
+            boolean isDone = isOver && node.isLost() && !node.name().equals(leader); // the coordinator writes the model
             if (!isDone && stepsDone() <= one.stepsBefore()) {
                 continue;
             }
@@ -299,7 +304,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
             if (node.isLost()) {
                 lastGone = Optional.of(one);
             }
-            // One that came back and was refused would be again.
+            // A process that was started again and refused would be refused again.
             boolean startsAgain = !isOver && isAnyAlive() && !(node.rejoined() && node.isRefused())
                     && restartBudget.next(node.name(), one.lived());
             output.println(node.name() + " ended " + node.process().howItEnded() + "; the run goes on without it"
@@ -310,22 +315,22 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
-    /** How far the run is, as whoever leads it writes down, be it on this machine or not. */
+    /** Returns the number of steps in the metrics, which the coordinator writes, on this machine or another. */
     private long stepsDone() {
         try {
             stepsSeen = MetricsLog.stepCount(directory.resolve(MetricsLog.FILE));
         } catch (IOException | UncheckedIOException _) {
-            // What was seen last stands until the file can be read again: nobody says that the run goes on.
+            // The last count is valid until the file can be read again.
         }
         return stepsSeen;
     }
 
-    /** The others would wait for a node that was wrong to begin with. */
+    /** Returns whether a node was refused at its start; the others would wait for it. */
     private boolean isRefused() {
         return nodes.stream().anyMatch(node -> !node.rejoined() && node.isRefused());
     }
 
-    /** Whether nodes are at work still that should have ended: with one that gave up, or with the run. */
+    /** Returns whether nodes still run that should have ended: after a node gave up, or after the run. */
     private boolean isLate() {
         long now = System.nanoTime();
         if (overNanos == 0 && nodes.stream().anyMatch(NodeProcess::isOver)) {
@@ -346,13 +351,13 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return isRunOver || isHeldUp;
     }
 
-    /** Whether nodes are at work still long after they were asked to stop at once. */
+    /** Returns whether nodes still run long after they were asked to stop at once. */
     private boolean isNowLate() {
         return stoppedNowNanos != 0
                 && System.nanoTime() - stoppedNowNanos > TimeUnit.SECONDS.toNanos(STOP_NOW_SECONDS);
     }
 
-    /** How long it may take until something is seen of a run that goes on: longer than some of its steps. */
+    /** Returns the longest time in which a run that continues shows no new step: longer than some of its steps. */
     private long patienceNanos() {
         double step = 0;
         try {
@@ -369,22 +374,19 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
                 + logs.resolve(child.name() + ".log"));
     }
 
-    /**
-     * A process that ended while the nodes were at work and did not say so itself, where the run could not go on
-     * without it.
-     */
+    /** Returns the killed or crashed process without which the run could not continue, if there was one. */
     public Optional<String> lost() {
         return lost;
     }
 
-    /** That the request was wrong tells more than how the others ended then. */
+    /** Returns the exit code of the run. A refused request tells more than the ends of the other nodes. */
     public int exitCode() {
         if (isRefused()) {
             return ExitCode.WRONG_REQUEST;
         }
         boolean hasFailed = nodes.stream().anyMatch(node -> !node.isOver() && !node.rejoined());
         boolean isDone = nodes.stream().anyMatch(NodeProcess::isDone);
-        // A process that came back too late to take part is stopped here when the run is done.
+        // A process that was started again too late to take part is stopped when the run is done.
         boolean wasStopped = !isDone && nodes.stream().anyMatch(NodeProcess::isStopped);
         if (stoppedNowNanos != 0 || isStopped && nodes.isEmpty() || wasStopped && !hasFailed) {
             return ExitCode.STOPPED;

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How often the process of a node starts again: so often in a row, since what ends as soon as it starts would do so for
- * ever, and from the beginning where one was at work for a while. One thread at a time.
+ * The restart budget of each node's process: a number of restarts in a row, since a process that ends as soon as it
+ * starts would do so for ever. The count begins anew where a process has run for a while. One thread at a time.
  */
 final class RestartBudget {
     private static final Duration A_WHILE = Duration.ofMinutes(1);
@@ -18,7 +18,10 @@ final class RestartBudget {
         this.mostInARow = mostInARow;
     }
 
-    /** Whether the process of a node that has ended after so long is to start again, which counts. */
+    /**
+     * Returns whether the process of a node that has ended after {@code lived} is to start again, and counts the
+     * restart.
+     */
     boolean next(String node, Duration lived) {
         if (lived.compareTo(A_WHILE) >= 0) {
             inARow.remove(node);

@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** The configuration of a cluster, as the commands that start nodes take it. */
+/** The configuration of a cluster for the commands that start nodes. */
 public final class ClusterFile {
     @Parameters(index = "0", paramLabel = "CONFIG", description = "A HOCON file with cluster.nodes.")
     private Path config;
@@ -41,12 +41,12 @@ public final class ClusterFile {
         return spec;
     }
 
-    /** What a node asks for. */
+    /** Returns the request of a node. */
     public RunRequest request(RunSpec spec, NodeSpec node) {
         return request(spec, node, options.commonDirectory(spec));
     }
 
-    /** As {@link #request(RunSpec, NodeSpec)}, of a run that whoever starts it has found a directory for. */
+    /** As {@link #request(RunSpec, NodeSpec)}, for a run whose launcher has chosen the directory. */
     public RunRequest request(RunSpec spec, NodeSpec node, Path directory) {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         List<Integer> ranksOfMachine = cluster.nodesOn(node.host()).stream().flatMap(there -> there.ranks().stream())
@@ -55,10 +55,13 @@ public final class ClusterFile {
                 Buddies.ranksCopiedTo(cluster, node.host()), node.equals(leader(cluster))));
     }
 
-    /** What a node asks for that comes while the others are at work, on a machine where they have their memory. */
+    /**
+     * Returns the request of a node that joins while the others compute, on a machine where they already have their
+     * memory.
+     */
     public RunRequest rejoining(RunSpec spec, NodeSpec node) {
         Path directory = options.commonDirectory(spec).toAbsolutePath().normalize();
-        // The checkpoint from which the others went on may be gone by now.
+        // The checkpoint from which the others resumed may be deleted by now.
         Optional<Path> resume = options.resume()
                 .map(from -> Checkpoint.runDirectoryOf(from).equals(directory) ? directory : from);
         return request(spec, node, directory, resume, new RunRequest.Share(node.ranks(), List.of(), false));
@@ -70,7 +73,7 @@ public final class ClusterFile {
                 OptionalLong.empty(), Optional.empty(), Optional.of(share));
     }
 
-    /** The node that forms the cluster, and so leads the run. */
+    /** Returns the node that forms the cluster, and has the first coordinator. */
     public static NodeSpec leader(ClusterSpec cluster) {
         return cluster.nodes().stream().filter(node -> !node.standby()).findFirst().orElseThrow();
     }

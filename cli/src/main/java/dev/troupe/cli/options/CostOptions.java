@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** What actions and messages of a simulated plan take, in a unit of the user's own. */
+/** The times of actions and messages of a simulated plan, in a unit of the user's own. */
 public final class CostOptions {
     /** Simulated times are whole, so a unit is a thousand of them. */
     private static final double UNIT = 1000;
@@ -39,10 +39,10 @@ public final class CostOptions {
     private Long messageBytes;
 
     /**
-     * The costs of so many stages.
+     * Returns the costs of the stages.
      *
      * @throws UsageException
-     *             where an option is none
+     *             where the value of an option is not valid
      */
     public Costs of(int stageCount) {
         List<List<Double>> stages = stages();
@@ -107,7 +107,7 @@ public final class CostOptions {
                 numbers.size() == 2 ? numbers.getLast() * UNITS_PER_SECOND : Double.POSITIVE_INFINITY);
     }
 
-    /** NaN for what is no number, which no range holds. */
+    /** Returns NaN for a text that is no number, since no range holds NaN. */
     private static List<Double> numbers(String text) {
         return Arrays.stream(text.split(",", -1)).map(part -> {
             try {

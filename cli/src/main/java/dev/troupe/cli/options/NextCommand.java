@@ -7,38 +7,38 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The command by which a run that was stopped goes on, as a shell takes it.
+ * The command that resumes a stopped run, quoted for a shell.
  *
  * @param command
- *            with what stands before the options: {@code node FILE NAME}
+ *            the words before the options: {@code node FILE NAME}
  * @param settings
  *            each without its {@code -s}
  * @param resumed
- *            what the run that was stopped had gone on from
+ *            the run or checkpoint that the stopped run had resumed
  */
 public record NextCommand(List<String> command, List<String> settings, Optional<Path> resumed) {
     private static final Pattern PLAIN = Pattern.compile("[\\w./:=,@%+-]+");
 
-    /** Of a run in one process, which reads its configuration from its directory. */
+    /** Returns the command for a run in one process, which reads its configuration from its directory. */
     public static NextCommand train(Optional<Path> config, RunOptions options) {
         List<String> command = config.map(file -> List.of("train", file.toString())).orElse(List.of("train"));
         return new NextCommand(command, options.settings(), options.resume());
     }
 
-    /** Of all nodes of this machine. */
+    /** Returns the command for all nodes of this machine. */
     public static NextCommand launch(ClusterFile file) {
         return new NextCommand(List.of("launch", file.config().toString()), file.options().settings(),
                 file.options().resume());
     }
 
-    /** Of one node. */
+    /** Returns the command for one node. */
     public static NextCommand node(ClusterFile file, String name) {
         return new NextCommand(List.of("node", file.config().toString(), name), file.options().settings(),
                 file.options().resume());
     }
 
     /**
-     * Says that the run was stopped, and how it goes on.
+     * Prints that the run was stopped, and the command that resumes it.
      *
      * @param hasCheckpoint
      *            whether its directory has one

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What the commands that train are told beside their CONFIG. */
+/** The options of the commands that train, beside their CONFIG. */
 public final class RunOptions {
     @Option(names = "-s", paramLabel = "key=value", description = {
             "Sets one key, without troupe; wins over CONFIG. May be repeated. The same on all nodes of a cluster."})
@@ -35,7 +35,7 @@ public final class RunOptions {
         return named().orElseGet(() -> RunDirectory.firstFree(usual(spec)));
     }
 
-    /** The directory of a run that several processes have, each of which is told the same. */
+    /** Returns the directory of a run of several processes, the same for each of them. */
     Path commonDirectory(RunSpec spec) {
         return named().orElseGet(() -> usual(spec));
     }

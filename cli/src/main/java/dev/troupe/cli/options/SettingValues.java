@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The values of keys whose names a configuration does not know: schedules, and the engines that are installed. */
+/**
+ * The values of keys that the module of the configuration cannot list: schedules, and the engines that are installed.
+ */
 public final class SettingValues {
     private SettingValues() {
     }
 
-    /** The same keys, with the choices that this process knows besides. */
+    /** Returns the same keys, with the choices that this process knows besides. */
     public static List<Key> withNames(List<Key> keys) {
         List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();

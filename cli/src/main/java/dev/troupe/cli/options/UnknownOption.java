@@ -12,13 +12,13 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Answers an option that does not exist but is called as a key: other trainers have one for what is a key here. */
+/** Answers an unknown option that has the name of a key: other trainers have options for keys of Troupe. */
 public final class UnknownOption implements IParameterExceptionHandler {
     private final IParameterExceptionHandler otherwise;
 
     /**
      * @param otherwise
-     *            has the last word on everything else
+     *            handles every other error
      */
     public UnknownOption(IParameterExceptionHandler otherwise) {
         this.otherwise = otherwise;
@@ -39,7 +39,7 @@ public final class UnknownOption implements IParameterExceptionHandler {
         return ExitCode.WRONG_REQUEST;
     }
 
-    /** What to write in place of an option; its value is what follows it on the command line. */
+    /** Returns the setting to write in place of an option, whose value follows it on the command line. */
     private static Optional<String> advice(String option, List<String> arguments) {
         if (!option.startsWith("-")) {
             return Optional.empty();

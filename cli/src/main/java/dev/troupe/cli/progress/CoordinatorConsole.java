@@ -23,12 +23,15 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/** What the process says and writes that leads a run: its directory, its metrics, and at the end its model. */
+/**
+ * The console and the files of the coordinator's process: the directory of the run, its metrics, and at the end its
+ * model.
+ */
 public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseable {
-    /** What a process says that leads a run from now on which another one has led. */
+    /** The line of a process that takes a run over from another coordinator. */
     public static final String TAKEN_OVER = "The process that led the run is gone: this one leads it from here.";
 
-    /** One that the others parted from stops by itself, which takes some seconds. */
+    /** A coordinator that is cut off from the others stops by itself, which takes some seconds. */
     private static final Duration PARTING = Duration.ofSeconds(15);
 
     private final PreparedRun run;
@@ -65,7 +68,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     @Override
     public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
         if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
-            return lead(status); // it was lost before the run began
+            return lead(status); // the former coordinator was lost before the run began
         }
         directory = RunDirectory.takeOver(run.request().output(), PARTING);
         report = TrainingReport.takeOver(run, directory, output, status);
@@ -73,7 +76,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
         return report;
     }
 
-    /** Whether this process came to lead. */
+    /** Returns whether this process has become the coordinator's. */
     public synchronized boolean leads() {
         return report != null;
     }
@@ -83,12 +86,12 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
     }
 
     /**
-     * Says how the run ended, and exports its model; returns the exit code.
+     * Prints how the run ended, and exports its model; returns the exit code.
      *
      * @param requests
-     *            may cut it short
+     *            requests that may cut the export short
      * @param next
-     *            how a run that was stopped goes on, where this process is to say so
+     *            the command that resumes a stopped run, where this process is to print it
      */
     public synchronized int end(RunOutcome outcome, StopRequests requests, Optional<NextCommand> next) {
         requests.concluding();

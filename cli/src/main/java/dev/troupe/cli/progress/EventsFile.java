@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * {@code events.jsonl} in a run's directory: a JSON object for each thing that happened to the run besides its steps,
- * with the time, the epoch and the steps that were committed by then. Belongs to the process that leads the run.
+ * {@code events.jsonl} in a run's directory: a JSON object for each event of the run besides its steps, with the time,
+ * the epoch and the number of steps committed by then. The coordinator's process writes it.
  */
 final class EventsFile {
     /** Its name in the run's directory. */
@@ -28,7 +28,7 @@ final class EventsFile {
 
     /**
      * @param trouble
-     *            hears in words where a line cannot be written; the run goes on without it
+     *            receives a sentence where a line cannot be written; the run continues without the line
      */
     EventsFile(Path directory, Consumer<String> trouble) {
         this.file = directory.resolve(FILE);
@@ -75,7 +75,7 @@ final class EventsFile {
     private void append(ObjectNode line) {
         try {
             Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-        } catch (IOException unwritten) { // no reason to end a run
+        } catch (IOException unwritten) { // a lost line does not end the run
             trouble.accept("cannot write " + file + " (" + unwritten.getMessage() + "); it lacks: "
                     + line.path("sentence").asText());
         }

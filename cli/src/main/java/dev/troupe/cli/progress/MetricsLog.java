@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /**
  * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
- * that could not be written. Each line is on its way to the disk at once.
+ * that could not be written. Each line is handed to the system at once.
  */
 public final class MetricsLog implements AutoCloseable {
     /** Its name in the run's directory. */
@@ -38,10 +38,10 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Opens the file; lines of steps that are about to be done again, or were not written whole, are dropped.
+     * Opens the file and drops lines of steps that will be repeated, and a line that was not written whole.
      *
      * @param trouble
-     *            hears in words where lines cannot be written
+     *            receives a sentence where lines cannot be written
      */
     public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
@@ -60,7 +60,7 @@ public final class MetricsLog implements AutoCloseable {
                 }
             }
             if (!Files.exists(file) || !text.contentEquals(kept)) {
-                Path whole = file.resolveSibling(FILE + ".new"); // so that lines that stand are never away
+                Path whole = file.resolveSibling(FILE + ".new"); // a reader finds every line at any time
                 Files.writeString(whole, kept);
                 Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
@@ -72,7 +72,7 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** Opens the file of a run that goes on while whoever wrote it is gone: every whole line stays. */
+    /** Opens the file of a run whose former coordinator is lost, and keeps every whole line. */
     static MetricsLog takeOver(Path file, Consumer<String> trouble) {
         return open(file, Long.MAX_VALUE, trouble);
     }
@@ -87,11 +87,11 @@ public final class MetricsLog implements AutoCloseable {
         try {
             return JSON.readTree(line);
         } catch (IOException _) {
-            return MissingNode.getInstance(); // it was not written whole
+            return MissingNode.getInstance(); // the last line was not written whole
         }
     }
 
-    /** The loss of a step that has a line. */
+    /** Returns the loss of a step that has a line. */
     static OptionalDouble lossOf(Path file, long step) {
         try {
             return Files.exists(file)
@@ -104,14 +104,14 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** How many lines there are of steps. */
+    /** Returns the number of lines of steps. */
     public static long stepCount(Path file) throws IOException {
         try (Stream<String> lines = Files.lines(file)) {
             return lines.filter(line -> line.startsWith("{\"step\":")).count();
         }
     }
 
-    /** The time of each step that has a line, in seconds; none where the file cannot be read. */
+    /** Returns the time of each step that has a line, in seconds; an empty list where the file cannot be read. */
     static List<Double> stepSeconds(Path file) {
         try (Stream<String> lines = Files.lines(file)) {
             return lines.map(MetricsLog::parse).filter(line -> line.path("step_seconds").isNumber())
@@ -121,22 +121,23 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** The time of the longest step that has a line, in seconds; 0 where none has. */
+    /** Returns the time of the longest step that has a line, in seconds; 0 where none has. */
     public static double longestStepSeconds(Path file) throws IOException {
         return Files.readAllLines(file).stream().map(MetricsLog::parse)
                 .mapToDouble(line -> line.path("step_seconds").doubleValue()).max().orElse(0);
     }
 
-    /** The first step that has no line yet. */
+    /** Returns the first step that has no line yet. */
     long nextStep() {
         return nextStep;
     }
 
     /**
-     * Has no effect where the step has a line: it was committed by a coordinator that is gone, and by the next one again.
+     * Writes the line of a step. Has no effect where the step has one: a lost coordinator committed it, and then the
+     * next one again.
      *
      * @param dataEpochs
-     *            how often the run has gone through its data, this step included
+     *            number of passes through the data up to and with this step
      */
     public void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
         if (result.step() < nextStep) {
@@ -174,8 +175,8 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * The validation loss of the weights after so many steps. Has no effect where it has a line: a coordinator that is
-     * gone wrote it, and the next one measured again, to the same bits.
+     * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect where it has a line: a
+     * lost coordinator wrote it, and the next one measured it again, to the same bits.
      */
     void writeValidated(long stepsDone, double loss) {
         if (stepsDone > lastValidated) {
@@ -184,7 +185,7 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** So many steps lay behind, as they would behind the checkpoint. */
+    /** Writes that the checkpoint after {@code stepsDone} steps failed. */
     void writeCheckpointFailed(long stepsDone, String why) {
         lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
     }

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What was said of a run's speed and still holds. One thread adds, any thread reads. */
+/** The notices on a run's speed that still hold. One thread adds, any thread reads. */
 final class Notices {
     private final Map<String, Notice> lasting = new LinkedHashMap<>();
 
@@ -23,7 +23,7 @@ final class Notices {
         }
     }
 
-    /** The sentences, in the order in which they were said first. */
+    /** Returns the sentences, in the order in which they were first printed. */
     synchronized List<String> lasting() {
         return lasting.values().stream().map(Notice::sentence).toList();
     }

@@ -8,12 +8,12 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * How far a run is: one line that is written over in a terminal, plain lines now and then elsewhere.
+ * The progress of a run: one line that is overwritten in a terminal, plain lines now and then elsewhere.
  *
  * <p>Thread rule: any thread.
  */
 final class ProgressLine {
-    /** What a terminal shows changes no faster than one reads. */
+    /** The line in a terminal changes no faster than a person reads. */
     private static final long TERMINAL_NANOS = 100_000_000L;
     /** A log of plain lines should not grow faster than a person looks at it. */
     private static final long PLAIN_NANOS = 5_000_000_000L;
@@ -22,7 +22,7 @@ final class ProgressLine {
     private final boolean isTerminal;
     private final long stepCount;
     private final LongSupplier clock;
-    /** From when on, and from which step on, the rest is estimated: the first step takes what it takes to warm up. */
+    /** The time and the step from which the rest is estimated: the first step includes the warm-up. */
     private long countedNanos;
     private long countedSteps = Long.MIN_VALUE;
     private long shownNanos;
@@ -44,7 +44,7 @@ final class ProgressLine {
      * Shows a step, now and then.
      *
      * @param more
-     *            what to say after the usual; may be empty
+     *            text after the usual one; may be empty
      */
     synchronized void show(long stepsDone, double loss, double tokensPerSecond, String more) {
         long now = clock.getAsLong();
@@ -76,7 +76,7 @@ final class ProgressLine {
         return "   " + duration(Math.round(secondsPerStep * (stepCount - stepsDone))) + " left";
     }
 
-    /** Leaves the line that is written over, so that other lines can follow. */
+    /** Ends the line that is overwritten, so that other lines can follow. */
     synchronized void end() {
         if (shownLength > 0) {
             output.println();
@@ -85,10 +85,10 @@ final class ProgressLine {
     }
 
     /**
-     * A stream for what is written to the same terminal by others, such as the log: it begins on a line of its own.
+     * Returns a stream for other output to the same terminal, such as the log; its output begins on a line of its own.
      *
      * @param stream
-     *            where it goes
+     *            the stream of the terminal
      */
     PrintStream beside(PrintStream stream) {
         return new PrintStream(new FilterOutputStream(stream) {

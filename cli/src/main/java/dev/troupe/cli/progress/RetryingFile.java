@@ -10,8 +10,8 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * A file of lines that no full disk breaks: what cannot be written waits in memory, and goes before the next line once there
- * is room. A line stands whole or not at all. Thread rule: one thread at a time.
+ * A file of lines that survives a full disk: a line that cannot be written waits in memory, and is written before the
+ * next one once there is room. Each line is written whole or not at all. Thread rule: one thread at a time.
  */
 final class RetryingFile implements AutoCloseable {
     /** A line of metrics takes some 350 bytes, so these take some 35 MB. */
@@ -27,11 +27,11 @@ final class RetryingFile implements AutoCloseable {
 
     /**
      * @param channel
-     *            lines are added at its end
+     *            the file's channel, at its end
      * @param what
-     *            the file, for sentences
+     *            name of the file in sentences
      * @param trouble
-     *            hears when lines begin to wait, and when all are written again
+     *            receives a sentence when lines begin to wait, and when all are written again
      */
     RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {
         this.channel = channel;
@@ -76,12 +76,12 @@ final class RetryingFile implements AutoCloseable {
             }
             end += line.limit();
         } catch (IOException failure) {
-            channel.truncate(end); // no half a line, whoever reads it meanwhile
+            channel.truncate(end); // a reader never finds half a line
             throw failure;
         }
     }
 
-    /** Says what could not be written to the last. */
+    /** Closes the file, and reports the lines that could not be written. */
     @Override
     public void close() {
         writeWaiting();

@@ -20,9 +20,9 @@ import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
 
-/** What is said of a run before it starts: model, stages, schedule, engine. */
+/** The summary of a run before it starts: model, stages, schedule, engine. */
 public final class RunSummary {
-    /** Of a drawing that goes to no terminal. */
+    /** The width of a drawing that goes to no terminal. */
     private static final int FILE_COLUMNS = 120;
 
     private RunSummary() {
@@ -68,7 +68,7 @@ public final class RunSummary {
         output.flush();
     }
 
-    /** What there is to learn from, and to tell learning from memorizing. */
+    /** Returns the sizes of the training data, and of the validation data that tells learning from memorizing. */
     private static String data(PreparedRun run) {
         RunData data = run.data();
         TrainingSpec training = run.spec().training();
@@ -85,10 +85,13 @@ public final class RunSummary {
         return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
     }
 
-    /** The drawing, to the scale of F, I and W alike, where it fits the terminal unfolded; otherwise how to see it. */
+    /**
+     * Returns the drawing, with F, I and W of equal length, where it fits the terminal unfolded; otherwise the command
+     * that draws it.
+     */
     private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
         int columns = terminal.columns().orElse(FILE_COLUMNS);
-        if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a shorter one does not fit
+        if ((long) plan.stageCount() * plan.microbatchCount() <= columns) { // a larger plan cannot fit
             Timeline timeline = Simulator.run(plan, Costs.units(plan.stageCount())).timeline(plan.name());
             if (TerminalDrawing.fits(timeline, columns)) {
                 return TerminalDrawing.draw(timeline, TimeScale.UNITS, columns, terminal.colours());

@@ -10,16 +10,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The last steps of a run, as ui.perfetto.dev opens them. */
+/** The trace of the last steps of a run, for ui.perfetto.dev. */
 public final class TraceFile {
     private TraceFile() {
     }
 
     /**
-     * Writes the newest steps of the ranks of this process, where there are any, into the directory of the run.
+     * Writes the newest steps of the ranks of this process, if it has any, into the directory of the run.
      *
      * @param node
-     *            this process, where it is one of several: each writes a file of its own, on its own clock
+     *            the node of this process, where the run has several: each writes a file of its own, on its own clock
      */
     public static void write(PreparedRun run, Optional<String> node, PrintStream output) {
         List<Timeline> steps = run.trace().timelines(run.plan().training().plan());

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-/** What a run has made, put together again from the checkpoint at its end. */
+/** The model of a run, assembled from the checkpoint at its end. */
 public final class TrainedModel {
     private static final int PROMPT_TOKENS = 16;
     private static final int SAMPLE_TOKENS = 240;
@@ -56,10 +56,10 @@ public final class TrainedModel {
     }
 
     /**
-     * Has the model write on from the beginning of a text it was trained on.
+     * Lets the model continue the beginning of a text that it was trained on.
      *
      * @param isEnough
-     *            whether to show no more than there is
+     *            whether to stop early
      */
     void printSamples(PrintStream output, BooleanSupplier isEnough) {
         ModelConfig model = run.model();
@@ -93,7 +93,7 @@ public final class TrainedModel {
                 .orElseGet(() -> Arrays.stream(tokens).mapToObj(Integer::toString).collect(Collectors.joining(" ")));
     }
 
-    /** Text a terminal can show: control characters other than line ends become dots. */
+    /** Returns text that a terminal can show: control characters other than line ends become dots. */
     private static String visible(Tokenizer tokenizer, int[] tokens) {
         return tokenizer.decode(tokens).codePoints()
                 .map(character -> character != '\n' && Character.isISOControl(character) ? '.' : character)

@@ -25,7 +25,10 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/** Follows a run: a progress line for a person, a line a step in {@code metrics.jsonl}, and the words at the end. */
+/**
+ * The report of a run: a progress line for a person, a line for each step in {@code metrics.jsonl}, and a summary at
+ * the end.
+ */
 public final class TrainingReport implements RunListener, AutoCloseable {
     private final PrintStream output;
     private final Path directory;
@@ -67,7 +70,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         }
     }
 
-    /** Of a run that begins, or goes on from a checkpoint. */
+    /** Returns the report of a run that begins, or resumes from a checkpoint. */
     static TrainingReport begin(PreparedRun run, RunDirectory directory, PrintStream output,
             Consumer<UnaryOperator<NodeStatus>> status) {
         TrainingReport report = new TrainingReport(run, directory, output, status,
@@ -79,13 +82,13 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         return report;
     }
 
-    /** Of a run that another process reported on until now. */
+    /** Returns the report of a run on which another process reported until now. */
     static TrainingReport takeOver(PreparedRun run, RunDirectory directory, PrintStream output,
             Consumer<UnaryOperator<NodeStatus>> status) {
         TrainingReport report = new TrainingReport(run, directory, output, status,
                 trouble -> MetricsLog.takeOver(directory.metrics(), trouble));
         report.readFirstLoss(directory.metrics(), 0);
-        if (Double.isNaN(report.firstLoss)) { // it went on from a checkpoint of another directory
+        if (Double.isNaN(report.firstLoss)) { // the run resumed from a checkpoint of another directory
             report.readFirstLoss(directory.metrics(), run.stepsDone());
         }
         Checkpoint.newestSteps(directory.path())
@@ -180,7 +183,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     public void onRecovery(Recovery recovery) {
         try {
             RecoveryLog.append(directory, recovery);
-        } catch (UncheckedIOException unwritten) { // no reason to end what was just saved
+        } catch (UncheckedIOException unwritten) { // a lost line does not end the run that has just recovered
             say(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
         }
         events.write(recovery);
@@ -190,7 +193,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
                 recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason());
     }
 
-    /** Without ranks nothing but messages was missing. */
+    /** A recovery without ranks sent lost messages again. */
     private static String restarted(List<Integer> ranks) {
         return switch (ranks.size()) {
             case 0 -> "messages were sent again, and no rank was restarted,";
@@ -232,7 +235,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         output.println(sentence);
     }
 
-    /** What was said of the run's speed and still holds at its end. */
+    /** Prints the notices on the run's speed that still hold at its end. */
     void printNotices() {
         notices.lasting().forEach(sentence -> output.println("To the end: " + sentence));
     }
@@ -264,11 +267,11 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         printNotices();
     }
 
-    /** Of a run that was stopped before the checkpoint of its last steps was written. */
+    /** Prints the end of a run that was stopped before the checkpoint of its last steps was written. */
     void printCutShort(RunOutcome outcome, RunDirectory directory) {
         output.println();
         output.printf(Locale.ROOT, "After %d steps: %s (every step)%s%n", outcome.stepsDone(), directory.metrics(),
-                lastCheckpoint == null ? "" : ", " + lastCheckpoint + " (to go on from; what came after it is lost)");
+                lastCheckpoint == null ? "" : ", " + lastCheckpoint + " (to resume; the steps after it are lost)");
     }
 
     @Override

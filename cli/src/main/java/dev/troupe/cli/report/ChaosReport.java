@@ -57,7 +57,7 @@ public final class ChaosReport {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** Those that struck are first, in the order of their numbers. */
+    /** The faults that struck are first, in the order of their numbers. */
     private static String rows(List<FaultOutcome> faults) {
         StringBuilder rows = new StringBuilder();
         for (int number = 1; number <= faults.size(); number++) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
-/** The faults of a run and what came of them, as columns of text; the report uses the same cells. */
+/** The faults of a run and their effects, as columns of text; the report uses the same cells. */
 public final class ChaosTable {
     static final List<String> HEADINGS = List.of("fault", "struck at", "detected after", "restarted after",
             "caught up after");
@@ -17,20 +17,23 @@ public final class ChaosTable {
     private ChaosTable() {
     }
 
-    /** A line for each fault, columns aligned, what did not strike and why, and what the run as a whole lost and kept. */
+    /**
+     * Returns a line for each fault, columns aligned, then the faults that did not strike and why, and the losses of
+     * the whole run.
+     */
     public static String of(ChaosResult result) {
         return Columns.of(HEADINGS, result.faults().stream().map(ChaosTable::cells).toList()) + "\n\n"
                 + reasons(result).stream().map(reason -> reason + "\n").collect(Collectors.joining())
                 + summary(result);
     }
 
-    /** A sentence for each fault that did not strike. */
+    /** Returns a sentence for each fault that did not strike. */
     static List<String> reasons(ChaosResult result) {
         return result.faults().stream().flatMap(outcome -> outcome.missed().stream()
                 .map(missed -> '"' + outcome.fault() + "\" did not strike: " + missed.reason())).toList();
     }
 
-    /** What the run as a whole lost and kept, and whether the weights are equal. */
+    /** Returns the steps and the throughput that the run lost, and whether the weights are equal. */
     static String summary(ChaosResult result) {
         return String.format(Locale.ROOT, "%d steps lost, %d times on from a checkpoint, %s; %s%s",
                 result.disturbed().stepsLost(), result.disturbed().resumed(), kept(result.kept()),

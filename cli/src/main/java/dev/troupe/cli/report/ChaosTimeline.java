@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Both runs over one axis of time, as SVG as wide as the page: places across are shares of the width, so that letters keep
- * their size on a phone. What has room on a wide screen only is of the class {@code wide}.
+ * Both runs over one axis of time, as SVG as wide as the page: horizontal positions are shares of the width, so that
+ * letters keep their size on a phone. Elements that have room only on a wide screen are of the class {@code wide}.
  */
 final class ChaosTimeline {
-    /** What the classes below look like. */
+    /** The style of the classes below. */
     static final String STYLE = """
             svg.time { display: block; width: 100%; overflow: visible; }
             svg.time text { font: 11px system-ui, sans-serif; fill: currentColor; }
@@ -35,7 +35,7 @@ final class ChaosTimeline {
     private static final int RECOVERY = 8;
     private static final int MOST_LANES = 8;
     private static final int TICKS = 10;
-    /** Of the width: what the number of a fault takes on a phone, and a letter of its name on a wide screen. */
+    /** Shares of the width: of the number of a fault on a phone, and of a letter of its name on a wide screen. */
     private static final double PERCENT_OF_NUMBER = 6;
     private static final double PERCENT_OF_LETTER = 0.6;
     private static final double PERCENT_BETWEEN_STEPS = 3;
@@ -50,7 +50,7 @@ final class ChaosTimeline {
         this.longestSeconds = longestSeconds;
     }
 
-    /** The drawing; empty where neither run has a step. */
+    /** Returns the drawing; empty where neither run has a step. */
     static String of(ChaosResult result) {
         double longest = Math.max(result.undisturbed().seconds(), result.disturbed().seconds());
         return longest == 0 ? "" : new ChaosTimeline(result, longest).draw();
@@ -80,7 +80,7 @@ final class ChaosTimeline {
                 + "</svg>";
     }
 
-    /** Which line above the bar each fault has, so that none hides another's name. */
+    /** Returns the line above the bar for each fault, so that no name hides another. */
     private int[] lanes(List<FiredFault> fired) {
         double[] takenTo = new double[MOST_LANES];
         int[] lanes = new int[fired.size()];
@@ -185,7 +185,7 @@ final class ChaosTimeline {
         return millis / 10.0 / longestSeconds;
     }
 
-    /** The least of 1, 2 and 5 times a power of ten that is no less. */
+    /** Returns the least number of the form 1, 2 or 5 times a power of ten that is no less. */
     private static double roundUp(double least) {
         double power = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1e-3))));
         for (double times : List.of(1.0, 2.0, 5.0)) {

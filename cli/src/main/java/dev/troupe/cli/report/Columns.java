@@ -13,14 +13,14 @@ public final class Columns {
     private Columns() {
     }
 
-    /** One line a row, as long as it is. */
+    /** Returns a line for each row, of any length. */
     static String of(List<String> headings, List<List<String>> body) {
         return fitted(headings, body, OptionalInt.empty());
     }
 
     /**
-     * One line a row where that fits; otherwise the columns in several tables, one under the other, each of which begins
-     * with the first column.
+     * Returns a line for each row where that fits; otherwise the columns in several tables, one under the other, each
+     * of which begins with the first column.
      *
      * @param width
      *            no line is longer, unless two columns are; empty: all lines may be
@@ -68,7 +68,7 @@ public final class Columns {
         return text.toString().stripTrailing();
     }
 
-    /** Words in lines of at most this width, each behind the indent; a word that is longer stays whole. */
+    /** Returns words in lines of at most this width, each after the indent; a longer word is not broken. */
     public static String wrapped(String words, int width, String indent) {
         StringBuilder text = new StringBuilder();
         StringBuilder line = new StringBuilder(indent);

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The outcomes of a comparison as one page that needs nothing else: bars, the table, and a drawing for each schedule. */
+/** The outcomes of a comparison as one self-contained page: bars, the table, and a drawing for each schedule. */
 public final class ComparisonReport {
     private static final String BARS = """
             .bars { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1rem; align-items: center; }

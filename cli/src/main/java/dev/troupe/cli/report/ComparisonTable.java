@@ -13,7 +13,7 @@ public final class ComparisonTable {
             "from .. to", "error", "bubble / ideal time", "bubble / total time", "peak activations", "peak in flight",
             "control p50/p90/p99", "losses");
 
-    /** What the headings leave open; the report says it at more length. */
+    /** Explains the headings; the report does so at more length. */
     private static final String LEGEND = "predicted -> measured; bubble: idle time of all ranks; peak activations:"
             + " microbatch x stage on the rank that holds most; in flight: made for a rank and not yet used; control: from"
             + " the landing of a tensor to the start of the computing that waits for it.";

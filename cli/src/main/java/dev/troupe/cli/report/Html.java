@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What all reports have in common as pages. */
+/** The common parts of reports as pages. */
 final class Html {
     /** Width in pixels of the text on a screen of 1280. */
     static final double PAGE = 1248;
-    /** Stands before drawings; shown where the page is too narrow for them. */
+    /** A line before drawings, shown where the page is too narrow for them. */
     static final String SIDEWAYS = "<p class=\"note sideways\">The drawings are wider than the page: they scroll sideways.</p>";
     private static final Pattern WIDTH = Pattern.compile("<svg[^>]* width=\"([0-9.]+)\"");
 
@@ -71,7 +71,7 @@ final class Html {
         return width.find() ? Double.parseDouble(width.group(1)) : PAGE;
     }
 
-    /** Text as it stands between tags or in an attribute. */
+    /** Returns text escaped for the place between tags, or an attribute. */
     static String escape(String text) {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }

@@ -7,13 +7,13 @@ import java.util.LongSummaryStatistics;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** What a run takes in memory: a line for each rank. */
+/** The memory of a run: a line for each rank. */
 public final class MemoryTable {
-    /** Ranks of which each has its line; of more, the least and the most are said. */
+    /** The most ranks with a line each; of more ranks, the least and the greatest are printed. */
     private static final int MOST_LINES = 16;
 
     /**
-     * What a process takes that trains next to nothing, measured (bench/step/README.md); {@code troupe} bounds the
+     * The memory of a process that trains a tiny model, measured (bench/step/README.md); {@code troupe} bounds the
      * young heap.
      */
     private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
@@ -21,7 +21,7 @@ public final class MemoryTable {
     private static final List<String> HEADINGS = List.of("rank", "weights", "gradients", "optimizer", "activations",
             "boundary", "snapshots", "copies", "together");
 
-    /** What the headings leave open. */
+    /** Explains the headings. */
     private static final String LEGEND = "boundary: messages that came in or wait to go out; snapshots: what a rank starts"
             + " again from after a failure; copies: of those, in the memory of another node.";
 

@@ -15,11 +15,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What is said under the drawing of a plan: time, critical path, idle time, memory, messages. */
+/** The figures under the drawing of a plan: time, critical path, idle time, memory, messages. */
 public final class ScheduleFigures {
-    /** Words of the critical path at either end; those between are counted. */
+    /** The number of actions of the critical path that are printed at either end; those between are counted. */
     private static final int PATH_ENDS = 12;
-    /** Ranks and edges of which each has its number; of more, the least and the most are said. */
+    /** The most ranks or edges with a number each; of more, the least and the greatest are printed. */
     private static final int MOST_LISTED = 16;
 
     private ScheduleFigures() {
@@ -40,7 +40,7 @@ public final class ScheduleFigures {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** What makes the step as long as it is; time that no action of it takes is that of messages under way. */
+    /** Returns the critical path of the step; the time that its actions do not take is that of messages in flight. */
     private static String criticalPath(Plan plan, Simulation simulation, TimeScale scale) {
         List<Place> path = simulation.criticalPath().stream()
                 .filter(place -> !plan.at(place).kind().isMessage()).toList();

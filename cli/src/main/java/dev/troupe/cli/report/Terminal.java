@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What standard output goes to: how wide it is, and whether it shows colours.
+ * The destination of standard output: its width, and whether it shows colours.
  *
  * @param isTerminal
  *            whether a person looks at it; if not, it is a file or another program's input
@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
  *            whether it shows them, and its user has not asked for none (no-color.org)
  */
 public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
-    /** What the commands print to a file, and to a terminal that does not tell its width. */
+    /** The width for a file, and for a terminal that does not tell its width. */
     private static final int USUAL_COLUMNS = 80;
-    /** Below it no table is any better folded. */
+    /** The least width at which folding makes a table easier to read. */
     private static final int LEAST_COLUMNS = 40;
     private static final long PATIENCE_SECONDS = 2;
     private static final String RESET = "\u001b[0m";
@@ -29,7 +29,7 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
     /** A file. */
     public static final Terminal NONE = new Terminal(false, OptionalInt.empty(), false);
 
-    /** Standard output as this process has it; COLUMNS, where it is set, is believed also of what is no terminal. */
+    /** Returns the standard output of this process; COLUMNS, where it is set, counts also for a file. */
     public static Terminal ofOutput() {
         return of(System.console() != null && System.console().isTerminal(), System.getenv());
     }
@@ -44,12 +44,12 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
         return new Terminal(isTerminal, columns, colours);
     }
 
-    /** Where lines end that a program may read too: nowhere, unless this is known to be narrow. */
+    /** Returns the width for lines that a program may read too: no limit, unless the terminal is known to be narrow. */
     public int lineColumns() {
         return columns.orElse(Integer.MAX_VALUE);
     }
 
-    /** The width to fill with text for a person. */
+    /** Returns the width to fill with text for a person. */
     public int textColumns() {
         return columns.orElse(USUAL_COLUMNS);
     }

@@ -9,15 +9,18 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What a comparison has found.
+ * The result of a comparison.
  *
  * @param sentence
- *            which schedule was best, or which cannot be told apart
+ *            names the best schedule, or those that cannot be told apart
  * @param remark
- *            what to do with that; may be empty
+ *            advice; may be empty
  */
 public record Verdict(String sentence, String remark) {
-    /** Times decide, but where stages are told their times: there more of them do more work, and bubbles decide. */
+    /**
+     * Times decide. On the emulated engine bubbles decide between different numbers of virtual stages, since there more
+     * stages do more work.
+     */
     public static Verdict of(RunSpec spec, List<Outcome> outcomes) {
         Outcome first = outcomes.getFirst();
         if (isTold(spec, first) && outcomes.stream()

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Option;
 
 /**
- * Has a process that was launched do what its launcher says on its standard input, and stop with a checkpoint where the
- * launcher is gone. No signal says it, so that one which reaches all of a terminal or a service is heard once by each
- * process.
+ * Lets a launched process obey its launcher's lines on standard input, and stop with a checkpoint where the launcher
+ * has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service counts once in
+ * each process.
  */
 public final class ParentWatch {
     public static final String STOP = "stop";
@@ -18,12 +18,12 @@ public final class ParentWatch {
     @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
     private boolean isLaunched;
 
-    /** Whether another process of this command has started this one. */
+    /** Whether a launcher has started this process. */
     public boolean isLaunched() {
         return isLaunched;
     }
 
-    /** Listens from now on, where there is somebody to listen to. */
+    /** Listens from now on, where there is a launcher. */
     public void begin(StopRequests requests) {
         if (isLaunched) {
             Thread.ofPlatform().daemon().name("parent-watch").start(() -> listen(requests));
@@ -42,7 +42,7 @@ public final class ParentWatch {
                 }
             }
         } catch (IOException _) {
-            // As its end.
+            // An input that cannot be read counts as its end.
         }
         System.err.println("troupe: the process that launched this one has ended, so this one stops too");
         requests.stop();

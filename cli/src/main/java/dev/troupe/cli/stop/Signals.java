@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 
 /**
  * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, whose own
- * handling takes the first for the end and hears no second.
+ * handling exits at the first signal and ignores a second.
  */
 public final class Signals {
     private static final List<String> NAMES = List.of("INT", "TERM", "HUP");
@@ -16,12 +16,12 @@ public final class Signals {
     }
 
     /**
-     * Has a listener hear the number of each signal from now on, on a thread of its own. Those that the process ignores
-     * from its start, as in the background of a shell, stay ignored. Only the JVM of the command calls this.
+     * Delivers the number of each signal to a listener from now on, on a thread of its own. Signals that the process
+     * ignores from its start, as in the background of a shell, remain ignored. Only the JVM of the command calls this.
      */
     static void deliverTo(Consumer<Integer> listener) {
         try {
-            // By name, since javac warns of the class: supported for want of any other (JEP 260).
+            // By name, since javac warns of the class, which is supported because there is no other (JEP 260).
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Object heard = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler},
@@ -48,7 +48,7 @@ public final class Signals {
             signal.getMethod("handle", signal, handler).invoke(null,
                     signal.getConstructor(String.class).newInstance(name), heard);
         } catch (java.lang.reflect.InvocationTargetException kept) {
-            // The JVM keeps it for itself, as with -Xrs: then the system's own way of ending the process stands.
+            // The JVM reserves the signal, as with -Xrs; the system's default action ends the process then.
             Optional.ofNullable(kept.getCause()).filter(cause -> !(cause instanceof IllegalArgumentException))
                     .ifPresent(cause -> {
                         throw new IllegalStateException("SIG" + name + " cannot be handled", cause);

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The standard error that this process was meant to have.
+ * The real standard error of this process.
  *
  * <p>The JVM warns of the Vector API's incubator module before any code of ours runs. The launcher therefore starts it
  * with a pipe that leaves this line out, and says in a system property which descriptor the real standard error has.
@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 public final class StandardError {
     /** The property that the launcher sets; no process but the launcher's own may read it. */
     public static final String PROPERTY = "troupe.stderr";
-    /** What a JVM says first that was told to add the module. */
+    /** The warning that a JVM with the module prints first. */
     public static final String INCUBATOR_WARNING = "WARNING: Using incubator modules: jdk.incubator.vector";
 
     private static final int STDERR = 2;
@@ -23,9 +23,10 @@ public final class StandardError {
     }
 
     /**
-     * Begins to put the real one in place, which takes a tenth of a second that other work may use.
+     * Begins to put the real standard error in place; that takes a tenth of a second, in which the caller can do other
+     * work.
      *
-     * @return the thread that does; the launcher's pipe serves until it has ended, and where it fails
+     * @return the thread that does so; the launcher's pipe is in use until the thread has ended, and where it fails
      */
     public static Thread restore() {
         Integer descriptor = Integer.getInteger(PROPERTY);
@@ -43,7 +44,7 @@ public final class StandardError {
                 ValueLayout.JAVA_INT);
         try {
             MethodHandle dup2 = linker.downcallHandle(linker.defaultLookup().findOrThrow("dup2"), twoNumbers);
-            int _ = (int) dup2.invokeExact(descriptor, STDERR); // where it fails, the pipe stays, which loses nothing
+            int _ = (int) dup2.invokeExact(descriptor, STDERR); // where it fails, the pipe remains: no line is lost
         } catch (Throwable failure) {
             throw new AssertionError("dup2 throws nothing", failure);
         }

@@ -6,19 +6,19 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is asked of a command by Ctrl-C, SIGTERM, SIGHUP or whoever launched it: the first time to stop after the step,
- * with a checkpoint; the second time at once. However often it is asked then, the process exits within a bound, with
- * {@link ExitCode#STOPPED}.
+ * The requests to stop a command, by Ctrl-C, SIGTERM, SIGHUP or its launcher: the first request stops after the step,
+ * with a checkpoint, the second at once. After that the process exits within a bound, with {@link ExitCode#STOPPED},
+ * whatever the number of requests.
  *
  * <p>Thread rule: any thread asks; one thread says how far the command is.
  */
 public final class StopRequests implements AutoCloseable {
-    /** What can be stopped. Neither method waits. */
+    /** A run or process that can be stopped. Neither method waits. */
     public interface Stoppable {
-        /** After the step under way, with a checkpoint. */
+        /** Stops after the current step, with a checkpoint. */
         void stop();
 
-        /** At once, without. */
+        /** Stops at once, without a checkpoint. */
         void stopNow();
 
         /** Whether the run itself says how it answers a request. */
@@ -27,13 +27,13 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /** How far the command is, and so what a request can still change. */
+    /** The progress of the command, which decides what a request can still change. */
     private enum Phase {
         /** Nothing has been started or written. */
         PREPARING,
-        /** What is being started cannot be asked yet. */
+        /** The run is being started and cannot be asked yet. */
         STARTING, RUNNING,
-        /** The run is over; its model is written, and then a sample of what it writes. */
+        /** The run is over; its model is written, and then a sample of its text. */
         CONCLUDING, OVER
     }
 
@@ -45,12 +45,12 @@ public final class StopRequests implements AutoCloseable {
     public static final String AFTER_THE_STEP = "Stopping after this step, with a checkpoint; once more stops at once, without ...";
     static final String AT_ONCE = "Stopping at once ...";
     static final String RUN_IS_OVER = "The run is over: this ends once its model is written ...";
-    /** Longer than a node takes to say goodbye to the others and to end its ranks' threads. */
+    /** Longer than a node takes to leave the cluster and to end its ranks' threads. */
     public static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration START = Duration.ofSeconds(10);
     private static final Duration HOOKS = Duration.ofSeconds(10);
 
-    /** The latest of this process that is not closed. */
+    /** The newest instance of this process that is not closed. */
     private static StopRequests latest;
     private static boolean isHandled;
 
@@ -71,7 +71,7 @@ public final class StopRequests implements AutoCloseable {
         this.outer = latest;
     }
 
-    /** The signals of this process are the command's from now on. For the JVM of the command alone. */
+    /** Lets the command handle the signals of this process from now on. Only the JVM of the command calls this. */
     public static void handleSignals() {
         synchronized (StopRequests.class) {
             isHandled = true;
@@ -79,14 +79,14 @@ public final class StopRequests implements AutoCloseable {
     }
 
     /**
-     * Hears requests from now on.
+     * Receives requests from now on.
      *
      * @param output
-     *            gets a line that says how the run answers a request
+     *            receives a line that says how the run answers a request
      * @param nothingBegun
-     *            what is said where the process exits at a request, since there is nothing to stop
+     *            the line where the process exits at a request, since there is nothing to stop
      * @param patience
-     *            how long it may take to stop at once before the process exits as it is
+     *            longest time of a stop at once, after which the process exits in any state
      */
     public static StopRequests listen(PrintStream output, String nothingBegun, Duration patience) {
         synchronized (StopRequests.class) {
@@ -106,29 +106,29 @@ public final class StopRequests implements AutoCloseable {
         asked.ask();
     }
 
-    /** From now on something is started that has to be given back. */
+    /** The command starts something that has to be released. */
     public synchronized void starting() {
         phase = Phase.STARTING;
     }
 
-    /** It can be asked itself now, and hears what was asked until now. */
+    /** The run can be asked itself now; requests until now are passed on to it. */
     public synchronized void running(Stoppable started) {
         phase = Phase.RUNNING;
         target = started;
         pass();
     }
 
-    /** The run is over: what is left to do takes as long as it takes to write a model. */
+    /** The run is over: from now on the command takes as long as it takes to write a model. */
     public synchronized void concluding() {
         phase = Phase.CONCLUDING;
     }
 
-    /** Whether anybody has asked. */
+    /** Returns whether a request has been made. */
     public synchronized boolean isAsked() {
         return asked != Asked.NOTHING;
     }
 
-    /** Whether anybody has asked to stop at once. */
+    /** Returns whether a request to stop at once has been made. */
     public synchronized boolean isAskedTwice() {
         return asked == Asked.STOP_NOW;
     }
@@ -224,7 +224,7 @@ public final class StopRequests implements AutoCloseable {
         boolean holds();
     }
 
-    /** The process exits where neither the command is over in time nor the condition holds then. */
+    /** Exits the process where the command is not over in time and the condition does not hold then. */
     private void exitUnless(Condition condition, Duration bound, String what) {
         Thread.ofPlatform().daemon().name("stop-bound").start(() -> {
             if (await(over, bound)) {
@@ -241,7 +241,7 @@ public final class StopRequests implements AutoCloseable {
         });
     }
 
-    /** Exits, from a thread of its own; hooks that hang do not hold it up. */
+    /** Exits, from a thread of its own, so that a hook that hangs does not prevent the exit. */
     private static void exit() {
         Thread.ofPlatform().daemon().name("halt").start(() -> {
             await(new CountDownLatch(1), HOOKS);
@@ -259,7 +259,10 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /** The command is over. A request that comes later is for whoever listened before, or for nobody: the process exits. */
+    /**
+     * The command is over. A later request is for the instance that listened before; where there was none, the process
+     * exits.
+     */
     @Override
     public void close() {
         synchronized (this) {

@@ -2,7 +2,7 @@ package dev.troupe.cli.stop;
 
 import dev.troupe.run.TrainingRun;
 
-/** A run, or what this process has of it. */
+/** A run, or the part of it in this process. */
 public record StoppableRun(TrainingRun training) implements StopRequests.Stoppable {
     @Override
     public void stop() {

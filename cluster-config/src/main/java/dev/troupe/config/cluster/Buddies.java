@@ -10,15 +10,18 @@ import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Which node has copies of what the ranks of another keep, and takes them over when that one is lost. Pure functions. */
+/**
+ * The buddy of each node: the node that has replicas of its ranks' snapshots, and takes the ranks over when the node is
+ * lost. Pure functions.
+ */
 public final class Buddies {
     private Buddies() {
     }
 
     /**
-     * Gives every node that has ranks another that lives: one without ranks where there is one, else one with ranks; on
-     * another host where there is a choice; the one that is buddy to the fewest, and of those the next in the order of the
-     * file, after whose end its beginning comes.
+     * Chooses a living buddy for every living node that has ranks: a node without ranks where there is one, else one
+     * with ranks; on another host where there is a choice; then the one that is buddy of the fewest nodes; then the
+     * next in the order of the file, whose first node follows its last.
      *
      * @param nodes
      *            every node of the cluster
@@ -49,14 +52,14 @@ public final class Buddies {
     }
 
     /**
-     * Returns the ranks whose nodes have their buddies on a host while all nodes live, and are on another themselves,
-     * ascending: on one host nodes look at each other's memory, and none has a copy.
+     * Returns the ranks, ascending, whose nodes are not on a host but have their buddies there while all nodes live.
+     * Nodes of one host map each other's snapshots, so that none of them holds a copy.
      */
     public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
         return ranksCopied(cluster, (buddy, node) -> buddy.isOn(host) && !node.isOn(host));
     }
 
-    /** Returns the ranks whose nodes have their buddies on other hosts while all nodes live, ascending. */
+    /** Returns the ranks, ascending, whose nodes have their buddies on other hosts while all nodes live. */
     public static List<Integer> ranksCopied(ClusterSpec cluster) {
         return ranksCopied(cluster, (buddy, node) -> !buddy.isOn(node.host()));
     }

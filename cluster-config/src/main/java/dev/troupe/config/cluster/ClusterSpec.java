@@ -19,17 +19,19 @@ import java.util.stream.IntStream;
  * The nodes over which the ranks of a run are spread. Immutable.
  *
  * @param name
- *            what the cluster is called; letters, digits, '.', '_' and '-'
+ *            name of the cluster; letters, digits, '.', '_' and '-'
  * @param nodes
  *            every node, standbys too, in the order of the file; each rank of the world is on exactly one
  * @param joinTimeout
- *            how long nodes wait for each other at the start
+ *            longest wait of nodes for each other at the start
  * @param tls
- *            what the nodes show to each other; empty: the control plane is plain TCP
+ *            the nodes' certificates; empty: the control plane is plain TCP
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 
-    /** Refuses what no reader lets through: two nodes of one name, a standby with ranks, a rank twice or nowhere. */
+    /**
+     * Refuses components that no reader accepts: two nodes of one name, a standby with ranks, a rank twice or nowhere.
+     */
     public ClusterSpec {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(joinTimeout, "joinTimeout");
@@ -51,17 +53,17 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
      * Returns the node of a name.
      *
      * @throws ConfigException
-     *             if there is none, with the names that there are
+     *             if there is none, with the names of the nodes
      */
     public NodeSpec node(String wanted) {
         return nodes.get(indexOf(wanted));
     }
 
     /**
-     * Returns which of the nodes has a name, from 0.
+     * Returns the index of the node of a name, from 0.
      *
      * @throws ConfigException
-     *             if none has, with the names that there are
+     *             if there is none, with the names of the nodes
      */
     public int indexOf(String wanted) {
         return IntStream.range(0, nodes.size()).filter(index -> nodes.get(index).name().equals(wanted)).findFirst()
@@ -80,14 +82,14 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
         return List.copyOf(nodeOfRank.values());
     }
 
-    /** Returns the nodes on a host, as far as names tell; those of the loopback are one. */
+    /** Returns the nodes on a host, compared by its name; all names of the loopback are one host. */
     public List<NodeSpec> nodesOn(String host) {
         return nodes.stream().filter(node -> node.isOn(host)).toList();
     }
 
     /**
-     * Asks for the address of every host and returns a sentence for each that has none. Waits for the name service, so
-     * call it where waiting does no harm; and a name may become known later, as those of pods do.
+     * Asks for the address of every host and returns a sentence for each that has none. The call waits for the name
+     * service, so make it where waiting does no harm. A name may become known later, as those of pods do.
      */
     public List<String> unknownHosts() {
         Map<String, List<NodeSpec>> byHost = nodes.stream()

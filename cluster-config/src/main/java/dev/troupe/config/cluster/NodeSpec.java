@@ -7,10 +7,10 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * One node of a cluster: a JVM, where it is reached, and what it computes.
+ * One node of a cluster: a JVM, its addresses, and its ranks.
  *
  * @param name
- *            what the node is called, unlike any other of the cluster
+ *            name of the node, unique in the cluster
  * @param host
  *            name or address under which the other nodes reach it
  * @param controlPort
@@ -20,11 +20,11 @@ import java.util.Set;
  * @param managementPort
  *            TCP port of the health endpoint; 0: none
  * @param engine
- *            what its ranks are computed on: the run's engine with the node's own choices over it
+ *            the engine of its ranks: the run's, with the node's own settings over it
  * @param ranks
  *            the ranks it holds, ascending; a standby has none
  * @param standby
- *            whether it waits until another node is lost
+ *            whether the node waits until another node is lost
  */
 public record NodeSpec(String name, String host, int controlPort, int dataPort, int managementPort, EngineSpec engine,
         List<Integer> ranks, boolean standby) {
@@ -44,7 +44,7 @@ public record NodeSpec(String name, String host, int controlPort, int dataPort, 
         return new NodeSpec(name, host, controlPort, dataPort, managementPort, engine, others, standby);
     }
 
-    /** Returns whether the node is on a host, as far as names tell; those of the loopback are one. */
+    /** Returns whether the node is on a host, compared by its name; all names of the loopback are one host. */
     public boolean isOn(String otherHost) {
         return canonical(host).equals(canonical(otherHost));
     }

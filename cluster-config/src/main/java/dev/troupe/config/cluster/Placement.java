@@ -10,23 +10,23 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Which node holds which ranks: tensor groups within a node, since they exchange most, and pipelines across nodes, as
- * Narayanan et al. 2021, section 3.2, advise. Pure functions.
+ * The placement of ranks on nodes: tensor groups within a node, since they exchange most, and pipelines across nodes,
+ * as Narayanan et al. 2021, section 3.2, advise. Pure functions.
  */
 public final class Placement {
     private Placement() {
     }
 
     /**
-     * Gives every rank that is on no node to those that name none: consecutive ranks, as evenly as whole tensor groups
-     * allow, the first nodes having one group more where they do not divide.
+     * Places every rank that no node names on the nodes that name none: consecutive ranks, as evenly as whole tensor
+     * groups allow. Where the groups do not divide evenly, the first nodes have one group more.
      *
      * @param given
      *            the ranks of each node; empty: to be placed. A standby is given an empty list
      * @param layout
      *            the world
      * @param maySplit
-     *            whether tensor groups are taken apart where there are fewer of them than nodes to place on
+     *            whether tensor groups are split where there are fewer of them than nodes to place on
      * @return the ranks of each node, ascending; some without any where there are fewer groups than nodes
      */
     public static List<List<Integer>> place(List<Optional<List<Integer>>> given, ParallelLayout layout,
@@ -47,12 +47,14 @@ public final class Placement {
         return List.copyOf(placed);
     }
 
-    /** Rounds so that the nodes that have one more come first. */
+    /** Returns the first unit of a node; the first nodes have one unit more where the units do not divide evenly. */
     private static int firstUnit(int node, int nodeCount, int unitCount) {
         return node * (unitCount / nodeCount) + Math.min(node, unitCount % nodeCount);
     }
 
-    /** Returns what is left of each tensor group, or single ranks where more than that are wanted. */
+    /**
+     * Returns the ranks of each tensor group that no node names, or single ranks where there are fewer groups than wanted.
+     */
     private static List<List<Integer>> units(List<Optional<List<Integer>>> given, ParallelLayout layout, int wanted) {
         Set<Integer> taken = new HashSet<>();
         given.forEach(ranks -> ranks.ifPresent(taken::addAll));

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * What a node shows to the others, and what it holds theirs to; all PEM files. Both sides of a connection show one.
+ * The certificate, key and authority of a node for TLS; all PEM files. Both sides of a connection show a certificate.
  *
  * @param certificate
  *            absolute path of the certificate of a node, which has a subject or alternative name in common with those

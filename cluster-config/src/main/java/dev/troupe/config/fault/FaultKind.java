@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 
-/** What goes wrong. */
+/** The kinds of faults. */
 public enum FaultKind implements Word {
     /** The rank's thread throws a runtime exception in place of the action. */
     EXCEPTION("exception", Reach.RANK),
@@ -16,21 +16,21 @@ public enum FaultKind implements Word {
     HANG("hang", Reach.RANK),
     /** The action takes {@code factor} times as long as it takes: a straggler. */
     SLOW("slow", Reach.WORK),
-    /** The actor that walks the rank's row stops; its stages and its thread know nothing of it. */
+    /** The actor that walks the rank's row stops; its stages and its thread are not told. */
     STOP_SCHEDULE_ACTOR("stop-schedule-actor", Reach.RANK),
-    /** The JVM of the rank ends itself, without a word to anybody. */
+    /** The JVM of the rank exits, without a message to any node. */
     EXIT("exit", Reach.PROCESS),
     /** The JVM of the rank is ended from outside, by SIGKILL. */
     KILL("kill", Reach.PROCESS),
-    /** The JVM of the rank is stopped by SIGSTOP, and goes on after {@code seconds} by SIGCONT. */
+    /** The JVM of the rank is stopped by SIGSTOP, and continues after {@code seconds} by SIGCONT. */
     FREEZE("freeze", Reach.RANK, 2),
-    /** A message is lost: its sender takes it for sent. */
+    /** A message is lost, and its sender does not notice. */
     DROP("drop", Reach.MESSAGE),
-    /** A message comes twice. */
+    /** A message arrives twice. */
     DUPLICATE("duplicate", Reach.MESSAGE),
-    /** A message comes behind the next one of its way, or after {@code seconds} where there is no next. */
+    /** A message arrives after the next one of its edge, or after {@code seconds} where there is no next one. */
     REORDER("reorder", Reach.MESSAGE, 0.5),
-    /** A message leaves {@code seconds} late, and those behind it on its way no sooner. */
+    /** A message leaves {@code seconds} late, and the later messages of its edge leave no sooner. */
     DELAY("delay", Reach.MESSAGE, 1),
     /** A message is damaged on its way, so that its checksum does not fit and the receiver drops it. */
     CORRUPT("corrupt", Reach.MESSAGE),
@@ -42,25 +42,28 @@ public enum FaultKind implements Word {
     CUT_DATA("cut-data", Reach.PROCESS, 5),
     /** Both links of the rank's node are cut for {@code seconds}. */
     CUT_BOTH("cut-both", Reach.PROCESS, 5),
-    /** The JVM that leads the run is ended by SIGKILL; only its own ranks are looked at. */
+    /** The JVM of the coordinator is ended by SIGKILL; the fault matches only ranks of that JVM. */
     KILL_COORDINATOR("kill-coordinator", Reach.PROCESS),
     /** A part of a checkpoint cannot be written, since the disk is full. */
     DISK_FULL("disk-full", Reach.CHECKPOINT),
     /** A byte of a part of a checkpoint turns over after it was written. */
     CORRUPT_CHECKPOINT("corrupt-checkpoint", Reach.CHECKPOINT),
-    /** The snapshot of the step is not there when a restart asks for it. */
+    /** The snapshot of the step is missing when a restart asks for it. */
     LOSE_SNAPSHOT("lose-snapshot", Reach.SNAPSHOT),
-    /** The clock by which the node decides how long something has taken jumps {@code seconds} ahead. */
+    /** The clock by which the node measures durations jumps {@code seconds} ahead. */
     CLOCK_JUMP("clock-jump", Reach.RANK, 3600);
 
-    /** What a kind strikes. */
+    /** The targets of kinds. */
     public enum Reach {
         /** A rank, in its own process. */
         RANK(EnumSet.allOf(FaultPoint.class)),
-        /** What a rank computes. */
+        /** The computation of a rank. */
         WORK(EnumSet.of(FaultPoint.FORWARD, FaultPoint.BACKWARD_INPUT, FaultPoint.BACKWARD_WEIGHT, FaultPoint.BACKWARD,
                 FaultPoint.REDUCE, FaultPoint.OPTIMIZER)),
-        /** More than a run in one process survives, or has. */
+        /**
+         * A process, a network link or a coordinator: a run in one process does not survive the fault, or has no such
+         * target.
+         */
         PROCESS(EnumSet.allOf(FaultPoint.class)),
         /** A message between two ranks. */
         MESSAGE(EnumSet.of(FaultPoint.SEND)),
@@ -97,28 +100,28 @@ public enum FaultKind implements Word {
         return word;
     }
 
-    /** What it strikes. */
+    /** The target of the kind. */
     public Reach reach() {
         return reach;
     }
 
-    /** The points at which it can strike. */
+    /** The points at which the kind can strike. */
     public Set<FaultPoint> points() {
         return Set.copyOf(reach.points);
     }
 
-    /** Whether each place where it can strike is of a message, at a point or wherever it can. */
+    /** Whether the point, or where there is none each point of the kind, sends or receives a message. */
     boolean strikesOnlyMessages(Optional<FaultPoint> at) {
         return at.map(FaultPoint::isOfMessage)
                 .orElseGet(() -> reach.points.stream().allMatch(FaultPoint::isOfMessage));
     }
 
-    /** How long it lasts where nobody says otherwise; empty for a kind without a length. */
+    /** The default length in seconds; empty for a kind without a length. */
     public OptionalDouble usualSeconds() {
         return usualSeconds;
     }
 
-    /** Whether it has a factor. */
+    /** Whether the kind has a factor. */
     public boolean hasFactor() {
         return this == SLOW;
     }

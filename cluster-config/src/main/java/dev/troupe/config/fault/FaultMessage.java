@@ -2,7 +2,7 @@ package dev.troupe.config.fault;
 
 import dev.troupe.config.problem.Word;
 
-/** What a message between two ranks carries. */
+/** The content of a message between two ranks. */
 public enum FaultMessage implements Word {
     /** The output of a stage, for the next one. */
     ACTIVATION("activation"),

@@ -2,7 +2,10 @@ package dev.troupe.config.fault;
 
 import dev.troupe.config.problem.Word;
 
-/** Where in a training step a fault strikes: what a rank is about to do. A pass over validation data has no points. */
+/**
+ * A point of a training step, at which a fault strikes before the rank begins the work that the point names. A pass
+ * over validation data has no points.
+ */
 public enum FaultPoint implements Word {
     /** The forward of a microbatch. */
     FORWARD("F", true),
@@ -14,7 +17,7 @@ public enum FaultPoint implements Word {
     BACKWARD("B", true),
     /** Handing an activation or a gradient to the transport; of a message, its way to the next rank. */
     SEND("send", true),
-    /** Taking an activation or a gradient that came from another stage. */
+    /** Taking an activation or a gradient of another stage. */
     RECEIVE("receive", true),
     /** Exchanging tied gradients, and measuring and adding up gradients, at the end of the row. */
     REDUCE("reduce", false),
@@ -38,12 +41,12 @@ public enum FaultPoint implements Word {
         return word;
     }
 
-    /** Whether it is passed once for each microbatch. */
+    /** Whether a rank passes the point once for each microbatch. */
     public boolean hasMicrobatch() {
         return hasMicrobatch;
     }
 
-    /** Whether a message is handed over there, or taken. */
+    /** Whether a rank sends or receives a message at the point. */
     public boolean isOfMessage() {
         return this == SEND || this == RECEIVE;
     }

@@ -24,7 +24,7 @@ final class FaultReader {
     static final int MOST_DECIMALS = 30;
     private static final Pattern NUMBER = Pattern.compile("-?(\\d{1,18}(\\.\\d{0," + MOST_DECIMALS
             + "})?|\\.\\d{1," + MOST_DECIMALS + "})([eE][+-]?\\d{1,2})?");
-    // What the transport numbers.
+    // The greatest rank that fits the transport's frames.
     private static final long MOST_RANKS = 65535;
     private static final long MOST_SECONDS = 86_400;
     private static final double MOST_FACTOR = 1000;
@@ -74,7 +74,7 @@ final class FaultReader {
         Optional<FaultKind> kind = Word.find(FaultKind.values(), word);
         if (kind.isEmpty()) {
             String advice = words.isEmpty() ? "" : Word.advice(FaultKind.values(), word);
-            // Beside the kind that was meant, a list of all would only hide it.
+            // A list of all kinds would hide the nearest one.
             report("a kind of fault as the first word"
                     + (advice.isEmpty() ? ": " + choices(List.of(FaultKind.values())) : ""), word, advice);
         }

@@ -7,42 +7,42 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * A fault that is to happen: what, and where and when. What is empty matches everything. Immutable; its text form is
+ * A fault to inject: its kind, its place and its time. An empty component matches everything. Immutable; its text form is
  * {@link #text()}.
  *
  * @param kind
- *            what goes wrong
+ *            the kind of fault
  * @param stage
- *            of this stage; for a message, the stage that sends it
+ *            the stage; for a message, the stage that sends it
  * @param rank
- *            on this rank; for a message, the rank that sends it
+ *            the rank; for a message, the rank that sends it
  * @param step
- *            in this optimizer step, from 0
+ *            the optimizer step, from 0
  * @param microbatch
- *            with this microbatch of the rank's pipeline, from 0
+ *            the microbatch of the rank's pipeline, from 0
  * @param at
- *            at this point of the step; empty: at the first that the kind knows
+ *            the point of the step; empty: the first at which the kind can strike
  * @param message
- *            with what this message carries; only where each place is of a message
+ *            the content of the message; only where each place is of a message
  * @param factor
- *            how many times as long an action takes, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
+ *            factor of the time of an action, at least 1; of {@link FaultKind#SLOW} only, and 1 for the others
  * @param seconds
- *            how long it lasts, or how far a clock jumps; 0 for kinds without a length
+ *            length of the fault, or of the jump of a clock; 0 for kinds without a length
  * @param probability
- *            with which it strikes at each place that matches, above 0 and at most 1
+ *            probability that the fault strikes at a place that matches, above 0 and at most 1
  * @param seed
- *            of what is drawn where the probability is below 1
+ *            seed of the draws where the probability is below 1
  * @param times
- *            how often it strikes at most; 0: as often as it matches
+ *            most times that the fault strikes; 0: no limit
  */
 public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, OptionalLong step, OptionalInt microbatch,
         Optional<FaultPoint> at, Optional<FaultMessage> message, double factor, double seconds, double probability,
         long seed, int times) {
 
-    /** How many times as long a slow action takes where nobody says otherwise. */
+    /** The factor of a slow action where the text names none. */
     static final double USUAL_FACTOR = 4;
 
-    /** Refuses what no reader lets through. */
+    /** Refuses components that no reader accepts. */
     public FaultSpec {
         Objects.requireNonNull(kind, "kind");
         if (at.isPresent() && !kind.points().contains(at.get())) {
@@ -66,9 +66,9 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
      *            {@code kind [stage=2] [rank=0] [step=5] [microbatch=3] [at=F] [message=gradient] [factor=4] [seconds=1]
      *            [probability=0.1] [seed=1] [times=1]}
      * @param key
-     *            where the text stands, as a problem names it
+     *            the key of the text, as a problem names it
      * @param origin
-     *            the file and line, or what else it came from
+     *            the file and line, or another origin of the text
      * @throws dev.troupe.config.problem.ConfigException
      *             with a problem for each word that is wrong
      */
@@ -76,12 +76,12 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         return new FaultReader(text, key, origin).read();
     }
 
-    /** Returns how often a fault of a probability strikes where nobody says: once, or whenever it is drawn. */
+    /** Returns the default of {@code times}: 1 for a probability of 1, else 0, so that every draw may strike. */
     static int usualTimes(double probability) {
         return probability == 1 ? 1 : 0;
     }
 
-    /** Returns the fault as text, which reads back to an equal one: what is usual is left out. */
+    /** Returns the fault as text, which reads back to an equal one; defaults are left out. */
     public String text() {
         StringBuilder text = new StringBuilder(kind.word());
         rank.ifPresent(number -> add(text, "rank", number));
@@ -112,13 +112,13 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         text.append(' ').append(name).append('=').append(value);
     }
 
-    /** Every digit of a number, with an exponent only where it would be too long to read back. */
+    /** Returns a number with all its digits, and with an exponent only where it would be too long to read back. */
     private static String plain(double number) {
         BigDecimal digits = new BigDecimal(Double.toString(number)).stripTrailingZeros();
         return digits.scale() <= FaultReader.MOST_DECIMALS ? digits.toPlainString() : Double.toString(number);
     }
 
-    /** Whether it can strike at a point. */
+    /** Whether the fault can strike at a point. */
     public boolean strikesAt(FaultPoint point) {
         return at.map(point::equals).orElseGet(() -> kind.points().contains(point));
     }

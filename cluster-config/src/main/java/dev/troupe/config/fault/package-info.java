@@ -1,6 +1,6 @@
 /**
- * The language of faults: what is to go wrong in a run, where and when, in one line of text. Pure; what a fault does is
- * the runtime's.
+ * The language of faults: the kind, place and time of a fault in one line of text. Pure; the runtime injects the
+ * faults.
  *
  * <p>Imports the JDK and {@code dev.troupe.config.problem}.
  */

@@ -1,12 +1,12 @@
 package dev.troupe.config.group;
 
 /**
- * Where a rank stands, each from 0.
+ * The coordinates of a rank, each from 0.
  *
  * @param pipeline
  *            its place in its pipeline
  * @param data
- *            which of the pipelines side by side it belongs to
+ *            the number of its pipeline among those side by side
  * @param tensor
  *            its place among the ranks that share its stages
  */

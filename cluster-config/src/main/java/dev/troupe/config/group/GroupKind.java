@@ -1,8 +1,9 @@
 package dev.troupe.config.group;
 
 /**
- * What the ranks of a process group have in common, as Megatron-LM has it ({@code parallel_state.py}; Narayanan et al.
- * 2021). Of each kind, every rank is in one group; of the last two, only the ranks at the ends of a pipeline are.
+ * The kinds of process groups by what their ranks have in common, as in Megatron-LM ({@code parallel_state.py};
+ * Narayanan et al. 2021). Every rank is in one group of each kind, but of the last two kinds only the ranks at the ends
+ * of a pipeline are.
  */
 public enum GroupKind {
     /** The ranks that share a stage: same pipeline and data. */
@@ -24,7 +25,7 @@ public enum GroupKind {
         this.word = word;
     }
 
-    /** Returns the kind as people write it. */
+    /** Returns the kind as a report prints it. */
     public String word() {
         return word;
     }

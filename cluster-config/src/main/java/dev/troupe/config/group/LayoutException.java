@@ -1,6 +1,6 @@
 package dev.troupe.config.group;
 
-/** Degrees that make no layout of the ranks there are. The message is one sentence for the user. */
+/** Degrees that make no layout of the given ranks. The message is one sentence for the user. */
 public final class LayoutException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

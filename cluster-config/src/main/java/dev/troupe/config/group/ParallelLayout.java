@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 /**
  * The ranks as a grid of pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as Megatron-LM
- * does (Narayanan et al. 2021): the ranks that talk most have neighbouring numbers, and so live near each other.
+ * does (Narayanan et al. 2021): the ranks that exchange most have neighbouring numbers, and so are placed near each other.
  * Immutable.
  *
  * @param pipeline
@@ -69,7 +69,7 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     }
 
     /**
-     * Checks that the ranks there are fill the layout, one place each.
+     * Checks that a number of ranks fills the layout.
      *
      * @param world
      *            ranks there are
@@ -89,13 +89,13 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
         return count == 1 ? "1 rank" : count + " ranks";
     }
 
-    /** Returns how many ranks there are: P x D x T. */
+    /** Returns the world size: P x D x T. */
     public int worldSize() {
         return pipeline * data * tensor;
     }
 
     /**
-     * Returns where a rank stands.
+     * Returns the coordinates of a rank.
      *
      * @throws IndexOutOfBoundsException
      *             if the world has no such rank
@@ -106,10 +106,10 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     }
 
     /**
-     * Returns the rank that stands there.
+     * Returns the rank at these coordinates.
      *
      * @throws IndexOutOfBoundsException
-     *             if nobody does
+     *             if no rank has these coordinates
      */
     public int rank(Coordinates at) {
         Objects.checkIndex(at.pipeline(), pipeline);
@@ -139,7 +139,7 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
         return coordinates(rank).pipeline() == 0;
     }
 
-    /** Groups are keyed by the coordinates their ranks share, the others being 0. */
+    /** Returns the ranks in groups by a key: the coordinates that the ranks of a group share, with 0 for the others. */
     private List<List<Integer>> groupsBy(Function<Coordinates, Coordinates> shared, IntStream members) {
         return List.copyOf(members.boxed().collect(Collectors.groupingBy(
                 rank -> rank(shared.apply(coordinates(rank))), TreeMap::new, Collectors.toUnmodifiableList()))
@@ -147,8 +147,8 @@ public record ParallelLayout(int pipeline, int data, int tensor) {
     }
 
     /**
-     * Returns the group of a kind that a rank is in; its place in the list is its member number in that group. Empty
-     * where it is in none.
+     * Returns the group of a kind that a rank is in; the rank's index in the list is its member number. Empty where the
+     * rank is in no group of the kind.
      *
      * @throws IndexOutOfBoundsException
      *             if the world has no such rank

@@ -1,6 +1,6 @@
 /**
- * Where each rank stands: the grid of pipeline, data and tensor, and the process groups that follow from it. Pure values,
- * no configuration file.
+ * The coordinates of each rank in the grid of pipeline, data and tensor, and the process groups that follow from them.
+ * Pure values, no configuration file.
  *
  * <p>Imports the JDK.
  */

@@ -20,7 +20,7 @@ public final class ConfigException extends RuntimeException {
         this.problems = List.copyOf(problems);
     }
 
-    /** Returns everything that is wrong, in the order in which it was found. */
+    /** Returns the problems, in the order in which they were found. */
     public List<Problem> problems() {
         return problems;
     }

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.ToIntFunction;
 
-/** The keys that exist, and the one that was meant where somebody wrote another. Paths are without {@code troupe.}. */
+/** The keys that exist, and the nearest of them to a misspelt one. Paths are without {@code troupe.}. */
 public final class KnownKeys {
     private final Set<String> keys = new TreeSet<>();
     private final Set<String> sections = new TreeSet<>();
@@ -19,7 +19,7 @@ public final class KnownKeys {
      * Learns the keys.
      *
      * @param defaults
-     *            what stands under {@code troupe} in the defaults, which have every key
+     *            the section {@code troupe} of the defaults, which have every key
      */
     public KnownKeys(ConfigObject defaults) {
         learn("", defaults);
@@ -49,7 +49,7 @@ public final class KnownKeys {
         return sections.contains(path);
     }
 
-    /** Returns what to say of a key that does not exist: the nearest that do, or all of its section. */
+    /** Returns the advice for a key that does not exist: the nearest keys, or all keys of its section. */
     public String adviceForKey(String path) {
         if (last(path).equals("device")) {
             return "no engine can be told its device yet: one that computes on GPUs takes the first that it finds";
@@ -66,13 +66,13 @@ public final class KnownKeys {
                 .orElseGet(() -> keysNear(path));
     }
 
-    /** Returns what to say of a section that does not exist. */
+    /** Returns the advice for a section that does not exist. */
     public String adviceForSection(String path) {
         List<String> near = nearest(path, sections);
         return near.isEmpty() ? keysNear(path) : didYouMean(near);
     }
 
-    /** Returns the keys and sections that stand directly in a section. */
+    /** Returns the keys and sections directly below a section. */
     public String keysOf(String section) {
         String prefix = section.isEmpty() ? "" : section + ".";
         Set<String> members = new LinkedHashSet<>();
@@ -96,7 +96,7 @@ public final class KnownKeys {
         return "did you mean " + String.join(" or ", near) + "?";
     }
 
-    /** Returns what is nearest as a whole, or else what is nearest by its last name, in whatever section it stands. */
+    /** Returns the candidates whose paths are nearest, or else those whose last names are nearest, in any section. */
     private static List<String> nearest(String path, Set<String> candidates) {
         List<String> near = nearest(path, candidates, wanted -> distance(path, wanted));
         return near.isEmpty()
@@ -105,7 +105,7 @@ public final class KnownKeys {
     }
 
     static List<String> nearest(String found, Set<String> candidates, ToIntFunction<String> distance) {
-        // A quarter of the word: more, and the guess would look nothing like what was written.
+        // A quarter of the word: a guess farther away would not look like the word.
         int limit = Math.clamp(found.length() / 4, 1, 3);
         int smallest = candidates.stream().mapToInt(distance).min().orElse(Integer.MAX_VALUE);
         return smallest > limit
@@ -118,8 +118,8 @@ public final class KnownKeys {
     }
 
     /**
-     * Returns how many letters must be inserted, deleted, replaced or swapped with their neighbour; the case of letters
-     * and the way words are joined do not count.
+     * Returns the number of letters to insert, delete, replace or swap with their neighbour; the case of letters and
+     * the signs between words do not count.
      */
     public static int distance(String found, String wanted) {
         String a = plain(found);

@@ -3,18 +3,18 @@ package dev.troupe.config.problem;
 import java.util.Objects;
 
 /**
- * One thing that is wrong with a configuration.
+ * One problem of a configuration.
  *
  * @param key
  *            path of the key without {@code troupe.}; empty where no single key is at fault
  * @param origin
- *            where it was found: a file with its line as {@code run.conf:7}, or {@code -s}
+ *            its place: a file with its line as {@code run.conf:7}, or {@code -s}
  * @param expected
- *            what would be right
+ *            a description of right values
  * @param found
- *            what was there
+ *            the value that was found
  * @param hint
- *            what to change; may be empty
+ *            the change that mends it; may be empty
  */
 public record Problem(String key, String origin, String expected, String found, String hint) {
 

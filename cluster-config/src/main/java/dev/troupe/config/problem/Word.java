@@ -17,7 +17,7 @@ public interface Word {
         return Arrays.stream(choices).filter(choice -> choice.word().equals(word)).findFirst();
     }
 
-    /** Returns what to say of a word that is none of the choices: the nearest that are, or nothing where none is near. */
+    /** Returns the advice for a word that is none of the choices: the nearest choices, or nothing where none is near. */
     static String advice(Word[] choices, String word) {
         Set<String> words = Arrays.stream(choices).map(Word::word).collect(Collectors.toCollection(TreeSet::new));
         List<String> near = KnownKeys.nearest(word, words, wanted -> KnownKeys.distance(word, wanted));

@@ -1,6 +1,6 @@
 /**
- * What is wrong in a request: a problem with its place, the exception that carries all of them, and the words that a
- * misspelt one is compared with.
+ * The problems of a request: a problem with its place, the exception that carries all of them, and the words with which
+ * a misspelt word is compared.
  *
  * <p>Imports the JDK and {@code com.typesafe.config}.
  */

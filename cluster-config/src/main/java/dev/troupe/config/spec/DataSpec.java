@@ -6,24 +6,23 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a run is trained on.
+ * The training data of a run.
  *
  * @param paths
  *            absolute paths of UTF-8 text files, or of {@code .bin} files of little-endian uint16 tokens, of folders of
  *            either, and globs; none: the built-in corpus
  * @param tokenizer
- *            how text becomes tokens; without a say where the files hold tokens already
+ *            how text becomes tokens; ignored where the files hold tokens already
  * @param cache
- *            where what a tokenizer made of text is kept: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
+ *            folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
  * @param order
  *            how sequences are taken from the corpus
  * @param seed
  *            seed of the random order and of that of epochs
  * @param validationFraction
- *            share of the corpus, at its end, that is for validation, at least 0 and below 1; 0: none, or
- *            validationPaths
+ *            share of the corpus, at its end, for validation, at least 0 and below 1; 0: none, or validationPaths
  * @param validationPaths
- *            another corpus, for validation, named as the first; none: a share of the first
+ *            another corpus, for validation, written as the first; none: a share of the first
  */
 public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Order order, long seed,
         double validationFraction, List<Path> validationPaths) {
@@ -44,8 +43,8 @@ public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Orde
     }
 
     /**
-     * Returns whether names end as those of token files do, so that no tokenizer is at work; a folder's name says
-     * nothing.
+     * Returns whether the names end as those of token files do, so that no tokenizer is needed; a folder's name does
+     * not tell.
      */
     public boolean namesTokenFiles() {
         return paths.stream().anyMatch(path -> path.toString().endsWith(TOKEN_FILE_SUFFIX));

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How long each work takes on the engine {@code emulated}. A list has one time for all stages, or one for each.
+ * The times of actions on the engine {@code emulated}. A list has one time for all stages, or one for each.
  *
  * @param forward
  *            of one microbatch
@@ -16,7 +16,7 @@ import java.util.List;
  *            of the weights, once a step
  * @param deviceFlops
  *            floating-point operations per second of the device: the times are then the model's own operations at that
- *            rate, and those above do not count; 0: they do
+ *            rate, and the components above are ignored; 0: they are used
  */
 public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
         List<Duration> update, double deviceFlops) {

@@ -3,18 +3,18 @@ package dev.troupe.config.spec;
 import java.util.Objects;
 
 /**
- * What a run is computed on.
+ * The engine of a run.
  *
  * @param kind
- *            name of an engine, or {@code auto}: the best that is there
+ *            name of an engine, or {@code auto}: the best that the machine can run
  * @param threads
- *            threads that compute for one rank; 0: the cores of the machine shared out among the ranks on it
+ *            threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
  * @param emulated
- *            how long work takes on the engine that computes nothing
+ *            the times of actions on the engine {@code emulated}
  */
 public record EngineSpec(String kind, int threads, EmulatedSpec emulated) {
 
-    /** The kind that leaves the choice to the runtime. */
+    /** The kind by which the runtime chooses the engine. */
     public static final String AUTO = "auto";
 
     /** Refuses a missing part. */

@@ -3,7 +3,7 @@ package dev.troupe.config.spec;
 import java.util.Objects;
 
 /**
- * What the loss is multiplied by before the backward, as {@code training.loss-scale} has it.
+ * The factor of the loss before the backward, from {@code training.loss-scale}.
  *
  * @param kind
  *            how the factor is chosen
@@ -25,7 +25,7 @@ public record LossScaleSpec(Kind kind, double factor) {
         NONE,
         /** One factor for all steps. */
         FIXED,
-        /** As large as gradients bear. */
+        /** A factor as large as gradients allow without overflow. */
         DYNAMIC
     }
 
@@ -37,7 +37,7 @@ public record LossScaleSpec(Kind kind, double factor) {
         };
     }
 
-    /** As it is written in a configuration. */
+    /** The factor as a configuration has it. */
     public String text() {
         return switch (kind) {
             case NONE -> "none";

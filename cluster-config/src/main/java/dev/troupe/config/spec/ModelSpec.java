@@ -9,8 +9,8 @@ import java.util.OptionalInt;
 public sealed interface ModelSpec {
 
     /**
-     * A model in Hugging Face layout. Its shape is that of its {@code config.json}; what is given here besides must not
-     * contradict it, except that the sequence length may be shorter than the positions the model has. Whoever opens the
+     * A model in Hugging Face layout. Its shape is that of its {@code config.json}; components that are given must not
+     * contradict it, except that the sequence length may be shorter than the positions of the model. The reader of the
      * directory checks that.
      *
      * @param directory

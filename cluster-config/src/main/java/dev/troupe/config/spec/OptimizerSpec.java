@@ -4,7 +4,7 @@ import dev.troupe.config.problem.Word;
 import java.util.Objects;
 
 /**
- * What turns gradients into new weights.
+ * The rule that turns gradients into new weights.
  *
  * @param kind
  *            the rule

@@ -4,7 +4,7 @@ import dev.troupe.config.group.ParallelLayout;
 import java.util.Objects;
 
 /**
- * How the work is shared out.
+ * The division of the work over ranks.
  *
  * @param pipeline
  *            P, ranks in a pipeline, at least 1
@@ -13,8 +13,8 @@ import java.util.Objects;
  * @param data
  *            D, pipelines side by side, at least 1
  * @param sequence
- *            whether what the tensor-parallel layers do not share out (norms, residuals, dropout) is shared out by
- *            slices of the sequence; only with tensor above 1
+ *            whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by slices of
+ *            the sequence; only with tensor above 1
  * @param virtualStages
  *            V, stages per rank, at least 1
  * @param schedule
@@ -23,8 +23,8 @@ import java.util.Objects;
  *            how layers become stages: {@code uniform}, {@code parameters} or a layout string such as {@code
  *            Et|(tt|)*2tL}
  * @param splitCoolDown
- *            whether a rank's backwards behind its last forward send their gradients before they compute those of the
- *            weights
+ *            whether a rank's backwards after its last forward send their gradients before they compute the gradients
+ *            of the weights
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
         String layout, boolean splitCoolDown) {
@@ -35,17 +35,17 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         Objects.requireNonNull(layout, "layout");
     }
 
-    /** Returns where each rank stands, and the groups it is in. */
+    /** Returns the layout: the coordinates and the groups of each rank. */
     public ParallelLayout ranks() {
         return new ParallelLayout(pipeline, data, tensor);
     }
 
-    /** Returns how many ranks there are: P x D x T. */
+    /** Returns the world size: P x D x T. */
     public int worldSize() {
         return ranks().worldSize();
     }
 
-    /** Returns how many stages a pipeline has: P x V. */
+    /** Returns the number of stages of a pipeline: P x V. */
     public int stageCount() {
         return Math.multiplyExact(pipeline, virtualStages);
     }

@@ -4,17 +4,18 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * What is done when a rank fails.
+ * Recovery from the failure of a rank.
  *
  * @param enabled
- *            whether it starts again inside the step; otherwise the run fails
+ *            whether a failed rank starts again inside the step; otherwise the run fails
  * @param mostPerStep
- *            failures of one step that the run goes on from, at least 1: what fails more often would for ever
+ *            most failures of one step from which the run recovers, at least 1: an action that fails more often would
+ *            fail for ever
  * @param hangTimeout
- *            how long a rank may be at one thing in any case; beyond it, it is taken to hang where that is also much
- *            longer than any rank was at anything before
+ *            longest time without a kernel completed or a byte moved that is never a hang; a rank that takes longer,
+ *            and much longer than the longest kernel of the run so far, is declared hung
  * @param warmStandby
- *            whether a node without ranks warms up what it may take over
+ *            whether a standby warms up the stages that it may take over
  */
 public record RecoverySpec(boolean enabled, int mostPerStep, Duration hangTimeout, boolean warmStandby) {
 

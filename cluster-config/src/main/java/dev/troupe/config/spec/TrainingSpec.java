@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a run is trained.
+ * The settings of training.
  *
  * @param steps
  *            optimizer steps, at least 1
@@ -18,7 +18,7 @@ import java.util.Objects;
  * @param precision
  *            type of weights and activations
  * @param lossScale
- *            what the loss is multiplied by before the backward
+ *            the factor of the loss before the backward
  * @param gradientClip
  *            greatest global norm of the gradients; 0: no clipping
  * @param checkpointEvery
@@ -26,22 +26,22 @@ import java.util.Objects;
  * @param checkpointInterval
  *            time between checkpoints; zero: by steps alone
  * @param keepCheckpoints
- *            the newest checkpoints of a run that stay; 0: all
+ *            number of the newest checkpoints to keep; 0: all
  * @param validateEvery
  *            steps between measurements of the validation loss; 0: none
  * @param validationMicrobatches
  *            microbatches of a measurement at most, in each pipeline; at least 1
  * @param zero
- *            what each of the ranks with the same weights holds a share of instead of the whole (ZeRO): 0 nothing; 1
- *            optimizer state; 2 gradients too; 3 weights too
+ *            the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
+ *            gradients too; 3 weights too
  * @param recompute
- *            what is not kept of a forward but computed again in the backward
+ *            the activations that are computed again in the backward instead of kept
  * @param dropout
  *            probability of an activation to drop out, from 0 to below 1
  * @param optimizer
- *            what turns gradients into new weights
+ *            the rule that turns gradients into new weights
  * @param learningRate
- *            how fast
+ *            the learning rate over the steps
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
@@ -80,11 +80,11 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         }
     }
 
-    /** How much memory is saved by computing activations again. */
+    /** The activations that the backward computes again, to save memory. */
     public enum Recompute implements Word {
         /** All activations are kept. */
         NONE("none"),
-        /** What is large and cheap is computed again. */
+        /** Large and cheap activations are computed again. */
         SELECTIVE("selective"),
         /** Only the input of each block is kept. */
         FULL("full");

@@ -14,7 +14,7 @@ import java.util.Optional;
  *            length of a term of the stream between two nodes: a power of two from 1 MiB to 1 GiB, or 0 to have it
  *            follow from the size of the messages
  * @param timeout
- *            how long a wait for a message may take before the run fails
+ *            longest wait for a message before the run recovers, or fails where recovery is not enabled
  * @param directory
  *            absolute path of the media driver's directory; empty: chosen when the driver starts
  */
