@@ -3,7 +3,7 @@ package dev.troupe.bench;
 import java.util.List;
 
 /**
- * How a model is laid out over ranks.
+ * The layout of a model over ranks.
  *
  * @param ranks
  *            ranks in the pipeline
@@ -13,7 +13,7 @@ import java.util.List;
  *            the name of the schedule
  */
 public record Arrangement(int ranks, int virtualStages, String schedule) {
-    /** One rank, which has every core; then two and four that share them, under each schedule. */
+    /** One rank, which has every core; then two and four ranks that share the cores, under each schedule. */
     public static final List<Arrangement> ALL = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "gpipe"),
             new Arrangement(2, 1, "1f1b"), new Arrangement(2, 2, "interleaved-1f1b"), new Arrangement(4, 1, "gpipe"),
             new Arrangement(4, 1, "1f1b"), new Arrangement(4, 2, "interleaved-1f1b"));

@@ -16,7 +16,7 @@ import java.util.List;
  * @param sequenceLength
  *            tokens of a sequence
  * @param vocabularySize
- *            tokens there are, at least the 256 bytes
+ *            number of tokens, at least the 256 bytes
  * @param microbatches
  *            microbatches of a step
  * @param microbatchSize
@@ -24,12 +24,12 @@ import java.util.List;
  */
 public record BenchmarkModel(String name, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
         int microbatches, int microbatchSize) {
-    /** Most of a step is matrix products. */
+    /** A model with most of a step in matrix products. */
     public static final BenchmarkModel WIDE = new BenchmarkModel("wide", 8, 512, 8, 256, 4096, 8, 4);
-    /** Much of a step is everything else. */
+    /** A model with much of a step outside matrix products. */
     public static final BenchmarkModel NARROW = new BenchmarkModel("narrow", 8, 128, 4, 128, 256, 16, 2);
 
-    /** Tokens that one step trains on. */
+    /** Returns the tokens that one step trains on. */
     public long tokensPerStep() {
         return (long) microbatches * microbatchSize * sequenceLength;
     }

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a run of {@code ./troupe train} in some tree wrote into its {@code metrics.jsonl}.
+ * The figures of a run of {@code ./troupe train} in some tree, from its {@code metrics.jsonl}.
  *
  * @param stepSeconds
  *            the time of each step after the warm-up
@@ -53,7 +53,7 @@ record CommandRun(List<Double> stepSeconds, List<Double> losses) {
         }
     }
 
-    /** Reads the lines of steps; others, of checkpoints for example, count for nothing. */
+    /** Reads the lines of steps and ignores others, such as those of checkpoints. */
     static CommandRun read(Path metrics, int warmupSteps) throws IOException {
         List<Double> seconds = new ArrayList<>();
         List<Double> losses = new ArrayList<>();

@@ -26,7 +26,7 @@ final class CommitPairs {
         return ratios.latest();
     }
 
-    /** Above 1 where this tree is the faster one. */
+    /** The ratio of the speeds, above 1 where this tree is the faster one. */
     double medianRatio() {
         return ratios.median();
     }

@@ -23,14 +23,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Does an emulated action take the time it is told, however many ranks there are in the JVM? Each rank has an engine and a
- * thread of its own, as in a run, and does one action after the other. Prints a table of {@code bench/schedules/README.md}.
+ * Does an emulated action take its configured time, with any number of ranks in the JVM? Each rank has an engine and a
+ * thread of its own, as in a run, and does one action after the other. Prints a table of
+ * {@code bench/schedules/README.md}.
  */
 @Command(name = "bench/schedules/accuracy", mixinStandardHelpOptions = true, description = {
         "Measures how far an emulated action is from the time it was told, by number of ranks."})
 public final class EmulationBenchmark implements Callable<Integer> {
     private static final List<Integer> RANKS = List.of(1, 8, 64);
-    /** So that sleeps have learnt what waking up takes, and the code is compiled. */
+    /** The warm-up, after which sleeps are calibrated and the code is compiled. */
     private static final int WARM_UP_ACTIONS = 500;
 
     @Option(names = "--micros", paramLabel = "N", description = "What an action is told (default: ${DEFAULT-VALUE}).")

@@ -16,11 +16,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two ranks of one JVM and the tensors that go between them. Rank 0 sends as often as it is told to; rank 1 grants each
- * buffer again as soon as a message has landed in it, and, when it echoes, sends it back first. No actors: what answers
- * is the transport's own thread.
+ * Two ranks of one JVM and the tensors that go between them. Rank 0 sends a given number of messages; rank 1 grants
+ * each buffer again as soon as a message has landed in it, and, when it echoes, sends the message back first. There are
+ * no actors: the transport's own thread answers.
  *
- * <p>Thread rule: one thread measures; between two measurements nothing is under way.
+ * <p>Thread rule: one thread measures; between two measurements no message is in flight.
  */
 final class Hop implements AutoCloseable {
     private static final long TIMEOUT_SECONDS = 60;
@@ -33,7 +33,7 @@ final class Hop implements AutoCloseable {
     private final List<Tensor> granted = new ArrayList<>();
     private volatile Measurement measurement;
 
-    /** What is under way; touched by the transport's thread once it has begun. */
+    /** The current measurement; the transport's thread uses it once it has begun. */
     private static final class Measurement {
         private final boolean echoes;
         private final CountDownLatch toLand;
@@ -70,7 +70,7 @@ final class Hop implements AutoCloseable {
         transport.grant(0, BACK, engine, granted.getLast());
     }
 
-    /** Seconds until so many messages, sent as fast as credits allow, have landed. */
+    /** Returns the seconds until {@code messages} messages, sent as fast as credits allow, have landed. */
     double stream(int messages) throws InterruptedException {
         Measurement begun = new Measurement(Math.max(messages, sent.size()), false);
         begun.toSend -= sent.size();
@@ -81,7 +81,7 @@ final class Hop implements AutoCloseable {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** Nanoseconds there and back of each of so many messages, one under way at a time. */
+    /** Returns the nanoseconds there and back of each of {@code messages} messages, one in flight at a time. */
     List<Double> roundTrips(int messages) throws InterruptedException {
         Measurement begun = new Measurement(messages, true);
         begun.toSend--;

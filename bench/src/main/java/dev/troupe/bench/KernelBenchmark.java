@@ -24,12 +24,12 @@ import picocli.CommandLine.Option;
         "Measures every kernel of an engine with JMH, against the engine reference and against the limits of one core."})
 public final class KernelBenchmark implements Callable<Integer> {
     private static final String NAIVE = "reference";
-    /** How long a fast engine is measured; enough for the compiler to be done with it. */
+    /** The time for which a fast engine is measured, long enough to be compiled. */
     private static final Effort THOROUGH = new Effort(4, 5, 400);
-    /** A naive product takes seconds, and one that is a tenth off is no less naive. */
+    /** A naive product takes seconds, and its time need not be exact to a tenth. */
     private static final Effort BRIEF = new Effort(1, 2, 100);
 
-    /** Iterations before those that count, those that count, and how long each lasts unless one call lasts longer. */
+    /** Iterations of the warm-up, iterations that count, and the length of each unless one call takes longer. */
     private record Effort(int warmups, int iterations, long iterationMillis) {
     }
 
@@ -62,7 +62,7 @@ public final class KernelBenchmark implements Callable<Integer> {
         return nanos(Limits.class.getSimpleName() + "." + method, engine, THOROUGH);
     }
 
-    /** The median of what a call took, in a JVM of its own. */
+    /** Returns the median time of a call, in a JVM of its own. */
     private double nanos(String benchmark, String kind, Effort effort) throws RunnerException, IOException {
         Path log = Files.createTempFile("troupe-bench", ".jmh");
         try {

@@ -34,7 +34,7 @@ final class KernelReport {
                 "rate", "of the limit");
     }
 
-    /** Adds what a call of a kernel took on both engines. */
+    /** Adds the times of a call of a kernel on both engines. */
     void row(KernelWork work, double nanos, double naiveNanos) {
         if (!work.family().equals(family)) {
             family = work.family();
@@ -48,7 +48,7 @@ final class KernelReport {
                 format("%.0f %%", 100 * rate / limit(work)));
     }
 
-    /** Of the copy that moves about as much. */
+    /** Returns the limit of products, or of the copy that moves about as much memory. */
     private double limit(KernelWork work) {
         if (work.operations() > 0) {
             return operationsPerNano;

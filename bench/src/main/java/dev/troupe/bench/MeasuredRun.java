@@ -31,8 +31,8 @@ import java.util.OptionalLong;
 import java.util.Random;
 
 /**
- * What a run of {@code troupe train} measured, after its warm-up: the run itself, from configuration to checkpoint, with
- * everything a user's run has.
+ * The measurements of a run of {@code troupe train} after its warm-up: a whole run as a user starts it, from
+ * configuration to checkpoint.
  *
  * @param stepSeconds
  *            the time of each step on the clock
@@ -41,18 +41,18 @@ import java.util.Random;
  * @param threads
  *            processor time of all those steps together
  * @param kernels
- *            what kernels cost in all those steps together; empty for an engine that does not measure them
+ *            cost of kernels in all those steps together; empty for an engine that does not measure them
  * @param productNanos
- *            how much of that was inside the engine's library of matrix products, by kernel; empty likewise
+ *            the part of that time inside the engine's library of matrix products, by kernel; empty likewise
  * @param heap
- *            what those steps did to the heap
+ *            use of the heap in those steps
  */
 record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
         List<KernelTimes.Total> kernels, Map<String, Long> productNanos, HeapUse heap) {
     private static final int CORPUS_BYTES = 1 << 20;
     private static final long CORPUS_SEED = 1;
 
-    /** The time of all steps together on the clock. */
+    /** Returns the wall time of all steps together. */
     double totalSeconds() {
         return stepSeconds.stream().mapToDouble(Double::doubleValue).sum();
     }
@@ -95,7 +95,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         }
     }
 
-    /** Printable bytes: the speed of a step does not depend on what it reads. */
+    /** Printable bytes, since the speed of a step does not depend on the text. */
     static byte[] corpus() {
         Random random = new Random(CORPUS_SEED);
         StringBuilder text = new StringBuilder(CORPUS_BYTES);

@@ -31,8 +31,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * What does a hop between two JVMs cost, over shared memory and over UDP? Rank 0 is in this process, rank 1 in a child,
- * which answers each burst of messages with one small message; the step of a message says how long its burst is. Prints
- * a line for each way and size.
+ * which answers each burst of messages with one small message; the step of a message tells the length of its burst.
+ * Prints a line for each way and size.
  */
 public final class NodeHopBenchmark implements TransportListener, AutoCloseable {
     private static final Edge THERE = new Edge(0, 1, 1, MessageKind.ACTIVATION);
@@ -83,14 +83,14 @@ public final class NodeHopBenchmark implements TransportListener, AutoCloseable 
                 Duration.ofSeconds(TIMEOUT_SECONDS));
     }
 
-    /** Measures; with arguments it is the child. */
+    /** Measures; with arguments this process is the child. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         if (arguments.length > 0) {
             try (NodeHopBenchmark child = new NodeHopBenchmark(1, Path.of(arguments[0]), arguments[1],
                     Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]))) {
                 System.out.println("ready " + child.rank);
                 while (System.in.read() >= 0) {
-                    // Until the parent closes the pipe.
+                    // Waits until the parent closes the pipe.
                 }
             }
             return;
@@ -152,7 +152,7 @@ public final class NodeHopBenchmark implements TransportListener, AutoCloseable 
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     }
 
-    /** Seconds until so many messages have landed in the other process and it has said so. */
+    /** Returns the seconds until {@code messages} messages have landed in the other process and its answer is here. */
     private double burst(int messages) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         burstDone = done;

@@ -13,8 +13,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How many times the tokens of PyTorch does Troupe train on, on the same cores and at the same hour? Prints the table of
- * peers of {@code bench/step/README.md}.
+ * What is the ratio of Troupe's tokens per second to PyTorch's, on the same cores and at the same time? Prints the
+ * table of peers of {@code bench/step/README.md}.
  */
 @Command(name = "bench/step/compare-peers", mixinStandardHelpOptions = true, description = {
         "Trains the same models on the same text with Troupe and with PyTorch, in turns, and prints the ratio of tokens"

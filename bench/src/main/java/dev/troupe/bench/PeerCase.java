@@ -8,9 +8,9 @@ import java.util.stream.Stream;
  * One training that both Troupe and a peer do.
  *
  * @param model
- *            what is trained
+ *            the model
  * @param arrangement
- *            over how many ranks, and when
+ *            the number of ranks, and the schedule
  * @param threads
  *            threads of each rank
  * @param precision
@@ -21,7 +21,7 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
             new Arrangement(2, 1, "1f1b"), new Arrangement(2, 2, "interleaved-1f1b"));
     private static final Arrangement ALONE = new Arrangement(1, 1, "1f1b");
 
-    /** For two cores: pipelines of one thread a rank, and one process that has both. */
+    /** The cases for two cores: pipelines of one thread a rank, and one process with both cores. */
     static final List<PeerCase> ALL = Stream.of(pipelines("float32"),
             Stream.of(new PeerCase(BenchmarkModel.WIDE, ALONE, 2, "float32")), pipelines("bfloat16"),
             Stream.of(new PeerCase(BenchmarkModel.NARROW, new Arrangement(2, 1, "1f1b"), 1, "float32"),

@@ -16,7 +16,7 @@ final class PeerPairs {
         this.training = training;
     }
 
-    /** One run of each, one after the other: what else the machine did then, it did to both. */
+    /** One run of each, one after the other, so that other work of the machine affects both. */
     void add(MeasuredRun our, PeerRun their) {
         double ourSpeed = tokensPerSecond(our.stepSeconds());
         double theirSpeed = tokensPerSecond(their.stepSeconds());

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a peer's script measured: it trains in processes of its own and prints a line a step.
+ * The figures of a peer's script, which trains in processes of its own and prints a line a step.
  *
  * @param stepSeconds
  *            the time of each step after the warm-up
@@ -21,11 +21,11 @@ record PeerRun(List<Double> stepSeconds, List<Double> losses) {
     private static final Pattern STEP = Pattern.compile("step \\d+ seconds (\\S+) loss (\\S+)");
 
     /**
-     * What version of PyTorch a Python has.
+     * Returns the version of PyTorch that a Python has.
      *
      * @param python
      *            a command
-     * @return nothing where there is no such command or it cannot import PyTorch
+     * @return empty where there is no such command or it cannot import PyTorch
      */
     static Optional<String> torchVersion(String python) throws InterruptedException {
         try {
@@ -52,7 +52,7 @@ record PeerRun(List<Double> stepSeconds, List<Double> losses) {
      * @param steps
      *            steps that count
      * @throws IllegalStateException
-     *             where the script fails or prints fewer steps; what it says of that goes to the standard error
+     *             where the script fails or prints fewer steps; its own messages go to the standard error
      */
     static PeerRun of(List<String> command, PeerCase training, Path tokens, int warmupSteps, int steps)
             throws InterruptedException, IOException {

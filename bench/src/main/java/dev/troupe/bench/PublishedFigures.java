@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * What others were measured to do, on another machine of 2 cores (with AVX-512 and AMX), to compare orders of magnitude
- * by. Where a ratio matters, measure both on one machine.
+ * Figures of other programs on another machine of 2 cores (with AVX-512 and AMX), for orders of magnitude. Where a
+ * ratio matters, measure both on one machine.
  */
 final class PublishedFigures {
     /** Aeron 1.51 IPC, messages of 4 MiB through tryClaim with an MTU of 64 KiB: no checksum, no credits, no tensors. */
@@ -22,7 +22,7 @@ final class PublishedFigures {
     private PublishedFigures() {
     }
 
-    /** PyTorch's tokens per second under any of the three schedules, which it ran alike; empty where nobody measured. */
+    /** PyTorch's tokens per second, equal under the three schedules; empty where there is no measurement. */
     static OptionalDouble pyTorchTokensPerSecond(BenchmarkModel model, int ranks) {
         return PYTORCH.stream().filter(figure -> figure.model.equals(model) && figure.ranks == ranks)
                 .mapToDouble(PyTorch::tokensPerSecond).findFirst();

@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Is a training step slower than it was at another commit? Either side trains by its own {@code ./troupe train}, in turns,
- * so that what else the machine does, it does to both.
+ * Is a training step slower than it was at another commit? Either side trains by its own {@code ./troupe train}, in
+ * turns, so that other work of the machine affects both.
  */
 @Command(name = "bench/regress", mixinStandardHelpOptions = true, description = {
         "Trains the same models by turns with this tree and with that of a commit, and prints how many times the tokens"

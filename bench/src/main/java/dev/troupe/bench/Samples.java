@@ -30,7 +30,7 @@ public final class Samples {
                 .orElseThrow(() -> new IllegalStateException("nothing was measured"));
     }
 
-    /** The middle one; the upper of two. */
+    /** Returns the median; the upper one of two. */
     public double median() {
         return quantile(0.5);
     }
@@ -43,7 +43,7 @@ public final class Samples {
         return quantile(1);
     }
 
-    /** The value below which that share of the samples lies; between two samples the nearer one. */
+    /** Returns the value below which a share of the samples lies; between two samples the nearer one. */
     double quantile(double share) {
         if (values.isEmpty()) {
             throw new IllegalStateException("nothing was measured");

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How many tokens a second does a training step come to, and where does its time go? Prints the tables of
+ * How many tokens a second does a training step reach, and where does its time go? Prints the tables of
  * {@code bench/step/README.md}.
  */
 @Command(name = "bench/step/run", mixinStandardHelpOptions = true, description = {
@@ -112,8 +112,8 @@ public final class StepBenchmark implements Callable<Integer> {
     }
 
     /**
-     * Where the time of two ranks goes, and of one that waits for nobody: ranks of one thread, so that a kernel's time
-     * is its own thread's.
+     * Reports the time of two ranks by kernel, and of one rank that waits for no other. Ranks have one thread, so that
+     * a kernel's time is that of its thread.
      */
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);

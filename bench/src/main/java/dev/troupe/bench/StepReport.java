@@ -31,7 +31,7 @@ final class StepReport {
         return table.toString();
     }
 
-    /** Where the kernels' time goes: shares are of the time in kernels, of all ranks together. */
+    /** Returns the time of each kernel; shares are of the time in kernels, of all ranks together. */
     static String kernels(MeasuredRun run) {
         int steps = run.stepSeconds().size();
         double allNanos = run.kernels().stream().mapToLong(KernelTimes.Total::wallNanos).sum();
@@ -51,8 +51,8 @@ final class StepReport {
     }
 
     /**
-     * How much of the ranks' time is inside the library of matrix products, and which kernels have the rest. A rank that
-     * waits is in no kernel.
+     * Returns the share of the ranks' time inside the library of matrix products, and the kernels that take the rest. A
+     * rank that waits is in no kernel.
      */
     static String products(MeasuredRun run, int ranks) {
         int steps = run.stepSeconds().size();
@@ -71,7 +71,7 @@ final class StepReport {
         return table.toString();
     }
 
-    /** What a step leaves to the garbage collector. */
+    /** Returns the bytes that a step leaves to the garbage collector. */
     static String heap(MeasuredRun run) {
         int steps = run.stepSeconds().size();
         return "Heap: %s bytes allocated a step, %d collections in %d steps.".formatted(
@@ -96,7 +96,7 @@ final class StepReport {
         return whole(kernels.stream().mapToLong(KernelTimes.Total::operations).sum() / nanos(kernels));
     }
 
-    /** What each kind of thread used of a core while the steps ran. */
+    /** Returns the share of a core that each kind of thread used while the steps ran. */
     static String threads(MeasuredRun run) {
         double seconds = run.totalSeconds();
         MarkdownTable table = new MarkdownTable("threads", "processor time, ms a step", "share of one core");

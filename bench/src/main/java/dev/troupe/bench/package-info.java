@@ -1,5 +1,5 @@
 /**
- * The questions that {@code bench/} answers, one main class for each, and what they share: sizes, one measured run,
+ * The questions that {@code bench/} answers, one main class for each, and their common parts: sizes, one measured run,
  * tables.
  *
  * <p>Imports the JDK, {@code dev.troupe.bench.kernels}, {@code dev.troupe.bench.profile}, {@code dev.troupe.config},

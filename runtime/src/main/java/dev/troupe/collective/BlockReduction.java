@@ -10,14 +10,14 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Reduces a block of elements of several members in their order, into memory of its own that stays in the nearest cache.
- * Sums of bfloat16 are kept as floats until the last member is in, and rounded once. Everything is native memory in the
- * machine's order of bytes. One thread at a time.
+ * Reduces a block of elements of several members in their order, into memory of its own that fits the nearest cache.
+ * Sums of bfloat16 are kept as floats until the last member has been added, and rounded once. Everything is native
+ * memory in the machine's order of bytes. One thread at a time.
  */
 public final class BlockReduction {
     /** The most bytes of a block: with its result, two of them fit the 32 KiB of a level 1 cache. */
     public static final int MOST_BYTES = 8 << 10;
-    /** Bytes of what is kept of an element, for each of its own, at most. */
+    /** The most bytes of an element's sum for each byte of the element. */
     private static final int WIDENING = 2;
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
@@ -31,7 +31,7 @@ public final class BlockReduction {
     private int bytes;
 
     /**
-     * Refuses what cannot be reduced.
+     * Refuses elements that cannot be reduced.
      *
      * @throws IllegalArgumentException
      *             if elements of this type are no floats, or the bytes no whole elements
@@ -80,12 +80,12 @@ public final class BlockReduction {
         }
     }
 
-    /** Takes in the block of the next member. */
+    /** Adds the block of the next member. */
     public void add(MemorySegment next, long nextAt) {
         combine(result, 0, next, nextAt);
     }
 
-    /** Writes the result; it may be asked for several times. */
+    /** Writes the result; may be called several times. */
     public void write(MemorySegment target, long targetAt) {
         if (type == DataType.BFLOAT16) {
             for (int i = 0; i < bytes; i += Short.BYTES) {
@@ -122,7 +122,7 @@ public final class BlockReduction {
                 }
             }
             case BFLOAT16 -> {
-                // The left one is what is kept.
+                // The left operand is the sum so far.
                 for (int i = 0; i < bytes; i += Short.BYTES) {
                     long at = (long) WIDENING * i;
                     float a = result.get(FLOAT, at);
@@ -134,7 +134,10 @@ public final class BlockReduction {
         }
     }
 
-    /** The one that training waits for. Loops over segments are not vectorised by the compiler, so this one is by hand. */
+    /**
+     * Training waits for this sum of floats. The compiler does not vectorise loops over segments, so the loop uses
+     * vectors by hand.
+     */
     private void addFloats(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
         int step = FLOATS.vectorByteSize();
         int whole = bytes - bytes % step;

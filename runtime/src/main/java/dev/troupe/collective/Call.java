@@ -4,26 +4,26 @@ import dev.troupe.engine.DataType;
 import java.util.Locale;
 
 /**
- * What one member calls: all of it that must be the same for every member. Reused from call to call, so that a collective
- * allocates nothing. Not safe for threads by itself.
+ * The call of a member: the parts that must be the same for every member. It is reused from call to call, so that a
+ * collective allocates nothing. Not safe for threads by itself.
  */
 public final class Call {
     private static final int NO_ROOT = -1;
 
     private Collective collective = Collective.BARRIER;
-    /** Null where no element is looked at. */
+    /** Null where elements have no type. */
     private DataType type;
-    /** Null where nothing is reduced. */
+    /** Null where the collective is no reduction. */
     private Reduction reduction;
     private long bytes;
     private int root = NO_ROOT;
 
-    /** Makes this a reduction: of an all-reduce, or with {@code bytes} those of the whole of a reduce-scatter. */
+    /** Makes this an all-reduce, or a reduce-scatter whose whole has {@code bytes}. */
     public void reduce(Collective what, DataType elements, Reduction how, long byteCount) {
         set(what, elements, how, byteCount, NO_ROOT);
     }
 
-    /** Makes this an all-gather of so many bytes in all. */
+    /** Makes this an all-gather whose whole has {@code bytes}. */
     public void allGather(long byteCount) {
         set(Collective.ALL_GATHER, null, null, byteCount, NO_ROOT);
     }
@@ -51,7 +51,7 @@ public final class Call {
         root = from;
     }
 
-    /** Which collective it is. */
+    /** The collective. */
     public Collective collective() {
         return collective;
     }
@@ -61,22 +61,22 @@ public final class Call {
         return type;
     }
 
-    /** How a reduction reduces. */
+    /** The reduction. */
     public Reduction reduction() {
         return reduction;
     }
 
-    /** Bytes of the whole: what is reduced, gathered in the end, or spread. */
+    /** Bytes of the whole that is reduced, gathered or broadcast. */
     public long bytes() {
         return bytes;
     }
 
-    /** Who spreads. */
+    /** The root of a broadcast. */
     public int root() {
         return root;
     }
 
-    /** Whether two members call the same. */
+    /** Whether two members make the same call. */
     public boolean matches(Call other) {
         return collective == other.collective && type == other.type && reduction == other.reduction
                 && bytes == other.bytes && root == other.root;

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What every group does first: checks what it is given and counts what it will send. */
+/** The common part of all groups: it checks arguments and counts the bytes to send. */
 public abstract class CheckedGroup implements CollectiveGroup {
     private static final Thread ANOTHER_THREAD = Thread.ofPlatform().unstarted(() -> {
     });
@@ -15,17 +15,17 @@ public abstract class CheckedGroup implements CollectiveGroup {
     private final Call call = new Call();
     private final AtomicLong bytesSent = new AtomicLong();
 
-    /** A group of so many, as one of its members sees it. */
+    /** Creates a group of {@code size} members, from the side of {@code member}. */
     protected CheckedGroup(int size, int member) {
         this.size = size;
         this.member = Objects.checkIndex(member, size);
     }
 
     /**
-     * Does a collective.
+     * Performs a collective.
      *
      * @param call
-     *            which; reused by the next one
+     *            the collective and its sizes; reused by the next one
      * @param source
      *            this member's bytes; of a broadcast and an all-reduce, the same as {@code target}
      */

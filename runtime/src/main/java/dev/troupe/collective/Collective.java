@@ -1,6 +1,6 @@
 package dev.troupe.collective;
 
-/** What a group can do together. The code goes on the wire, so it never changes. */
+/** The collectives of a group. The code goes on the wire, so it never changes. */
 public enum Collective {
     ALL_REDUCE("all-reduce", 1), REDUCE_SCATTER("reduce-scatter", 2), ALL_GATHER("all-gather", 3), BROADCAST(
             "broadcast", 4), BARRIER("barrier", 5);
@@ -13,12 +13,12 @@ public enum Collective {
         this.code = code;
     }
 
-    /** The collective as people write it. */
+    /** The collective as messages print it. */
     public String word() {
         return word;
     }
 
-    /** The number that stands for it in a frame. */
+    /** The code of the collective in a frame. */
     public int code() {
         return code;
     }

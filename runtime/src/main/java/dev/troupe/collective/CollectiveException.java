@@ -4,8 +4,8 @@ import dev.troupe.parallel.GroupException;
 import java.util.OptionalInt;
 
 /**
- * A collective that did not come to its end. The message is one sentence that says who (group, epoch, member), at which
- * collective, and why. The group is at an end in this epoch; whoever supervises it begins another.
+ * A collective that failed. The message is one sentence that names group, epoch, member and collective, and says why.
+ * The group has ended in this epoch; its supervisor begins another epoch.
  */
 public final class CollectiveException extends GroupException {
     private static final long serialVersionUID = 1L;
@@ -17,14 +17,14 @@ public final class CollectiveException extends GroupException {
      * Creates the error.
      *
      * @param culprit
-     *            the member at fault; empty where it is none alone
+     *            the member at fault; empty where there is no single one
      */
     public CollectiveException(String message, OptionalInt culprit, Throwable cause) {
         super(message, cause);
         this.culprit = culprit.orElse(NOBODY);
     }
 
-    /** The member at fault; empty where it is none alone. */
+    /** The member at fault; empty where there is no single one. */
     public OptionalInt culprit() {
         return culprit == NOBODY ? OptionalInt.empty() : OptionalInt.of(culprit);
     }

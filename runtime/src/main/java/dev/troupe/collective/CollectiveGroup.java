@@ -4,8 +4,8 @@ import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A process group as one of its members sees it, over host memory. Every member calls the same collectives in the same
- * order with the same sizes.
+ * A process group from the side of one of its members, over host memory. Every member calls the same collectives in the
+ * same order with the same sizes.
  *
  * <p>Sums are those of member 0, 1, 2 ... in this order, in the type of the elements, so that all members get the same
  * bits, on every run and from every implementation. Memory is native, of any alignment, for every thread (not of a
@@ -15,9 +15,9 @@ import java.lang.foreign.MemorySegment;
  * {@link #bytesSent} by any.
  *
  * <p>Every call throws {@link CollectiveException} when the group cannot do it: a member did not come within the
- * deadline, has left, called something else, or a later epoch has begun. The group is then at an end for all its members
- * in this epoch. What was handed in holds any content, and another member may still be writing to it: it must not be
- * used for anything else, only closed.
+ * deadline, has left, called something else, or a later epoch has begun. The group has then ended for all its members
+ * in this epoch. The memory of the call holds any content, and another member may still be writing to it: it must not
+ * be used for anything else, only closed.
  */
 public interface CollectiveGroup extends AutoCloseable {
     /** Members of the group, at least 1. */
@@ -59,13 +59,13 @@ public interface CollectiveGroup extends AutoCloseable {
     /** Every member's bytes become those of the root. */
     void broadcast(MemorySegment values, int root);
 
-    /** Returns when every member has come. */
+    /** Returns when every member has called it. */
     void barrier();
 
     /**
-     * Bytes of values this member has put on the way so far. Counted as a ring sends them, whichever way they went: of
-     * an all-reduce of n bytes, n less this member's share, twice; of a reduce-scatter or an all-gather, the whole less
-     * its slice; of a broadcast, the root counts them once for each other member.
+     * Bytes of values that this member has sent so far, counted as a ring would send them, on any way: of an all-reduce
+     * of n bytes, n less this member's share, twice; of a reduce-scatter or an all-gather, the whole less its slice; of
+     * a broadcast, its bytes once for each other member, at the root.
      */
     long bytesSent();
 

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * A process group over tensors of one engine. Where the engine shows the memory of its tensors the group works on them
- * themselves; else they are copied to memory of this object and back.
+ * A process group over tensors of one engine. Where the engine exposes the memory of its tensors the group works on the
+ * tensors themselves; else they are copied to memory of this object and back.
  *
  * <p>Thread rule: the thread that calls the engine.
  */
@@ -23,17 +23,17 @@ public final class EngineGroup implements TensorGroup {
     private final HostBuffer first = new HostBuffer();
     private final HostBuffer second = new HostBuffer();
 
-    /** Puts tensors of an engine over a group; whoever made them closes both. */
+    /** Creates a group for tensors of an engine; the caller closes both engine and group. */
     public EngineGroup(CollectiveGroup group, Engine engine) {
         this(group, engine, _ -> {
         });
     }
 
     /**
-     * As above, and somebody hears how long each call to the group took.
+     * As above, and a listener receives the time of each call to the group.
      *
      * @param took
-     *            takes nanoseconds, most of them a wait for other members; on the thread of the call
+     *            receives nanoseconds, most of them a wait for other members; on the thread of the call
      */
     public EngineGroup(CollectiveGroup group, Engine engine, LongConsumer took) {
         this.took = Objects.requireNonNull(took, "took");

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Who is in a group, and how long they wait for each other.
+ * The members of a group, and their longest wait for each other.
  *
  * @param name
- *            what kind of group it is, for messages: {@code tensor}, {@code data}
+ *            the kind of the group, for messages: {@code tensor}, {@code data}
  * @param ranks
  *            the ranks of its members, in the order of members
  * @param deadline
- *            how long a collective may wait for another member: longer than any step that still goes on
+ *            longest wait of a collective for another member: longer than any step takes
  */
 public record Membership(String name, List<Integer> ranks, Duration deadline) {
     public Membership {

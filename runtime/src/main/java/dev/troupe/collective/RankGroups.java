@@ -4,29 +4,30 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.transport.NodeMap;
 import java.util.Optional;
 
-/** Where the ranks of a node find the process groups they are in. Any thread may call any method. */
+/** The process groups of a node's ranks. Any thread may call any method. */
 public interface RankGroups extends AutoCloseable {
     /**
-     * Joins a rank to its group of a kind. It waits for no other rank; the first collective does.
+     * Joins a rank to its group of a kind, without waiting for other ranks; the first collective waits.
      *
      * @param kind
      *            {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
      * @param epoch
-     *            the epoch the rank is of
-     * @return the group as the rank sees it; empty where the rank is alone in it
+     *            the epoch of the rank
+     * @return the group from the side of the rank; empty where the rank is alone in it
      * @throws CollectiveException
      *             where the group cannot be reached, is in a later epoch, or the rank has joined in this one already
      */
     Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
 
     /**
-     * Ranks live at new places: whoever joins from now on does so by this map. Comes before the first of them joins in the
-     * epoch of the move, on all nodes with maps that are alike but for {@link NodeMap#self}. Who is in a group by the
-     * map before stays in it until it leaves: the members of a group of which a rank moved leave it, and join anew.
+     * Moves ranks to other nodes: ranks that join from now on do so by this map. The call comes before the first of
+     * them joins in the epoch of the move, on all nodes with maps that are equal but for {@link NodeMap#self}. A rank
+     * that has joined by the earlier map remains in its group until it leaves: the members of a group of which a rank
+     * moved leave it, and join anew.
      */
     void enter(NodeMap nodes);
 
-    /** After all ranks of the node have left their groups: gives back what the groups are made of. */
+    /** Releases the resources of the groups, after all ranks of the node have left them. */
     @Override
     void close();
 }

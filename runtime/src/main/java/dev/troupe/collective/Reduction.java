@@ -1,10 +1,10 @@
 package dev.troupe.collective;
 
-/** How the elements of members become one. The code goes on the wire, so it never changes. */
+/** The reductions of the elements of members to one. The code goes on the wire, so it never changes. */
 public enum Reduction {
     /** Their sum, in the order of members. */
     SUM("sum", 1),
-    /** The largest; not a number where one of them is not. */
+    /** The largest; NaN where one of them is NaN. */
     MAXIMUM("maximum", 2);
 
     private final String word;
@@ -15,12 +15,12 @@ public enum Reduction {
         this.code = code;
     }
 
-    /** The reduction as people write it. */
+    /** The reduction as messages print it. */
     public String word() {
         return word;
     }
 
-    /** The number that stands for it in a frame. */
+    /** The code of the reduction in a frame. */
     public int code() {
         return code;
     }

@@ -1,9 +1,11 @@
 package dev.troupe.liveness;
 
-/** How the process of a node ended. */
+/** The ways in which the process of a node ends. */
 public enum End {
-    /** It said so. */
+    /** The process said goodbye. */
     IN_ORDER,
-    /** Its connection closed without a word, and nobody has its port any more, or a process that was started since. */
+    /**
+     * The connection closed without a goodbye, and its port is closed, or belongs to a process that was started since.
+     */
     WITHOUT_A_WORD
 }

@@ -9,21 +9,21 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What either side of a liveness connection says first: a magic number, the process's number, and cluster and node as
- * UTF-8 with their lengths before them; all numbers big-endian.
+ * The first message of either side of a liveness connection: a magic number, the process's number, and cluster and node
+ * as UTF-8 with their lengths before them; all numbers big-endian.
  *
  * @param cluster
  *            the name of the cluster
  * @param peer
- *            who speaks
+ *            the process that sends the hello
  */
 record Hello(String cluster, Peer peer) {
-    /** "troupe-" and the version of what follows. */
+    /** "troupe-" and the version of the message. */
     private static final long MAGIC = 0x74726f7570652d31L;
-    /** A stranger may claim any length. */
+    /** The longest name, since a stranger may claim any length. */
     private static final int LONGEST_NAME = 1024;
 
-    /** In one piece, so that it is one packet. */
+    /** Written in one piece, so that it is one packet. */
     void write(OutputStream out) throws IOException {
         byte[] clusterName = cluster.getBytes(StandardCharsets.UTF_8);
         byte[] nodeName = peer.node().getBytes(StandardCharsets.UTF_8);
@@ -37,10 +37,10 @@ record Hello(String cluster, Peer peer) {
     }
 
     /**
-     * Waits for one.
+     * Waits for a hello.
      *
      * @throws IOException
-     *             where something else comes, or nothing in the time a read may take
+     *             where other bytes arrive, or none in the time that a read may take
      */
     static Hello read(InputStream stream) throws IOException {
         DataInputStream in = new DataInputStream(stream);

@@ -6,12 +6,12 @@ import java.net.Socket;
 import java.time.Duration;
 
 /**
- * One connection to the process of another node, over which nothing goes but two hellos and a goodbye.
+ * One connection to the process of another node, which carries two hellos and a goodbye.
  *
  * <p>Thread rule: {@link #awaitGoodbye} on one thread; the rest on any.
  */
 final class LivenessConnection {
-    /** The byte that ends it in order. */
+    /** The byte that ends the connection in order. */
     static final int GOODBYE = 'b';
 
     private final Socket socket;
@@ -26,11 +26,11 @@ final class LivenessConnection {
      * Calls a node.
      *
      * @param patience
-     *            for the connection, and for each answer
+     *            longest wait for the connection, and for each answer
      * @throws java.net.ConnectException
-     *             where its machine says that nobody listens there
+     *             where its machine refuses the connection
      * @throws IOException
-     *             where nobody answers, or somebody who is no node
+     *             where there is no answer, or not that of a node
      */
     static LivenessConnection dial(InetSocketAddress address, Hello self, Sockets sockets, Duration patience)
             throws IOException {
@@ -46,10 +46,10 @@ final class LivenessConnection {
     }
 
     /**
-     * Answers whoever called.
+     * Answers a caller.
      *
      * @throws IOException
-     *             where it is no node; the connection is closed then
+     *             where the caller is no node; the connection is closed then
      */
     static LivenessConnection accept(Socket connection, Hello self, Sockets sockets, Duration patience)
             throws IOException {
@@ -66,16 +66,16 @@ final class LivenessConnection {
         self.write(socket.getOutputStream());
         Hello hello = Hello.read(socket.getInputStream());
         socket.setKeepAlive(true);
-        socket.setSoTimeout(0); // what follows comes when the other process ends
+        socket.setSoTimeout(0); // the next byte comes when the other process ends
         return new LivenessConnection(socket, hello);
     }
 
-    /** What the other side said of itself. */
+    /** Returns the hello of the other side. */
     Hello hello() {
         return hello;
     }
 
-    /** Waits until the connection ends, on either side; whether the other side said goodbye. */
+    /** Waits until the connection ends, on either side; returns whether the other side said goodbye. */
     boolean awaitGoodbye() {
         try (socket) {
             return socket.getInputStream().read() == GOODBYE;
@@ -90,11 +90,11 @@ final class LivenessConnection {
             socket.getOutputStream().write(GOODBYE);
             socket.getOutputStream().flush();
         } catch (IOException _) {
-            // The other side is gone already, or finds out by itself.
+            // The other side has ended already, or notices the end by itself.
         }
     }
 
-    /** Ends the connection without a word: it turned out to lead to somebody else. */
+    /** Closes the connection without a goodbye, since it leads to another process. */
     void hangUp() throws IOException {
         socket.close();
     }

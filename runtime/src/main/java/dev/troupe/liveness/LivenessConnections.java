@@ -17,42 +17,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection from each node of a cluster to each other one. A kernel closes those of a process that ends, however it
- * ends, and so the others hear of it within milliseconds, where silence would have to last for seconds to mean
- * anything.
+ * A connection from each node of a cluster to each other one. The kernel closes the connections of a process that ends,
+ * for any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for
+ * seconds.
  *
- * <p>Only a process that is gone counts. One that is stopped or starved has its connections still. Where one breaks off
- * without a goodbye, the node is called again at once: if its machine refuses, or another process answers in its name,
- * it has ended; if it answers, it lives, and that call is the new connection; if nobody answers, nobody can tell, and
- * that is left to those who measure silence.
+ * <p>Only the end of a process counts. A stopped or starved process still has its connections. Where a connection
+ * breaks off without a goodbye, the node is called again at once. If its machine refuses, or another process answers in
+ * its name, the process has ended; if the process answers, it lives, and that call is the new connection; without any
+ * answer the failure detector decides.
  *
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
 public final class LivenessConnections implements AutoCloseable {
-    /** Hears of ends. */
+    /** Is told of ends. */
     @FunctionalInterface
     public interface Listener {
         /**
-         * The process of a node has ended; told once, on a thread of the connection.
+         * The process of a node has ended; called once, on a thread of the connection.
          *
          * @param seen
-         *            what told so, in words
+         *            the evidence, in words
          */
         void onEnd(Peer peer, End end, String seen);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
 
-    /** For a node that has just started, on a machine where all of them have. */
+    /** The patience with a node that has just started, on a machine where all nodes start at once. */
     private static final Duration GREETING = Duration.ofSeconds(5);
-    /** For a node that is known to be up, in a network. */
+    /** The patience with a node that is known to be up, over a network. */
     private static final Duration ANSWER = Duration.ofMillis(300);
     /** A process that is ending may close its connections some milliseconds before its port. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
     private static final Duration LOOKING = Duration.ofSeconds(1);
-    /** Where a node could not be reached at all. */
+    /** The pause after a node could not be reached. */
     private static final Duration CALL_AGAIN = Duration.ofSeconds(2);
-    /** Those who have not said yet who they are; a cluster has fewer nodes that start at once. */
+    /** The most callers that have not sent a hello yet; a cluster has fewer nodes that start at once. */
     private static final int MOST_STRANGERS = 256;
 
     private final ClusterSpec cluster;
@@ -61,9 +61,12 @@ public final class LivenessConnections implements AutoCloseable {
     private final ServerSocket port;
     private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
     private final Set<LivenessConnection> open = ConcurrentHashMap.newKeySet();
-    /** Whom a thread of ours calls: one for each, so that two nodes never have more than two connections. */
+    /**
+     * The processes that a thread of this node calls, one thread for each, so that two nodes never have more than two
+     * connections.
+     */
     private final Set<Peer> called = ConcurrentHashMap.newKeySet();
-    /** Who has ended, or is no member any more: a process does not come back. */
+    /** Processes that have ended, or are no members any more; such a process never comes back. */
     private final Set<Peer> gone = ConcurrentHashMap.newKeySet();
     private volatile Hello hello;
     private volatile Listener listener;
@@ -77,7 +80,7 @@ public final class LivenessConnections implements AutoCloseable {
     }
 
     /**
-     * Listens on the node's data port, over TCP. Who calls waits until {@link #begin}.
+     * Listens on the node's data port, over TCP. Callers wait until {@link #begin}.
      *
      * @throws IOException
      *             where the port is taken
@@ -94,10 +97,10 @@ public final class LivenessConnections implements AutoCloseable {
     }
 
     /**
-     * Answers from now on.
+     * Begins to answer callers.
      *
      * @param uid
-     *            of this process
+     *            the number of this process
      */
     public void begin(long uid, Listener hears) {
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
@@ -106,7 +109,7 @@ public final class LivenessConnections implements AutoCloseable {
     }
 
     /**
-     * A process has become a member of the cluster: there is to be a connection to it. The one that stands first in the
+     * A process has become a member of the cluster and needs a connection. Of two nodes the one that is first in the
      * file calls.
      */
     public void reach(Peer peer) {
@@ -115,12 +118,12 @@ public final class LivenessConnections implements AutoCloseable {
         }
     }
 
-    /** A process is no member of the cluster any more, whatever became of it. */
+    /** A process is no member of the cluster any more. */
     public void forget(Peer peer) {
         gone.add(peer);
     }
 
-    /** Says goodbye to all. Whoever calls now is refused, so say it when nothing is left that others would wait for. */
+    /** Says goodbye to all. Callers are refused from now on, so call this when no other node waits for this one. */
     @Override
     public void close() {
         isClosed = true;
@@ -179,7 +182,7 @@ public final class LivenessConnections implements AutoCloseable {
         return !node.equals(self.name()) && cluster.nodes().stream().anyMatch(one -> one.name().equals(node));
     }
 
-    /** Calls a node as long as it is not known to have ended, and waits for the end of the connection. */
+    /** Calls a node until it is known to have ended, and waits for the end of each connection. */
     private void hold(Peer peer, boolean wasThere) {
         if (!called.add(peer)) {
             return;
@@ -208,7 +211,7 @@ public final class LivenessConnections implements AutoCloseable {
         return isClosed || gone.contains(peer);
     }
 
-    /** Waits for the end of a connection; whether it broke off. */
+    /** Waits for the end of a connection; returns whether it broke off. */
     private boolean follow(LivenessConnection line) {
         Peer peer = line.hello().peer();
         open.add(line);
@@ -223,7 +226,7 @@ public final class LivenessConnections implements AutoCloseable {
         return !isOver(peer);
     }
 
-    /** A first call. That it is refused says nothing: a firewall may do so, and the port of the control plane is another. */
+    /** Makes a first call. A refusal proves nothing: a firewall may refuse, and the control plane has another port. */
     private Optional<LivenessConnection> call(Peer peer) {
         try {
             LivenessConnection line = dial(peer, GREETING);
@@ -237,7 +240,7 @@ public final class LivenessConnections implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** A process whose connection broke off: whether it lives still. */
+    /** Returns whether a process whose connection broke off still lives. */
     private Optional<LivenessConnection> lookFor(Peer peer) {
         long sinceNanos = System.nanoTime();
         while (!isOver(peer) && System.nanoTime() - sinceNanos < LOOKING.toNanos()) {
@@ -264,7 +267,7 @@ public final class LivenessConnections implements AutoCloseable {
         return line;
     }
 
-    /** Asked for anew each time: a pod that was started again has another. */
+    /** The address is looked up for each call, since a pod that was started again has another one. */
     private InetSocketAddress address(Peer peer) {
         NodeSpec node = cluster.node(peer.node());
         return new InetSocketAddress(node.host(), node.dataPort());

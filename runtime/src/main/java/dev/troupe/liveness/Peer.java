@@ -6,7 +6,7 @@ package dev.troupe.liveness;
  * @param node
  *            its name
  * @param uid
- *            the number that its actor system drew when it started
+ *            the number that its actor system drew at its start
  */
 public record Peer(String node, long uid) {
 }

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.net.Socket;
 
 /**
- * What a liveness connection's bytes go through on either side: the connection itself, or TLS over it. Any thread; may
+ * The layer under a liveness connection on either side: the plain connection, or TLS over it. Any thread; a call may
  * wait as long as the connection's timeout lets a read wait.
  */
 public interface Sockets {
-    /** Nothing but the connection. */
+    /** The plain connection. */
     Sockets PLAIN = new Sockets() {
         @Override
         public Socket dialed(Socket connection) {
@@ -22,15 +22,15 @@ public interface Sockets {
     };
 
     /**
-     * The side that called; the other end has shown who it is when this returns.
+     * Wraps the side that called; the other end is authenticated when this returns.
      *
      * @throws IOException
-     *             where it is nobody we talk to; the connection is then still the caller's to close
+     *             where the other end is not accepted; the caller must still close the connection
      */
     Socket dialed(Socket connection) throws IOException;
 
     /**
-     * The side that was called.
+     * Wraps the side that was called.
      *
      * @throws IOException
      *             as above

@@ -1,18 +1,18 @@
 package dev.troupe.snapshot;
 
 /**
- * What a node has copied since its start.
+ * The counts of a node's snapshot copies since its start.
  *
  * @param bytesSent
- *            to other nodes, of snapshots that were broken off too, with the headers of frames
+ *            bytes sent to other nodes, also of snapshots that were broken off, with the headers of frames
  * @param sent
- *            snapshots that went out whole, or were shared
+ *            snapshots that were sent whole, or shared
  * @param brokenOff
- *            snapshots that were written over, or whose receiver went away, before they were out
+ *            snapshots that were overwritten, or whose receiver went away, before they were sent whole
  * @param received
- *            snapshots that came in whole, or were mapped
+ *            snapshots that were received whole, or mapped
  * @param refused
- *            what came in and was none: damaged, or not to its end
+ *            copies that were refused: damaged or incomplete ones
  */
 public record CopyCounters(long bytesSent, long sent, long brokenOff, long received, long refused) {
 }

@@ -2,7 +2,7 @@ package dev.troupe.snapshot;
 
 import java.lang.foreign.MemorySegment;
 
-/** A snapshot that comes in parts; nobody finds it before it is whole. Any thread. */
+/** A snapshot that arrives in parts; readers do not find it before it is whole. Any thread. */
 public final class IncomingCopy {
     private final OwnSnapshot snapshot;
     private final long writing;
@@ -17,16 +17,16 @@ public final class IncomingCopy {
     /**
      * Writes a part of its bytes.
      *
-     * @return false where the memory is another's by now: a rank that has come to this node, or a later copy
+     * @return false where the memory has another owner by now: a rank that has moved to this node, or a later copy
      */
     public boolean write(long offset, MemorySegment source) {
         return snapshot.put(writing, offset, source);
     }
 
     /**
-     * Says that all parts are here and as they were sent, so that it is found from now on.
+     * Marks the copy as whole and undamaged, so that readers find it from now on.
      *
-     * @return false where the memory is another's by now
+     * @return false where the memory has another owner by now
      */
     public boolean complete() {
         return snapshot.finish(writing, stepsDone);

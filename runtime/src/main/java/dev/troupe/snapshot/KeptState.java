@@ -6,7 +6,7 @@ import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 
-/** What stood in a snapshot when it was looked for. What has been written over since is refused. */
+/** The state of a snapshot at the time of a search. Reads of a state that has been overwritten since are refused. */
 final class KeptState implements WeightSource {
     private final Snapshot snapshot;
     private final long writing;

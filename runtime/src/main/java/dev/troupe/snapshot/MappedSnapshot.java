@@ -5,8 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The snapshot of a rank of another process of this machine, in that one's own memory: what its rank writes is here at
- * once, and stays when the process dies.
+ * The snapshot of a rank of another process of this machine, in that process's own memory: the rank's writes are
+ * visible here at once, and remain when the process dies.
  *
  * <p>Thread rule: any thread.
  */
@@ -20,7 +20,7 @@ final class MappedSnapshot implements Snapshot {
 
     /**
      * @throws IOException
-     *             where it is not there for this process, or is not what it was said to be
+     *             where this process cannot map the memory, or it is not the announced snapshot
      */
     MappedSnapshot(SharedSnapshot shared) throws IOException {
         this.shared = shared;
@@ -64,7 +64,7 @@ final class MappedSnapshot implements Snapshot {
             return false;
         }
         target.copyFrom(memory.asSlice(offset, target.byteSize()));
-        return header.stood(ofWriting); // what its rank wrote meanwhile would be in it
+        return header.stood(ofWriting); // the part would have bytes that the rank wrote meanwhile
     }
 
     @Override

@@ -10,13 +10,13 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A snapshot in memory of this process, which others may have mapped. A writing of a whole state holds up other parts for so
- * long, a part for the time of its copy.
+ * A snapshot in memory of this process, which others may have mapped. The writing of a whole state blocks reads and
+ * writes of parts, and a part blocks others for the time of its copy.
  *
  * <p>Thread rule: any thread.
  */
 final class OwnSnapshot implements Snapshot {
-    /** A tensor that files have from here: its name, and what of the whole it is. */
+    /** A tensor that files have from this rank: its name, and its part of the whole. */
     record OfFiles(String name, TensorSlice slice) {
     }
 
@@ -25,17 +25,17 @@ final class OwnSnapshot implements Snapshot {
     private final Optional<SharedMemory> shared;
     private final SnapshotHeader header;
     private final MemorySegment memory;
-    // What the header says of these is for those who have mapped it.
-    /** -1 while nothing whole stands here. Written under the lock. */
+    // The header repeats these for processes that have mapped the memory.
+    /** The steps done of the whole state; -1 while there is none. Written under the lock. */
     private volatile long stepsDone = -1;
     private long writing;
-    /** After how many steps what is being written, or was last, is. */
+    /** The steps done of the state that is being written, or was written last. */
     private long writingAfter = -1;
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     /**
      * @param sharesMemory
-     *            whether other processes can map it, where the system has memory for that
+     *            whether other processes can map the snapshot, where the system has memory for that
      */
     OwnSnapshot(SnapshotLayout layout, boolean sharesMemory) {
         this.layout = layout;
@@ -51,7 +51,7 @@ final class OwnSnapshot implements Snapshot {
         this.memory = header.content();
     }
 
-    /** Where others find it; empty where they cannot. */
+    /** Returns the place of the memory for other processes; empty where they cannot map it. */
     Optional<SharedSnapshot> shared() {
         return shared.map(SharedMemory::shared);
     }
@@ -66,7 +66,7 @@ final class OwnSnapshot implements Snapshot {
         return stepsDone;
     }
 
-    /** Copies a state over the one that is here. */
+    /** Overwrites the snapshot with a state. */
     synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
         begin(afterSteps);
         for (StateTensor named : state) {
@@ -79,7 +79,7 @@ final class OwnSnapshot implements Snapshot {
         finish(afterSteps);
     }
 
-    /** What files have of what stands here; empty for a copy, which came without. */
+    /** Returns the tensors that files have of the state here; empty for a copy, which has no such list. */
     synchronized Optional<List<OfFiles>> ofFiles() {
         return ofFiles;
     }
@@ -93,7 +93,7 @@ final class OwnSnapshot implements Snapshot {
         return memory.asSlice(region.offset(), region.byteCount());
     }
 
-    /** Begins to write over what is here; returns the number of this writing. */
+    /** Begins to overwrite the snapshot; returns the number of this writing. */
     synchronized long begin(long afterSteps) {
         long begun = forgetWhatStands(afterSteps);
         header.begin(begun, afterSteps);
@@ -122,7 +122,7 @@ final class OwnSnapshot implements Snapshot {
         return stepsDone == afterSteps ? writing : -1;
     }
 
-    /** Writes a part; false where another writing has begun since. */
+    /** Writes a part; returns false where another writing has begun since. */
     synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
         boolean isOurs = ofWriting == writing && stepsDone < 0;
         if (isOurs) {
@@ -131,7 +131,7 @@ final class OwnSnapshot implements Snapshot {
         return isOurs;
     }
 
-    /** Says that all parts are here; false where another writing has begun since. */
+    /** Marks the state as whole; returns false where another writing has begun since. */
     synchronized boolean finish(long ofWriting, long afterSteps) {
         boolean isOurs = ofWriting == writing && stepsDone < 0;
         if (isOurs) {
@@ -149,7 +149,7 @@ final class OwnSnapshot implements Snapshot {
         return stands;
     }
 
-    /** For those who have mapped it, what stands stays. */
+    /** The state remains for processes that have mapped the memory. */
     @Override
     public synchronized void close() {
         forgetWhatStands(-1);

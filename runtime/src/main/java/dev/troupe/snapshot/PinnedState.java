@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state of a stage that stays as it is until this is closed, whatever its rank keeps meanwhile: for who reads it at
- * leisure.
+ * The state of a stage that does not change until this is closed, whatever snapshots its rank takes meanwhile: for a
+ * slow reader.
  *
- * <p>Thread rule: any thread, one at a time. To read it after its rank's snapshots are forgotten fails, and does no harm.
+ * <p>Thread rule: any thread, one at a time. A read fails, and does no harm, after its rank's snapshots are forgotten.
  */
 public final class PinnedState implements AutoCloseable {
     private final KeptState kept;
@@ -19,9 +19,9 @@ public final class PinnedState implements AutoCloseable {
 
     /**
      * @param ofFiles
-     *            what of it files have
+     *            the tensors that files have
      * @param release
-     *            called when it is closed
+     *            called by {@link #close}
      */
     PinnedState(OwnSnapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
         this.kept = new KeptState(snapshot, writing);
@@ -30,7 +30,7 @@ public final class PinnedState implements AutoCloseable {
         this.release = release;
     }
 
-    /** Weights and optimizer state as files have them, without what another rank writes too. */
+    /** Returns weights and optimizer state as files have them, without the tensors that another rank writes too. */
     public List<TensorPart> parts() {
         Map<String, SnapshotLayout.Region> regions = layout.regions();
         return ofFiles.stream().map(named -> {

@@ -14,8 +14,7 @@ import java.util.Optional;
 
 /**
  * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can
- * map while its owner lives. It is there as long as anybody has it mapped, whoever dies, and nothing of it is left
- * behind.
+ * map while its owner lives. It exists as long as any process has it mapped, and leaves no file behind.
  */
 final class SharedMemory implements AutoCloseable {
     private static final Optional<Calls> CALLS = Calls.find();
@@ -24,7 +23,7 @@ final class SharedMemory implements AutoCloseable {
     private record Calls(MethodHandle create, MethodHandle close) {
         private static final int CLOSE_ON_EXEC = 1;
 
-        @SuppressWarnings("restricted") // native access is enabled by the launcher
+        @SuppressWarnings("restricted") // the launcher enables native access
         static Optional<Calls> find() {
             if (!System.getProperty("os.name").equals("Linux")) {
                 return Optional.empty();
@@ -69,10 +68,10 @@ final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Takes so many bytes, all zero; empty where the system has no such memory to give.
+     * Allocates {@code bytes}, all zero; empty where the system has no such memory.
      *
      * @param token
-     *            by which others tell it from any other memory
+     *            tells the memory from any other
      */
     static Optional<SharedMemory> allocate(long bytes, long token) {
         return CALLS.flatMap(calls -> {
@@ -94,10 +93,10 @@ final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Maps what a process shares, to be read.
+     * Maps the shared memory of a process for reading.
      *
      * @throws IOException
-     *             where it does not live, shares nothing there, or is another user's
+     *             where the process does not live, shares no such memory, or is another user's
      */
     static MemorySegment map(SharedSnapshot shared, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ)) {
@@ -105,12 +104,12 @@ final class SharedMemory implements AutoCloseable {
         }
     }
 
-    /** Among what a process has open, other processes find it. */
+    /** Other processes find the memory among the process's open files. */
     private static Path path(SharedSnapshot shared) {
         return Path.of("/proc", Long.toString(shared.process()), "fd", Integer.toString(shared.descriptor()));
     }
 
-    /** Where others find it. */
+    /** Returns the place of the memory for other processes. */
     SharedSnapshot shared() {
         return shared;
     }
@@ -119,7 +118,7 @@ final class SharedMemory implements AutoCloseable {
         return segment;
     }
 
-    /** Unmaps it here; who has mapped it elsewhere keeps it. */
+    /** Unmaps the memory here; other processes that have mapped it keep it. */
     @Override
     public void close() {
         arena.close();

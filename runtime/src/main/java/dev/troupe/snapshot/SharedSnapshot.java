@@ -1,14 +1,14 @@
 package dev.troupe.snapshot;
 
 /**
- * Where the memory of a snapshot is, for other processes of the same machine and user.
+ * The place of a snapshot's memory, for other processes of the same machine and user.
  *
  * @param process
- *            whose it is
+ *            the process that owns the memory
  * @param descriptor
- *            under which that process has it open
+ *            the descriptor under which that process has the memory open
  * @param token
- *            by which it is told from any other memory
+ *            tells the memory from any other
  */
 public record SharedSnapshot(long process, int descriptor, long token) {
 }

@@ -3,28 +3,34 @@ package dev.troupe.snapshot;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The state of one stage of a rank after so many steps, in memory that is used again for a later state. What is read
- * names the writing that made it: once another has begun, it stands no more.
+ * The state of one stage of a rank after a number of steps, in memory that is used again for a later state. A reader
+ * names the writing that made the state: once another writing has begun, the state is not valid any more.
  *
  * <p>Thread rule: any thread.
  */
 sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, MappedSnapshot {
-    /** What lies where. */
+    /** Returns the layout of the tensors. */
     SnapshotLayout layout();
 
-    /** Of what stands here; negative while that is nothing whole. Does not wait for a rank that writes. */
+    /**
+     * Returns the steps done of the whole state here; negative while there is none. Does not wait for a rank that
+     * writes.
+     */
     long stepsDone();
 
-    /** Whether what stands here, or is to, is the state after so many steps or more. */
+    /** Whether the state here, or the one being written, is that after {@code steps} steps or more. */
     boolean isSince(long steps);
 
-    /** Which writing made what stands here; negative where that is not the state after so many steps. */
+    /**
+     * Returns the number of the writing that made the state here; negative where it is not the state after
+     * {@code afterSteps} steps.
+     */
     long writingOf(long afterSteps);
 
-    /** Reads a part of what a writing made; false where it does not stand any more. */
+    /** Reads a part of the state of a writing; returns false where it is not valid any more. */
     boolean get(long ofWriting, long offset, MemorySegment target);
 
-    /** Gives the memory back; whoever still reads or writes a part hears that it has none. */
+    /** Frees the memory; reads and writes of parts fail from now on. */
     @Override
     void close();
 }

@@ -1,50 +1,50 @@
 package dev.troupe.snapshot;
 
 /**
- * Copies of snapshots between nodes: shares what this node keeps with other nodes of its machine, streams it to those
- * of other machines, and takes in what they share and send, which {@link Snapshots#find} then has like what a rank of
- * this node kept.
+ * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to
+ * nodes of other machines, and takes theirs, which {@link Snapshots#find} then returns like those of this node's own
+ * ranks.
  *
  * <p>Thread rule: any thread. {@link #close} before the {@link Snapshots} are closed.
  */
 public interface SnapshotCopies extends AutoCloseable {
-    /** Hears what has come. */
+    /** Is told of received copies. */
     @FunctionalInterface
     interface Listener {
         /**
-         * A stage's state after so many steps is whole here, by what has come or already before. Called on the thread that
-         * copies, so it does not wait for anything.
+         * The state of a stage after {@code stepsDone} steps is whole here, by a copy just received or an earlier one.
+         * Called on the copying thread, so it must not wait.
          */
         void onCopied(int rank, int stage, long stepsDone);
     }
 
     /**
-     * Lends the snapshot that this node has of a stage to another node, or streams it there where that node cannot have the
-     * memory, and returns at once. Of each stage the two newest
-     * versions wait for their turn, the older first: it may be the last that is committed. One that a rank writes over
-     * meanwhile is broken off; what is not there any more when its turn comes is not sent. Where the other node is not
-     * there, they wait for it.
+     * Shares this node's snapshot of a stage with another node, or streams it there where that node cannot map the
+     * memory, and returns at once. The two newest snapshots of each stage wait for their turn, the older first, since
+     * it may be the last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot
+     * that does not exist any more at its turn is not sent. Where the other node is not connected, snapshots wait for
+     * it.
      *
      * @param toNode
-     *            another node than this
+     *            a node other than this one
      * @param door
-     *            of its process, see {@link #door}
+     *            the door of its process, see {@link #door}
      */
     void send(int toNode, int door, int rank, int stage, long stepsDone);
 
     /**
-     * The number of where this process takes copies in, from 1, drawn when it started: what a process of the same node
-     * that died has open is another one.
+     * Returns the number under which this process receives copies, from 1, drawn at its start: a dead process of the
+     * same node had another number.
      */
     int door();
 
-    /** Stops what goes to a node and what comes from it, and frees its streams: it has died. What is whole stays. */
+    /** Stops all copies to and from a dead node, and frees its streams. Whole copies remain. */
     void forget(int node);
 
-    /** What has been copied so far. */
+    /** Returns the counts of copies so far. */
     CopyCounters counters();
 
-    /** Ends the streams; what is under way is broken off. */
+    /** Ends the streams; unfinished copies are broken off. */
     @Override
     void close();
 }

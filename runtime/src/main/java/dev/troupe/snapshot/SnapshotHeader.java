@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * What stands in a snapshot, and what lies where, in front of it in memory that processes share: one writes, others
- * look. As in a sequence lock, the number of a writing changes before its first byte, so that whoever reads sees
- * afterwards whether somebody wrote meanwhile.
+ * The header of a snapshot in shared memory, in front of its tensors: its steps done, the number of its writing, and
+ * its layout. One process writes, others read. As in a sequence lock, the number of a writing changes before its first
+ * byte, so that a reader sees afterwards whether the owner wrote meanwhile.
  */
 final class SnapshotHeader {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -25,12 +25,12 @@ final class SnapshotHeader {
         this.memory = memory;
     }
 
-    /** Bytes in front of the tensors, where the layout has so many. */
+    /** Returns the bytes in front of the tensors for a layout of {@code layoutBytes}. */
     static long bytes(long layoutBytes) {
         return Math.ceilDiv(LAYOUT_AT + layoutBytes, SnapshotLayout.ALIGNMENT) * SnapshotLayout.ALIGNMENT;
     }
 
-    /** Says whose it is, before others hear of it. */
+    /** Writes the token and the layout, before other processes are told of the memory. */
     void claim(long token, byte[] layout) {
         LONG.setRelease(memory, LAYOUT_BYTES_AT, (long) layout.length);
         MemorySegment.copy(MemorySegment.ofArray(layout), 0, memory, LAYOUT_AT, layout.length);
@@ -40,10 +40,10 @@ final class SnapshotHeader {
     }
 
     /**
-     * What the one who has claimed it said of what lies where.
+     * Returns the layout that the owner has written.
      *
      * @throws IOException
-     *             where it is not of this token, or has another form
+     *             where the memory does not have this token, or has another form
      */
     SnapshotLayout layout(long token) throws IOException {
         if (memory.byteSize() < LAYOUT_AT || (long) LONG.getAcquire(memory, TOKEN_AT) != token) {
@@ -70,7 +70,7 @@ final class SnapshotHeader {
         return memory.asSlice(bytes(layoutBytes()));
     }
 
-    /** A writing begins. */
+    /** Begins a writing. */
     void begin(long writing, long afterSteps) {
         LONG.setRelease(memory, STEPS_AT, -1L);
         LONG.setRelease(memory, WRITING_AT, writing);
@@ -78,22 +78,25 @@ final class SnapshotHeader {
         VarHandle.storeStoreFence(); // before the bytes
     }
 
-    /** All bytes are written. */
+    /** Ends a writing: all bytes are written. */
     void finish(long afterSteps) {
         LONG.setRelease(memory, STEPS_AT, afterSteps);
     }
 
-    /** Of what stands; negative while nothing whole does. */
+    /** Returns the steps done of the whole state; negative while there is none. */
     long stepsDone() {
         return (long) LONG.getAcquire(memory, STEPS_AT);
     }
 
-    /** Of what stands or is being written. */
+    /** Returns the steps done of the state that is whole or being written. */
     long writtenAfter() {
         return (long) LONG.getAcquire(memory, AFTER_AT);
     }
 
-    /** Which writing made what stands; negative where that is not the state after so many steps. */
+    /**
+     * Returns the number of the writing that made the state; negative where it is not the state after
+     * {@code afterSteps} steps.
+     */
     long writingOf(long afterSteps) {
         if (stepsDone() != afterSteps) {
             return -1;
@@ -102,7 +105,7 @@ final class SnapshotHeader {
         return stepsDone() == afterSteps ? writing : -1;
     }
 
-    /** Whether what was read before this is what a writing made. */
+    /** Whether bytes that were read before this call are those of a writing. */
     boolean stood(long writing) {
         VarHandle.acquireFence(); // after the bytes
         return (long) LONG.getAcquire(memory, WRITING_AT) == writing && stepsDone() >= 0;

@@ -16,15 +16,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where which tensor lies in a snapshot. Immutable; equal where the tensors and their places are.
+ * The places of the tensors of a snapshot. Immutable; equal where the tensors and their places are equal.
  *
  * @param regions
- *            by name, one behind the other
+ *            the regions by name, one after the other
  * @param byteCount
- *            of all of them, with the gaps that align them
+ *            bytes of all regions, with the gaps that align them
  */
 public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
-    /** So that a region begins where a line of the cache does. */
+    /** Regions begin on cache lines. */
     static final int ALIGNMENT = 64;
 
     /** A tensor's place; offset and size in bytes. */
@@ -38,7 +38,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
         regions = Collections.unmodifiableMap(new LinkedHashMap<>(regions));
     }
 
-    /** Puts tensors one behind the other. */
+    /** Returns the layout of tensors, one after the other. */
     private static final class Row {
         private final Map<String, Region> regions = new LinkedHashMap<>();
         private long end;
@@ -56,14 +56,16 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
         }
     }
 
-    /** Puts the tensors of a stage one behind the other; only their names, shapes and types are looked at. */
+    /**
+     * Returns the layout of the tensors of a stage, one after the other; only their names, shapes and types are used.
+     */
     public static SnapshotLayout of(List<StateTensor> state) {
         Row row = new Row();
         state.forEach(named -> row.add(named.name(), named.tensor().shape(), named.tensor().dataType()));
         return row.layout();
     }
 
-    /** As bytes, from which {@link #decode} makes it again. The offsets are not in it: they follow from the sizes. */
+    /** Returns the layout as bytes for {@link #decode}. The offsets are not in it: they follow from the sizes. */
     public byte[] encode() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -78,16 +80,16 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
                 }
             }
         } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible); // memory takes every byte
+            throw new UncheckedIOException(impossible); // memory has room for every byte
         }
         return bytes.toByteArray();
     }
 
     /**
-     * Makes a layout of what {@link #encode} gave.
+     * Makes a layout of the bytes of {@link #encode}.
      *
      * @throws IllegalArgumentException
-     *             where the bytes are none
+     *             where the bytes are no layout
      */
     public static SnapshotLayout decode(byte[] bytes) {
         Row row = new Row();

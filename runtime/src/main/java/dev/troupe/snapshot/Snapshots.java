@@ -18,27 +18,28 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node's ranks, and the copies it has of other nodes', or on one machine those themselves: for each
- * stage the state of the last commit, and the newer one that may not be committed yet. They outlive the rank that took
- * them.
+ * The snapshots of a node's ranks, and its copies of other nodes' snapshots, which it maps where they are on the same
+ * machine: for each stage the state of the last commit, and the newer one that may not be committed yet. They outlive
+ * the rank that took them.
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
 public final class Snapshots implements AutoCloseable {
-    /** How many times the bytes of a state are kept: the older one may still be needed while the newer one is written. */
+    /** The number of states of a stage that are kept: the older one may still be needed while the newer one is written. */
     public static final int COPIES = 2;
 
-    /** And once more where states are pinned, one at a time. */
+    /** The same with one more for a pinned state, of which there is one at a time. */
     public static final int COPIES_WHERE_PINNED = COPIES + 1;
 
     private record Key(int rank, int stage) {
     }
 
-    /** Those of a stage. Its lock is for whoever writes; what stands is found without. */
+    /** The snapshots of a stage. Writers take its lock; readers find a state without it. */
     private static final class Pair {
         private final boolean sharesMemory;
         private final AtomicReferenceArray<Snapshot> slots = new AtomicReferenceArray<>(COPIES);
-        // How often each is pinned; one that would have been written over since is in no slot any more.
+        // The number of pins of each snapshot; a pinned snapshot whose memory was due to be overwritten is in no slot
+        // any more.
         private final Map<Snapshot, Integer> pins = new IdentityHashMap<>();
         private Optional<OwnSnapshot> spare = Optional.empty();
         private boolean isForgotten;
@@ -66,8 +67,8 @@ public final class Snapshots implements AutoCloseable {
         }
 
         /**
-         * What a state after so many steps is written over: not over the newest whole one, which may be that of the last
-         * commit, unless it is the same state again.
+         * Returns the snapshot whose memory the state after {@code stepsDone} steps takes: not the newest whole one,
+         * which may be that of the last commit, unless it is the same state again.
          */
         OwnSnapshot target(long stepsDone, SnapshotLayout layout) {
             int slot = slotFor(stepsDone);
@@ -94,7 +95,10 @@ public final class Snapshots implements AutoCloseable {
             return fitting.orElseGet(() -> new OwnSnapshot(layout, sharesMemory));
         }
 
-        /** Has what another process keeps in the place of what would be written over, unless it is here already. */
+        /**
+         * Puts the snapshot of another process in the place of the one that would be overwritten, unless it is here
+         * already.
+         */
         void map(long stepsDone, SharedSnapshot shared) throws IOException {
             boolean isHere = IntStream.range(0, COPIES).mapToObj(slots::get)
                     .anyMatch(snapshot -> snapshot instanceof MappedSnapshot mapped && mapped.isBy(shared));
@@ -106,7 +110,7 @@ public final class Snapshots implements AutoCloseable {
             }
         }
 
-        /** Of what is in no slot any more: whoever has pinned it still reads it. */
+        /** Closes a snapshot that is in no slot any more, unless a reader has pinned it. */
         private void letGo(Snapshot snapshot) {
             if (snapshot != null && !pins.containsKey(snapshot)) {
                 snapshot.close();
@@ -139,7 +143,7 @@ public final class Snapshots implements AutoCloseable {
             return count + more == 0 ? null : count + more;
         }
 
-        /** Also frees what is pinned: who reads it hears that it is not there any more. */
+        /** Also frees pinned snapshots, whose readers then fail. */
         synchronized boolean forget(long before) {
             isForgotten = IntStream.range(0, COPIES).mapToObj(slots::get)
                     .noneMatch(snapshot -> snapshot != null && snapshot.isSince(before));
@@ -162,7 +166,7 @@ public final class Snapshots implements AutoCloseable {
 
     /**
      * @param shares
-     *            whether other processes of this machine can map what is kept here, and this one what they keep
+     *            whether the processes of this machine can map each other's snapshots
      */
     public Snapshots(boolean shares) {
         this.shares = shares;
@@ -172,11 +176,11 @@ public final class Snapshots implements AutoCloseable {
         return pairs.computeIfAbsent(new Key(rank, stage), _ -> new Pair(shares));
     }
 
-    /** Keeps what a stage is after so many steps, unless a later state of it is kept already. */
+    /** Keeps the state of a stage after {@code stepsDone} steps, unless a later state of it is kept already. */
     public void keep(int rank, int stage, long stepsDone, Engine engine, List<StateTensor> state) {
         Pair pair = pair(rank, stage);
         synchronized (pair) {
-            // A later one is of an incarnation that came after the one that was given up and speaks now.
+            // A later state is of the incarnation that took the place of this one, which was given up.
             if (!pair.isForgotten && pair.newestSteps() <= stepsDone) {
                 pair.target(stepsDone, SnapshotLayout.of(state)).write(engine, state, stepsDone);
             }
@@ -185,10 +189,10 @@ public final class Snapshots implements AutoCloseable {
 
     /**
      * Begins to keep a copy of another node's snapshot; empty where it is whole here already, so that a sender that
-     * dies on the way breaks nothing. The newest that is whole stands.
+     * dies during the copy damages nothing. The newest whole copy remains.
      *
      * @throws OutOfMemoryError
-     *             where there is no room for it
+     *             where there is no memory for the copy
      */
     public Optional<IncomingCopy> accept(int rank, int stage, long stepsDone, SnapshotLayout layout) {
         Pair pair = pair(rank, stage);
@@ -200,12 +204,13 @@ public final class Snapshots implements AutoCloseable {
     }
 
     /**
-     * Has a snapshot of another process of this machine found here, in that one's own memory: what its rank writes
-     * there from now on is here at once, too, and stays when the process dies.
+     * Maps a snapshot of another process of this machine, in that process's own memory: the writes of its rank are
+     * visible here at once, and remain when the process dies.
      *
-     * @return whether the state after so many steps is whole here; it may have been written over since it was offered
+     * @return whether the state after {@code stepsDone} steps is whole here; it may have been overwritten since it was
+     *          offered
      * @throws IOException
-     *             where this process cannot have that memory
+     *             where this process cannot map the memory
      */
     public boolean map(int rank, int stage, long stepsDone, SharedSnapshot shared) throws IOException {
         if (!shares) {
@@ -220,20 +225,20 @@ public final class Snapshots implements AutoCloseable {
         }
     }
 
-    /** The state of a stage after so many steps, as its rank had it; empty where it is not kept. */
+    /** Returns the state of a stage after {@code stepsDone} steps, as its rank had it; empty where it is not kept. */
     public Optional<WeightSource> find(int rank, int stage, long stepsDone) {
         return standing(rank, stage, stepsDone, KeptState::new);
     }
 
-    /** The state of a stage after so many steps, to be sent in parts; empty where it is not kept. */
+    /** Returns the state of a stage after {@code stepsDone} steps, to be sent in parts; empty where it is not kept. */
     public Optional<OutgoingCopy> read(int rank, int stage, long stepsDone) {
         return standing(rank, stage, stepsDone, OutgoingCopy::new);
     }
 
     /**
-     * The state of a stage after so many steps, as its rank kept it here, which stays as it is until it is given back;
-     * empty where it is not kept. Memory of its size is taken where the rank comes to write over it, and used again
-     * from then on.
+     * Returns the state of a stage after {@code stepsDone} steps, as its rank kept it here; it does not change until it
+     * is closed. Empty where the state is not kept. Memory of its size is allocated when the rank would overwrite it,
+     * and used again from then on.
      */
     public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
         Pair pair = pairs.get(new Key(rank, stage));
@@ -252,14 +257,14 @@ public final class Snapshots implements AutoCloseable {
         return pair == null ? Stream.empty() : pair.whole();
     }
 
-    /** After how many steps there are whole states of a stage here, the earlier first: its rank's own, or copies. */
+    /** Returns the steps of the whole states of a stage here, the earlier first: its rank's own, or copies. */
     public List<Long> versions(int rank, int stage) {
         return whole(rank, stage).map(Snapshot::stepsDone).filter(steps -> steps >= 0).sorted().toList();
     }
 
     /**
-     * Forgets what a rank kept and what was copied of it, and frees the memory, of each stage of which all is of fewer
-     * steps than these, also what is still coming.
+     * Forgets the snapshots and copies of a rank, also incomplete ones, and frees their memory, for each stage whose
+     * states are all of fewer than {@code before} steps.
      */
     public void forget(int rank, long before) {
         pairs.entrySet().removeIf(entry -> entry.getKey().rank() == rank && entry.getValue().forget(before));

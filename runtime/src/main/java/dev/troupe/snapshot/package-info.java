@@ -1,5 +1,6 @@
 /**
- * What ranks keep of their state in memory at every commit, to start again from, and copies of it on other nodes.
+ * The snapshots of ranks' states in memory at every commit, from which ranks start again, and their copies on other
+ * nodes.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.model}, {@code dev.troupe.parallel} and
  * {@code dev.troupe.weights}.

@@ -12,17 +12,17 @@ public enum DropReason {
     BAD_CHECKSUM,
     /** A field that no sender writes: unknown kind, type, dimension, size, count, or offsets beyond the message. */
     BAD_FIELD,
-    /** The rank is not of this world, not of this node, or nobody listens for it. */
+    /** The rank is not of this world, not of this node, or has no listener. */
     UNKNOWN_RANK,
-    /** Of an epoch before the present one. */
+    /** The frame is of an epoch before the present one. */
     OLD_EPOCH,
-    /** Data of an epoch that this node has not reached, so that it cannot have granted a buffer for it. */
+    /** The frame is of an epoch that this node has not reached, so that it cannot have granted a buffer for it. */
     FUTURE_EPOCH,
     /** The receiver granted no buffer for this message: a sender went beyond its credit. */
     NO_BUFFER,
     /** Type, shape or length differ from those of the granted buffer. */
     WRONG_SHAPE,
-    /** A fragment or a message that does not follow on what came before it: something between was lost, or it came twice. */
+    /** A fragment or a message that does not continue the one before it: frames between were lost, or it arrived twice. */
     OUT_OF_ORDER,
     /** The engine could not write the payload into the buffer. */
     LANDING_FAILED

@@ -3,7 +3,7 @@ package dev.troupe.transport;
 import java.util.Objects;
 
 /**
- * A one-way road between two ranks on which messages keep their order and credits are counted.
+ * A channel from one rank to another on which messages keep their order and credits are counted.
  *
  * @param fromRank
  *            the rank that sends, 0 to {@value #MAX_INDEX}
@@ -12,7 +12,7 @@ import java.util.Objects;
  * @param stage
  *            the stage that will consume the messages, 0 to {@value #MAX_INDEX}
  * @param kind
- *            what the messages are
+ *            the kind of the messages
  */
 public record Edge(int fromRank, int toRank, int stage, MessageKind kind) {
     /** The largest rank or stage: an edge packs into one {@code long}, so that finding it allocates nothing. */

@@ -3,7 +3,7 @@ package dev.troupe.transport;
 import java.util.Objects;
 
 /**
- * Where a node receives what other machines send it.
+ * The address at which a node receives from other machines.
  *
  * @param host
  *            name or address of its machine; nodes with the same one share that machine's media driver

@@ -1,11 +1,11 @@
 package dev.troupe.transport;
 
-/** What becomes of a message on its way, for those who want to see what comes of it. */
+/** The damage that a fault does to a message on its way. */
 public enum InjectedDamage {
-    /** It comes as it was sent. */
+    /** The message arrives as it was sent. */
     NONE,
-    /** The receiver's checksum refuses every frame of it. */
+    /** The receiver's checksum refuses every frame of the message. */
     DAMAGED,
-    /** No frame of it leaves, and its sender takes it for sent. */
+    /** No frame of the message leaves, and the sender does not notice. */
     LOST
 }

@@ -3,14 +3,14 @@ package dev.troupe.transport;
 import java.util.Objects;
 
 /**
- * Which message it is.
+ * The identity of a message.
  *
  * @param epoch
  *            the incarnation of the pipeline that sent it, from 0
  * @param pass
- *            the walk of all ranks over their rows that it belongs to, numbered from 0
+ *            the number of its pass, from 0
  * @param edge
- *            from where to where
+ *            the edge on which the message is sent
  * @param microbatch
  *            the microbatch, from 0
  */

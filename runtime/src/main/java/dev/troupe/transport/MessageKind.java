@@ -1,6 +1,6 @@
 package dev.troupe.transport;
 
-/** What a tensor between two stages is. The code is what goes on the wire, so it never changes. */
+/** The kind of a tensor between two stages. Its code goes on the wire, so it never changes. */
 public enum MessageKind {
     /** The output of a stage, on its way to the next one. */
     ACTIVATION(1),
@@ -15,7 +15,7 @@ public enum MessageKind {
         this.code = code;
     }
 
-    /** The number that stands for this kind in a frame; from 1 to 255. */
+    /** The code of this kind in a frame, from 1 to 255. */
     public int code() {
         return code;
     }

@@ -8,20 +8,20 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which ranks live on which node, and how nodes are reached.
+ * The node of each rank, and the addresses of nodes.
  *
  * @param self
  *            the index of this node
  * @param nodeOfRank
  *            for each rank of the world its node
  * @param endpoints
- *            for each node where it is reached
+ *            for each node its address
  * @param peers
  *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
  * @param since
- *            for each node the epoch in which it was given the ranks it has. Where it grows, the streams between it and
- *            others are new ones: what a process that died, or that had other ranks, has open still leads to nobody.
- *            All nodes have it alike
+ *            for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the
+ *            node and others are new: streams that a dead process, or one with other ranks, still has open have no
+ *            reader. All nodes have the same epochs
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {
@@ -72,12 +72,12 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
     }
 
     /**
-     * This map with ranks at other places from an epoch on. A node whose ranks are others than before has them since that
-     * epoch. So every process must be given the same maps one after another; one that starts later, for a node whose process
-     * ended, begins with one in which its node has no rank.
+     * Returns this map with ranks on other nodes from an epoch on. A node whose ranks change has them since that epoch.
+     * So every process must be given the same sequence of maps; a process that starts later, for a node whose process
+     * ended, begins with a map in which its node has no rank.
      *
      * @param epoch
-     *            in which they move, later than all of {@link #since}
+     *            the epoch in which ranks move, later than all of {@link #since}
      * @param movedTo
      *            for each rank of the world its node
      * @param peersThen
@@ -99,17 +99,19 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return new NodeMap(self, movedTo, endpoints, peersThen, sinceThen);
     }
 
-    /** The epoch since which there are streams between two nodes that are peers; those of a node to itself stay. */
+    /**
+     * Returns the epoch since which two peers have their present streams; the stream of a node to itself never changes.
+     */
     public int streamsSince(int one, int other) {
         return one == other ? 0 : Math.max(since.get(one), since.get(other));
     }
 
-    /** How many ranks there are. */
+    /** The number of ranks. */
     public int worldSize() {
         return nodeOfRank.size();
     }
 
-    /** How many nodes there are. */
+    /** The number of nodes. */
     public int nodeCount() {
         return endpoints.size();
     }

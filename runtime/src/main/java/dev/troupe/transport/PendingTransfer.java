@@ -3,12 +3,12 @@ package dev.troupe.transport;
 import java.time.Duration;
 
 /**
- * Something that waits, for the diagnosis of a run that does not go on.
+ * Messages or buffers of an edge that wait, for the diagnosis of a stalled run.
  *
  * @param edge
  *            where
  * @param state
- *            what it waits for
+ *            the reason of the wait
  * @param count
  *            how many messages or buffers of this edge are in that state
  * @param oldest
@@ -17,15 +17,15 @@ import java.time.Duration;
  *            for how long the oldest has been waiting
  */
 public record PendingTransfer(Edge edge, State state, int count, String oldest, Duration waiting) {
-    /** What a transfer waits for. */
+    /** The reason why a transfer waits. */
     public enum State {
         /** Messages that wait until the receiver grants a buffer. */
         SEND_WITHOUT_CREDIT,
         /** A message that has its credit and is on its way into the stream. */
         SENDING,
-        /** Buffers that were granted and into which nothing has come yet. */
+        /** Granted buffers that are still empty. */
         BUFFER_NOT_FILLED,
-        /** A buffer into which a part of a message has come. */
+        /** A buffer that holds a part of a message. */
         LANDING
     }
 

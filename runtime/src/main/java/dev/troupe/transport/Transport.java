@@ -6,34 +6,34 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 
 /**
- * Carries tensors between ranks: one transport per node, for all the ranks that live there.
+ * Carries tensors between ranks: one transport per node, for all its ranks.
  *
  * <p>The receiver {@linkplain #grant grants} buffers, and each grant is one credit that travels to the sender of that
- * edge. The sender {@linkplain #send sends} whenever it likes; a message leaves when its edge has a credit for it, in
- * the order in which it was sent on that edge. Edges do not wait for each other. So whatever arrives has a buffer, and
- * nothing in front of it can block.
+ * edge. The sender may {@linkplain #send send} at any time; messages leave in the order in which they were sent on
+ * their edge, each when the edge has a credit for it. Edges do not wait for each other. So every message that arrives
+ * has a buffer, and no message blocks another edge.
  *
  * <p>Thread rule: any thread may call any method. Calls do not block, save {@link #pending} and {@link #close}, and
- * those of one thread take effect in their order. A tensor handed over is the transport's until the listener hears of
- * it again; nobody else may read, write or close it meanwhile.
+ * those of one thread take effect in their order. A tensor that was granted or sent belongs to the transport until the
+ * listener is told of it again; no other code may read, write or close it meanwhile.
  */
 public interface Transport extends AutoCloseable {
     /**
-     * Names who hears of a rank of this node. Must come before anything is granted or sent for it. A second call
+     * Registers the listener of a rank of this node, before any buffer is granted or tensor sent for it. A second call
      * replaces the listener, for a rank that was restarted.
      *
      * @throws IllegalArgumentException
-     *             if the rank does not live on this node in the epoch that was announced last
+     *             if the rank is not on this node in the epoch that was announced last
      */
     void register(int rank, TransportListener listener);
 
     /**
-     * Gives the transport a buffer for one message of an edge whose receiver lives here. The message must have the
+     * Gives the transport a buffer for one message of an edge whose receiver is on this node. The message must have the
      * type and shape of the buffer. Buffers of an edge are filled in the order of their grants.
      *
      * @param epoch
-     *            the epoch for which it is granted. Of an epoch before the present one: the buffer comes back at once,
-     *            through {@link TransportListener#onReturned}
+     *            the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back
+     *            at once, through {@link TransportListener#onReturned}
      * @throws IllegalArgumentException
      *             if the receiver is not registered here, the tensor has more than four dimensions, or the epoch is
      *             one that {@link #epoch} has not announced
@@ -43,7 +43,7 @@ public interface Transport extends AutoCloseable {
     void grant(int epoch, Edge edge, Engine engine, Tensor buffer);
 
     /**
-     * Sends a tensor of a rank that lives here. Of an epoch before the present one: the tensor comes back at once,
+     * Sends a tensor of a rank of this node. Where its epoch is before the present one, the tensor comes back at once,
      * through {@link TransportListener#onReturned}.
      *
      * @throws IllegalArgumentException
@@ -54,7 +54,7 @@ public interface Transport extends AutoCloseable {
      */
     void send(MessageId id, Engine engine, Tensor tensor);
 
-    /** Sends a tensor as {@link #send(MessageId, Engine, Tensor)} does, and lets something happen to it on its way. */
+    /** Sends a tensor as {@link #send(MessageId, Engine, Tensor)} does, and damages or loses it on its way. */
     void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage);
 
     /**
@@ -68,13 +68,14 @@ public interface Transport extends AutoCloseable {
     void epoch(int epoch);
 
     /**
-     * Begins an epoch as {@link #epoch(int)} does, in which ranks live at new places; {@code epoch(int)} keeps the places.
+     * Begins an epoch as {@link #epoch(int)} does, in which ranks are on other nodes; {@code epoch(int)} keeps the
+     * nodes.
      *
-     * <p>Ranks that live here now may be registered as soon as this returns. The listener of one that lives elsewhere now
-     * hears of the epoch, gets back all that was held for it, and then hears no more. New streams are opened where
-     * {@link NodeMap#streamsSince} has grown, and those to nodes that are no peers any more, or to their former
-     * processes, are closed: what is still in them is not read, and no fault is told of them. Where a stream cannot be
-     * opened the transport ends, and every listener, also one that is registered afterwards, hears
+     * <p>Ranks that are on this node now may be registered as soon as this returns. The listener of a rank that has
+     * left this node is told of the epoch, gets back all tensors held for it, and is told of nothing more. New streams
+     * are opened where {@link NodeMap#streamsSince} has grown. Streams to nodes that are no peers any more, or to their
+     * former processes, are closed: frames still in them are not read, and no fault of them is reported. Where a stream
+     * cannot be opened the transport ends, and every listener, also one that is registered afterwards, is told so by
      * {@link TransportFault.TransportEnded}.
      *
      * @throws IllegalArgumentException
@@ -83,19 +84,19 @@ public interface Transport extends AutoCloseable {
     void epoch(int epoch, NodeMap nodes);
 
     /**
-     * What waits for what, and since when, the longest first.
+     * Returns the transfers that wait, the longest wait first.
      *
      * @throws IllegalStateException
-     *             if the transport thread does not answer within a second; the message says where it stands
+     *             if the transport thread does not answer within a second; the message names its place in the code
      */
     List<PendingTransfer> pending();
 
-    /** What was done and dropped so far. */
+    /** Returns the counts of messages, bytes and drops so far. */
     TransportCounters counters();
 
     /**
-     * Gives back every tensor it holds through {@link TransportListener#onReturned}, then releases memory, threads and
-     * files. Bounded to a few seconds. Closing twice has no effect.
+     * Returns every tensor that the transport holds through {@link TransportListener#onReturned}, then releases memory,
+     * threads and files. The call takes at most a few seconds. Closing twice has no effect.
      */
     @Override
     void close();

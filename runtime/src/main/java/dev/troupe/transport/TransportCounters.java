@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What a transport has done since it started. Bytes are payload, without headers.
+ * The counts of a transport since it started. Bytes are payload, without headers.
  *
  * @param messagesSent
  *            messages whose last fragment has been handed to Aeron
@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
  */
 public record TransportCounters(long messagesSent, long messagesReceived, long bytesSent, long bytesReceived,
         long backPressured, Map<DropReason, Long> dropped) {
-    /** Of a transport that has done nothing. */
+    /** The counters of a transport that has carried no message. */
     public static final TransportCounters NONE = new TransportCounters(0, 0, 0, 0, 0, Map.of());
 
     public TransportCounters {
@@ -36,7 +36,7 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
         dropped = Collections.unmodifiableMap(copy);
     }
 
-    /** What a user should know of dropped frames, in one sentence; empty where none were. */
+    /** Returns a sentence for the user on dropped frames; empty where there are none. */
     public Optional<String> droppedInWords() {
         long all = droppedFrames();
         return all == 0
@@ -50,7 +50,7 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
                         + ".");
     }
 
-    /** All dropped frames together. */
+    /** Returns the number of dropped frames for all reasons together. */
     public long droppedFrames() {
         return dropped.values().stream().mapToLong(Long::longValue).sum();
     }

@@ -1,20 +1,20 @@
 package dev.troupe.transport;
 
-/** Something that a rank must know, because a message it waits for may never come. */
+/** A fault of which a rank is told, because a message for which it waits may never arrive. */
 public sealed interface TransportFault {
     /** One sentence: what was expected, what was found, where. */
     String sentence();
 
     /**
-     * A message for this rank was dropped or is missing. Its buffer stays granted; the message does not come again by
+     * A message for this rank was dropped or is missing. Its buffer stays granted; the message is not sent again by
      * itself.
      */
     record MessageFault(Edge edge, DropReason reason, String sentence) implements TransportFault {
     }
 
     /**
-     * A frame from a node does not fit its checksum, so which message it was of is not known; this rank waits for
-     * messages from there. Told once an epoch.
+     * A frame from a node does not fit its checksum, so its message is not known; this rank waits for messages from
+     * that node. The rank is told once an epoch.
      */
     record DamageFault(int node, String sentence) implements TransportFault {
     }
@@ -24,8 +24,8 @@ public sealed interface TransportFault {
     }
 
     /**
-     * The way to another node is not connected or closed; messages for it are held. Not told any more once an epoch has
-     * begun in which the node is no peer.
+     * The stream to another node is not connected, or closed; messages for the node are held. The fault is not reported
+     * any more once an epoch has begun in which the node is no peer.
      */
     record LinkFault(int node, String sentence) implements TransportFault {
     }

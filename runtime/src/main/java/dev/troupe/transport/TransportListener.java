@@ -3,12 +3,12 @@ package dev.troupe.transport;
 import dev.troupe.engine.Tensor;
 
 /**
- * What a rank hears from its transport. Every method is called on the transport thread, one call at a time: it hands
- * the news on (to an actor, a queue) and returns, and never blocks. It may call {@link Transport#send} and
+ * The events that a transport reports to a rank. Every method is called on the transport thread, one call at a time: it
+ * passes the event on (to an actor, a queue) and returns, and never blocks. It may call {@link Transport#send} and
  * {@link Transport#grant}. An exception out of it is logged and otherwise ignored.
  */
 public interface TransportListener {
-    /** A whole message stands in a buffer that this rank granted; the buffer belongs to the rank again. */
+    /** A whole message is in a buffer that this rank granted; the buffer belongs to the rank again. */
     void onLanded(MessageId id, Tensor tensor);
 
     /** A tensor that this rank sent has been read to its end; it belongs to the rank again. */
@@ -21,9 +21,9 @@ public interface TransportListener {
     void onReturned(Edge edge, Tensor tensor);
 
     /**
-     * An epoch has begun: what lands from now on is of it, and every buffer and tensor that the transport still held
-     * for this rank comes back right after this call. A listener that is registered after the first epoch is told of
-     * the present one at once.
+     * An epoch has begun: messages that land from now on are of it, and the transport returns every buffer and tensor
+     * that it still held for this rank right after this call. A listener that is registered after the first epoch is
+     * told of the present one at once.
      */
     default void onEpoch(int epoch) {
     }

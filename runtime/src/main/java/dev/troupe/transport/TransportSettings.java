@@ -8,19 +8,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a transport is laid out: the keys {@code transport.*}.
+ * The settings of a transport: the keys {@code transport.*}.
  *
  * @param directory
  *            {@code transport.directory}: the directory of the media driver, made at start and deleted at close; empty:
  *            one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
  * @param sharesDriver
- *            whether a media driver runs in that directory already, which this transport uses with others and leaves to
- *            whoever started it
+ *            whether a media driver runs in that directory already, which this transport shares with others and does
+ *            not stop
  * @param termLength
  *            {@code transport.term-length}: bytes of a term of each stream, a power of two from
  *            {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
  * @param linkTimeout
- *            {@code transport.timeout}: how long another node may be out of reach before the ranks hear of it
+ *            {@code transport.timeout}: how long another node may be out of reach before the ranks are told
  */
 public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout) {
     /** Bytes of the smallest term: its window, a half, still holds eight of the largest frames. */
@@ -28,31 +28,37 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     /** Bytes of the largest term that Aeron knows. */
     public static final int MAX_TERM_LENGTH = 1 << 30;
     /**
-     * 8 MiB. What may be in flight is a window of half a term, and the driver moves it on only when its thread comes
-     * round, at the latest after {@value #MAX_DRIVER_SLEEP_MICROS} microseconds of sleep. One thread copies and checks
-     * about 5 GB/s, so a window of 4 MiB lasts 0.8 ms, about as long as that sleep, which traffic cuts short anyhow:
-     * measured, terms of 1 to 64 MiB carry 4.5 to 6.8 GB/s with no trend. So memory decides: each stream takes three
+     * 8 MiB. At most a window of half a term is in flight, and the driver advances the window only when its thread
+     * runs, at the latest after {@value #MAX_DRIVER_SLEEP_MICROS} microseconds of sleep. One thread copies and checks
+     * about 5 GB/s, so a window of 4 MiB lasts 0.8 ms, about as long as that sleep, which traffic shortens anyhow:
+     * terms of 1 to 64 MiB carry 4.5 to 6.8 GB/s with no trend (log P-002). So memory decides: each stream takes three
      * terms in the driver's directory, 24 MiB, and with the driver's own files one node stays within the 64 MiB of
      * {@code /dev/shm} that containers have.
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
     /**
-     * The most that is under way in a ring, in bytes: what a level 2 cache holds. A thread copies 8 GB/s through it,
-     * and 3 GB/s through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s,
-     * longer than the first pauses of whoever found nothing to do.
+     * The most bytes in flight in a ring: the size of a level 2 cache. A thread copies 8 GB/s through it, and 3 GB/s
+     * through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s, longer than
+     * the first pauses of an idle thread.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
-    /** Half of it holds 800 headers: of 50 MiB in full fragments, and of small messages more than there are credits. */
+    /**
+     * Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are
+     * credits.
+     */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
-    /** Bytes that may be under way to a receiver over UDP on any Linux: what a socket's buffer holds by default. */
+    /** Bytes that may be in flight to a receiver over UDP on any Linux: the default size of a socket's buffer. */
     private static final int LEAST_UDP_WINDOW = 128 << 10;
-    /** What a receiver can be behind without waiting: some ten milliseconds of ten gigabits a second, or 1 ms of 100. */
+    /**
+     * The most unread bytes for which a sender need not wait: some ten milliseconds of ten gigabits a second, or 1 ms
+     * of 100.
+     */
     private static final int GREATEST_UDP_WINDOW = 4 << 20;
     private static final Path SOCKET_BUFFER_LIMIT = Path.of("/proc/sys/net/core/rmem_max");
     /**
      * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) after which a client and its media
-     * driver still know each other. Aeron's 10 seconds end runs that could have gone on.
+     * driver still know each other. Aeron's 10 seconds end runs that could have continued.
      */
     public static final long LIVENESS_TIMEOUT_SECONDS = 60;
     /** The longest sleep of the media driver's thread, in microseconds. */
@@ -84,27 +90,30 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     /**
-     * Bytes of payload that may be under way to another process of the machine: the window of a stream, where that is
+     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, where that is
      * smaller.
      */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);
     }
 
-    /** A channel of one machine as a sender opens it whose payloads go through a ring: a frame is a header. */
+    /**
+     * The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring.
+     */
     public String sendsHeaders(String channel) {
         return with(with(channel, "term-length=" + HEADER_TERM_LENGTH), "mtu=" + HEADER_MTU_LENGTH);
     }
 
-    /** A channel as a sender opens it. */
+    /** The sender's channel. */
     public String sends(String channel) {
         return with(channel, "term-length=" + termLength);
     }
 
     /**
-     * A channel as a receiver opens it. Over UDP the sender may be a window ahead of it: a window that is small beside
-     * bandwidth times round trip leaves the wire idle, and one beyond the socket's buffer loses packets. So it is what the
-     * system lets a socket buffer, and at most half a term, which is what Aeron lets be in flight.
+     * The receiver's channel. Over UDP the sender may be a window ahead of the receiver: a window smaller than
+     * bandwidth times round trip leaves the wire idle, and one larger than the socket's buffer loses packets. So the
+     * window is the largest buffer that the system grants a socket, and at most half a term, the most that Aeron has in
+     * flight.
      */
     public String receives(String channel) {
         if (channel.startsWith("aeron:ipc")) {

@@ -7,14 +7,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-/** One process of a group between JVMs; that of member 0 prints a line for each measure, as the script of Gloo does. */
+/**
+ * One process of a group between JVMs; the process of member 0 prints a line for each measure, as the script of Gloo
+ * does.
+ */
 public final class GroupPeer {
     private static final Duration DEADLINE = Duration.ofMinutes(2);
 
     private GroupPeer() {
     }
 
-    /** Measures as the member that the arguments say: the driver's directory, members, and which one. */
+    /** Measures as one member; the arguments are the driver's directory, the number of members, and the member. */
     public static void main(String[] arguments) {
         int size = Integer.parseInt(arguments[1]);
         int member = Integer.parseInt(arguments[2]);

@@ -11,7 +11,7 @@ import java.util.function.BiConsumer;
 /** Times every collective of a group at every size; all members call it at once. */
 final class GroupTimes {
     static final List<String> COLLECTIVES = List.of("all-reduce", "reduce-scatter", "all-gather", "broadcast");
-    /** Bytes of the whole; each is a multiple of every number of members there is. */
+    /** Sizes of the whole in bytes; each is a multiple of every number of members that is measured. */
     static final List<Integer> SIZES = List.of(1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20);
     private static final long BYTES_OF_A_MEASURE = 128L << 20;
     private static final int LEAST_CALLS = 2;
@@ -20,7 +20,7 @@ final class GroupTimes {
     private GroupTimes() {
     }
 
-    /** What is measured. */
+    /** A measured case: a collective, its members and the size of the whole. */
     record Case(String collective, int members, int bytes) {
     }
 
@@ -29,7 +29,7 @@ final class GroupTimes {
         return Math.clamp(BYTES_OF_A_MEASURE / bytes, LEAST_CALLS, MOST_CALLS);
     }
 
-    /** Measures everything once; {@code report} gets the seconds of one call. */
+    /** Measures every collective once; {@code report} receives the seconds of one call. */
     static void measure(CollectiveGroup group, BiConsumer<Case, Double> report) {
         for (int bytes : SIZES) {
             try (Arena arena = Arena.ofShared()) {
@@ -54,7 +54,7 @@ final class GroupTimes {
         };
     }
 
-    /** From all being there to all being done, so that nobody is timed for what another has still to do. */
+    /** Returns the time between two barriers of all members, so that no member is timed for the work of another. */
     private static double seconds(CollectiveGroup group, Runnable call, int calls) {
         group.barrier();
         long start = System.nanoTime();
@@ -65,7 +65,7 @@ final class GroupTimes {
         return (System.nanoTime() - start) / 1e9 / calls;
     }
 
-    /** Seconds of a plain copy of so many bytes by one thread. */
+    /** Returns the seconds of a plain copy of {@code bytes} by one thread. */
     static double copySeconds(int bytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment source = arena.allocate(bytes, 64).fill((byte) 1);

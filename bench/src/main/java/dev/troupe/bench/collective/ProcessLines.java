@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Processes that measure together, the first of which prints a line for each measure. */
+/** Processes that measure together; the first prints a line for each measure. */
 final class ProcessLines {
     private static final Pattern MEASURED = Pattern.compile("measured (\\S+) (\\d+) (\\d+) (\\S+)");
 
@@ -20,10 +20,10 @@ final class ProcessLines {
     }
 
     /**
-     * Runs them to their end and adds what they measured.
+     * Runs the processes to their end and adds their measures.
      *
      * @throws IllegalStateException
-     *             if one fails
+     *             if a process fails
      */
     void read(Map<GroupTimes.Case, Samples> seconds) throws IOException, InterruptedException {
         List<Process> all = new ArrayList<>();

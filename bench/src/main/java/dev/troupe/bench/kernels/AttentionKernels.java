@@ -30,7 +30,7 @@ public class AttentionKernels extends Workbench {
         y = floats(N, C);
         dy = floats(N, C);
         dQkv = floats(N, 3 * C);
-        // The backward reads what the forward leaves.
+        // The backward reads the results of the forward.
         causalAttention();
     }
 

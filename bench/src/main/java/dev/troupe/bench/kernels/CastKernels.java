@@ -5,7 +5,7 @@ import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
 
-/** What only an engine of two types does. Sizes and thread rule as of {@link Workbench}. */
+/** Casts, which only an engine of two types has. Sizes and thread rule as of {@link Workbench}. */
 public class CastKernels extends Workbench {
     /** Four bytes read and two written for each element. */
     private static final double FLOATS_OF_AN_ELEMENT = 1.5;

@@ -5,7 +5,7 @@ import dev.troupe.engine.Tensor;
 import java.util.List;
 import org.openjdk.jmh.annotations.Benchmark;
 
-/** What goes over each element once, and sums. Sizes and thread rule as of {@link Workbench}. */
+/** Kernels that read each element once, and sums. Sizes and thread rule as of {@link Workbench}. */
 public class ElementwiseKernels extends Workbench {
     private static final String NARROW = "[%d x %d]".formatted(N, C);
     private static final String WIDE = "[%d x %d]".formatted(N, 4 * C);
@@ -50,13 +50,13 @@ public class ElementwiseKernels extends Workbench {
         engine().add(left, right, result);
     }
 
-    /** The gradient that goes on along the residual stream. */
+    /** The gradient of the residual stream. */
     @Benchmark
     public void copy() {
         engine().copy(left, result);
     }
 
-    /** A tenth of what goes into the residual stream. */
+    /** Dropout of a tenth of the input of the residual stream. */
     @Benchmark
     public void dropout() {
         engine().dropout(left, TENTH, result);
@@ -68,7 +68,7 @@ public class ElementwiseKernels extends Workbench {
         engine().fill(result, 0);
     }
 
-    /** By one, so that the numbers stay what they are. */
+    /** A product with one, so that the numbers do not change. */
     @Benchmark
     public void scale() {
         engine().scale(left, 1);

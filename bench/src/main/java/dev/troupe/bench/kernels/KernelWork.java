@@ -3,7 +3,7 @@ package dev.troupe.bench.kernels;
 import java.util.List;
 
 /**
- * What one call of a kernel cannot do with less: the arithmetic of its products, or the memory it reads and writes.
+ * The least work of one call of a kernel: the arithmetic of its products, or the memory that it reads and writes.
  *
  * @param benchmark
  *            the simple name of the JMH class and its method, such as {@code NormKernels.layerNorm}
@@ -17,7 +17,7 @@ import java.util.List;
 public record KernelWork(String benchmark, String sizes, double operations, double bytes) {
     private static final double OPERATIONS_OF_A_TERM = 2;
 
-    /** Everything that is measured, but for the limits. */
+    /** Every kernel that is measured, without the limits. */
     public static List<KernelWork> all() {
         return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, ElementwiseKernels.WORK,
                 CastKernels.WORK,

@@ -40,7 +40,7 @@ public class NormKernels extends Workbench {
         dx = floats(N, C);
         dGamma = floats(C);
         dBeta = floats(C);
-        // The backward reads what the forward leaves.
+        // The backward reads the results of the forward.
         layerNorm();
     }
 
@@ -57,7 +57,7 @@ public class NormKernels extends Workbench {
         engine().layerNorm(null, dy, gamma, beta, EPSILON, y, mean, reciprocalDeviation);
     }
 
-    /** The residual added on the way of the forward. */
+    /** The residual added by the forward. */
     @Benchmark
     public void layerNormOfSum() {
         engine().layerNorm(dx, dy, gamma, beta, EPSILON, y, mean, reciprocalDeviation);

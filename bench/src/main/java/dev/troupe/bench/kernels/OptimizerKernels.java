@@ -9,7 +9,10 @@ import org.openjdk.jmh.annotations.Benchmark;
 public class OptimizerKernels extends Workbench {
     private static final String SIZES = "[%d x %d]".formatted(C, 4 * C);
     private static final double ELEMENTS = 4.0 * C * C;
-    /** Of moments that do not decay: an update leaves gradients of zero, and what decays ends in subnormal numbers. */
+    /**
+     * A decay so slow that moments keep their size: gradients are zero, and moments that decay would become subnormal
+     * numbers.
+     */
     private static final double BETA = 1 - 1e-7;
     private static final AdamW UPDATE = new AdamW(0, BETA, BETA, 1e-8, 0.1, 1, 1);
 

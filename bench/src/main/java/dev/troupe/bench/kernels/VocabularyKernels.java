@@ -39,7 +39,7 @@ public class VocabularyKernels extends Workbench {
         rowLoss = floats(N);
         rowLogSumExp = floats(N);
         dLogits = floats(N, V);
-        // The backward reads what the forward leaves.
+        // The backward reads the results of the forward.
         crossEntropy();
     }
 

@@ -49,7 +49,7 @@ public abstract class Workbench {
     protected Workbench() {
     }
 
-    /** Opens the engine and has the family lay out its tensors. */
+    /** Opens the engine and lets the family allocate its tensors. */
     @Setup(Level.Trial)
     public final void open() {
         EngineProvider provider = ServiceLoader.load(EngineProvider.class).stream().map(ServiceLoader.Provider::get)
@@ -59,13 +59,13 @@ public abstract class Workbench {
         layOut();
     }
 
-    /** Gives everything back. */
+    /** Frees the tensors and closes the engine. */
     @TearDown(Level.Trial)
     public final void close() {
         engine.close();
     }
 
-    /** The type of activations and of what products read. */
+    /** The type of activations and of the operands of products. */
     DataType computeType() {
         return DataType.FLOAT32;
     }

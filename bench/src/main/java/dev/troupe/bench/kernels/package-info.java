@@ -1,6 +1,6 @@
 /**
- * JMH benchmarks of the kernels of an engine, a class for each family, at the sizes of one microbatch of the wide model,
- * and what each kernel must compute or move at least.
+ * JMH benchmarks of the kernels of an engine, a class for each family, at the sizes of one microbatch of the wide
+ * model, and the least that each kernel must compute or move.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine} and {@code org.openjdk.jmh}.
  */

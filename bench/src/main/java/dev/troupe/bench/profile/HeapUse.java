@@ -4,15 +4,15 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What was done to the heap.
+ * The use of the heap.
  *
  * @param allocatedBytes
- *            allocated by all threads, those that have ended too
+ *            bytes allocated by all threads, with those that have ended
  * @param collections
  *            garbage collections, of all kinds
  */
 public record HeapUse(long allocatedBytes, long collections) {
-    /** Since the process began. */
+    /** Returns the use since the process began. */
     public static HeapUse now() {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long collections = ManagementFactory.getGarbageCollectorMXBeans().stream()
@@ -20,7 +20,7 @@ public record HeapUse(long allocatedBytes, long collections) {
         return new HeapUse(threads.getTotalThreadAllocatedBytes(), collections);
     }
 
-    /** What was done since an earlier reading. */
+    /** Returns the use since an earlier reading. */
     public HeapUse since(HeapUse earlier) {
         return new HeapUse(allocatedBytes - earlier.allocatedBytes, collections - earlier.collections);
     }

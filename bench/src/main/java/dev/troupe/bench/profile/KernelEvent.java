@@ -7,7 +7,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A call of a kernel, so that what the engine's library does in it can be told from what surrounds it. */
+/** A call of a kernel, so that the time of the engine's library in it can be told from the rest. */
 @Name(KernelEvent.NAME)
 @Label("Kernel")
 @Category("Troupe")

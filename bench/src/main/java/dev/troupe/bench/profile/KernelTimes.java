@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What kernels have cost since the last reset, summed over all engines and threads.
+ * The cost of kernels since the last reset, summed over all engines and threads.
  *
  * <p>Thread rule: any thread. {@link #reset} and {@link #totals} while nothing computes, or a call may count for one side
  * only.
@@ -24,16 +24,16 @@ public final class KernelTimes {
      * @param name
      *            the method of {@link dev.troupe.engine.Engine}
      * @param calls
-     *            how often it was called
+     *            number of its calls
      * @param wallNanos
      *            time on the clock from call to return, waiting for a core included
      * @param operations
-     *            additions and multiplications of matrix products; 0 for a kernel that is none
+     *            additions and multiplications of matrix products; 0 for other kernels
      */
     public record Total(String name, long calls, long wallNanos, long operations) {
     }
 
-    /** Forgets everything. */
+    /** Sets all sums to zero. */
     public void reset() {
         kernels.clear();
     }
@@ -46,7 +46,7 @@ public final class KernelTimes {
         sums.operations.add(operations);
     }
 
-    /** The sums of each kernel that was called, the dearest first. */
+    /** Returns the sums of each kernel that was called, the longest time first. */
     public List<Total> totals() {
         return kernels.entrySet().stream()
                 .map(kernel -> new Total(kernel.getKey(), kernel.getValue().calls.sum(),

@@ -2,12 +2,12 @@ package dev.troupe.bench.profile;
 
 import dev.troupe.engine.Tensor;
 
-/** Counts what a matrix product computes: two operations for each product of two numbers. */
+/** Counts the operations of a matrix product: two for each product of two numbers. */
 final class MatrixOperations {
     private MatrixOperations() {
     }
 
-    /** The operations of one call of a kernel, by its name and arguments; 0 where it is no matrix product. */
+    /** Returns the operations of one call of a kernel, by its name and arguments; 0 where it is no matrix product. */
     static long of(String kernel, Object[] arguments) {
         return switch (kernel) {
             case "matmul" -> {

@@ -16,24 +16,24 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * How long kernels of the engine {@code cpu} are inside its library of matrix products, by kernel: the flight recorder
- * notes when each kernel and each call of the library begins and ends. Events are recorded from construction to
+ * The time of kernels of the engine {@code cpu} inside its library of matrix products, by kernel: the flight recorder
+ * notes the beginning and end of each kernel and of each call of the library. Events are recorded from construction to
  * {@link #stop}.
  */
 public final class ProductRecording implements AutoCloseable {
-    /** What the engine calls its events. */
+    /** The name of the engine's events. */
     private static final String PRODUCT = "dev.troupe.MatrixProduct";
 
     private final Recording recording = new Recording();
 
-    /** Records from now on. */
+    /** Begins to record. */
     public ProductRecording() {
         recording.enable(PRODUCT).withoutThreshold();
         recording.enable(KernelEvent.NAME).withoutThreshold();
         recording.start();
     }
 
-    /** Nanoseconds inside the library, for each kernel that calls it on its own thread. */
+    /** Returns the nanoseconds inside the library, for each kernel that calls it on its own thread. */
     public Map<String, Long> stop() throws IOException {
         recording.stop();
         Path file = Files.createTempFile("troupe-products", ".jfr");
@@ -56,7 +56,7 @@ public final class ProductRecording implements AutoCloseable {
     }
 
     private static void addThread(List<RecordedEvent> events, Map<String, Long> nanos) {
-        // The longer of two that begin at once is the outer one.
+        // Of two events that begin at once, the longer one is the outer one.
         events.sort(Comparator.comparing(RecordedEvent::getStartTime)
                 .thenComparing(RecordedEvent::getDuration, Comparator.reverseOrder()));
         Deque<RecordedEvent> open = new ArrayDeque<>();

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Processor time by what a thread is there for.
+ * Processor time by the kind of thread.
  *
  * @param cpuNanos
- *            for each kind of thread its processor time since the thread began; {@link #REST} is what the process used
- *            beyond its Java threads: compiler, garbage collector, the threads an engine adds
+ *            for each kind of thread its processor time since the thread began; {@link #REST} is the processor time of
+ *            the process beyond its Java threads: compiler, garbage collector, the threads of an engine
  */
 public record ThreadTimes(Map<String, Long> cpuNanos) {
     /** The processor time of the process that no Java thread of a run accounts for. */
@@ -24,7 +24,7 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
     /** The kind of the threads that actors run on. */
     public static final String ACTORS = "actors";
 
-    /** What all threads have used until now. */
+    /** Returns the processor time of all threads until now. */
     public static ThreadTimes now() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         Map<String, Long> sums = new TreeMap<>();
@@ -41,7 +41,7 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
         return new ThreadTimes(Map.copyOf(sums));
     }
 
-    /** What was used since an earlier reading. */
+    /** Returns the processor time since an earlier reading. */
     public ThreadTimes since(ThreadTimes earlier) {
         Map<String, Long> difference = new TreeMap<>();
         cpuNanos.forEach((kind, nanos) -> difference.put(kind, nanos - earlier.cpuNanos.getOrDefault(kind, 0L)));
@@ -52,7 +52,7 @@ public record ThreadTimes(Map<String, Long> cpuNanos) {
         if (threadName.startsWith("rank-")) {
             return "rank " + threadName.substring("rank-".length());
         }
-        // Aeron renames its threads to what they do.
+        // Aeron renames its threads after their work.
         if (threadName.contains("driver-conductor") || threadName.contains("aeron-executor")) {
             return MEDIA_DRIVER;
         }

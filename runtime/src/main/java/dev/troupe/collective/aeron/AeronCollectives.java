@@ -14,15 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Groups whose members live in several JVMs: over the media driver that those of one machine share, and over UDP between
+ * Groups whose members are in several JVMs: over the media driver that JVMs of one machine share, and over UDP between
  * machines. One for a JVM.
  *
  * <p>Thread rule: any thread.
  */
 public final class AeronCollectives implements AutoCloseable {
-    /** The most members of a group: one bit each of a word. */
+    /** The most members of a group, which has a bit of a word for each. */
     public static final int MOST_MEMBERS = 64;
-    /** Bytes that a stream takes in the directory of the media driver at each of its ends, once where both share it. */
+    /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Streams.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
     private static final Logger LOG = LoggerFactory.getLogger(AeronCollectives.class);
@@ -37,7 +37,7 @@ public final class AeronCollectives implements AutoCloseable {
      * Connects to a media driver that runs.
      *
      * @param driverDirectory
-     *            where it keeps its files, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory} says
+     *            its directory, as {@link dev.troupe.transport.aeron.AeronTransport#driverDirectory} returns it
      */
     public static AeronCollectives connect(Path driverDirectory) {
         return new AeronCollectives(Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory.toString())
@@ -54,14 +54,14 @@ public final class AeronCollectives implements AutoCloseable {
     }
 
     /**
-     * Joins a member. It waits for no other; the first collective does.
+     * Joins a member, without waiting for the others; the first collective waits.
      *
      * @param number
-     *            of the group: the same for all its members, and of no other group of their drivers
+     *            number of the group: the same for all its members, and of no other group of their drivers
      * @param epoch
-     *            the epoch the member is of, at least 0
+     *            the epoch of the member, at least 0
      * @param channels
-     *            between members
+     *            the channels between members
      * @throws CollectiveException
      *             if a channel cannot be opened
      */
@@ -81,7 +81,7 @@ public final class AeronCollectives implements AutoCloseable {
         }
     }
 
-    /** Disconnects; groups that are still open come to their ends. */
+    /** Disconnects; groups that are still open end. */
     @Override
     public void close() {
         aeron.close();

@@ -19,21 +19,21 @@ import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * A group as a member sees it that hears the others through Aeron.
+ * A group from the side of a member that hears the others through Aeron.
  *
  * <p>Each member writes its frames in the order in which all need them, and reads the others' streams frame by frame: a
- * frame is reduced or copied from where it lies in the stream. Nobody takes a frame of a later collective, so streams need
- * no book of who waits for what; and since all write and read in the order of segments, the one furthest behind always
- * finds what it waits for.
+ * frame is reduced or copied from its place in the stream. A member takes no frame of a later collective, so streams
+ * need no list of waiting members; and since all write and read in the order of segments, the slowest member always
+ * finds the frame for which it waits.
  *
  * <p>The first collective waits until all members have heard each other, so that several ranks of one thread can join their
  * groups one after another.
  */
 final class AeronMember extends CheckedGroup {
-    /** What a member repeats while it waits may lie unread in its stream for as long as a deadline. */
+    /** The interval of a waiting member's join frames, which may lie unread in its stream for as long as a deadline. */
     private static final long JOIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    // Nothing wakes who waits for a stream, so it looks again and again. It sleeps in between: with more threads than cores
-    // one that spins or yields keeps the others from what it waits for.
+    // Nothing wakes a thread that waits for a stream, so it polls, and sleeps in between: with more threads than cores
+    // a thread that spins or yields delays the others for which it waits.
     private static final long LEAST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
     private static final long MOST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
@@ -45,12 +45,12 @@ final class AeronMember extends CheckedGroup {
     private final ControlledFragmentHandler[] handlers;
     private final IntPredicate isWaitedFor;
     private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
-    /** For each member, whom it has heard when it last said so: bits. */
+    /** For each member, the set of members in its last join frame, as bits. */
     private final long[] heardBy;
     private Call call = new Call();
     private long sequence;
     private long progressNanos;
-    /** Why the group is at an end, or null. */
+    /** The reason why the group has ended, or null. */
     private String end;
     private OptionalInt culprit = OptionalInt.empty();
     private RuntimeException cause;
@@ -75,7 +75,7 @@ final class AeronMember extends CheckedGroup {
     private ControlledFragmentHandler handler(int from) {
         LogMemory memory = new LogMemory();
         return (buffer, offset, length, _) -> {
-            // Aeron would log what a handler throws and go on.
+            // Aeron would log an exception of a handler and continue.
             try {
                 return frame.wrap(buffer, offset, length) && frame.epoch() >= epoch
                         ? take(from, buffer, memory.of(buffer))
@@ -89,8 +89,8 @@ final class AeronMember extends CheckedGroup {
     }
 
     /**
-     * Says that this member is there until all others have heard it and it has heard them: from then on each reads
-     * whatever any of them sends.
+     * Sends join frames until all others have heard this member and it has heard them: from then on each reads every
+     * frame of the others.
      */
     private void join() {
         long all = -1L >>> Long.SIZE - size();
@@ -110,7 +110,7 @@ final class AeronMember extends CheckedGroup {
                 saidNanos = System.nanoTime();
                 said = streams.sendJoin(call, heard) ? heard : said;
             }
-            // What the others repeat is no progress.
+            // Join frames that the others repeat are no progress.
             rest(LongStream.of(heardBy).map(Long::bitCount).sum() > known, isAbsent);
         }
         isJoined = true;
@@ -173,11 +173,11 @@ final class AeronMember extends CheckedGroup {
             }
             case CALL, PART, RESULT -> {
                 if (!isJoined) {
-                    // It is for later, and only who has heard all, and been heard, sends it.
+                    // The frame is for later; its sender has heard all members, and all have heard it.
                     heardBy[from] = heardBy[member()];
                     yield Action.ABORT;
                 }
-                // What was for others only may be left of the collective before.
+                // Frames for other members may be left of the collective before.
                 if (frame.sequence() == sequence && frame.isFor(member())) {
                     takeOfCollective(from, buffer, memory);
                 }
@@ -208,7 +208,7 @@ final class AeronMember extends CheckedGroup {
         return code == SegmentFrame.FOR_ALL ? OptionalInt.empty() : OptionalInt.of(code);
     }
 
-    /** Rests where nothing has moved; throws where nothing will. */
+    /** Rests where no frame has moved; throws where the group has ended or the deadline has passed. */
     private void rest(boolean moved, IntPredicate isAwaited) {
         long now = System.nanoTime();
         if (moved) {
@@ -241,7 +241,7 @@ final class AeronMember extends CheckedGroup {
                 IntStream.of(absent).findFirst(), null);
     }
 
-    /** The first reason is the one that stands; the others hear of it. */
+    /** Ends the group for the first reason given, and sends it to the others. */
     private void fail(String why, OptionalInt whose, RuntimeException failure) {
         if (end == null) {
             end = why;
@@ -262,7 +262,7 @@ final class AeronMember extends CheckedGroup {
 
     @Override
     public void close() {
-        // Seen by a call of another thread, which then ends and lets this one in.
+        // A call on another thread sees this, ends and releases the lock.
         isLeaving = true;
         leave();
     }

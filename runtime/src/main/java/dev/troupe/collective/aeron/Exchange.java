@@ -8,14 +8,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * One collective as a member does it: what it has still to send, and what it still waits for from whom. Reused from
+ * One collective of a member: the parts that it has still to send, and those for which it waits, by member. Reused from
  * collective to collective. One thread.
  *
- * <p>Two members, and more of them where there is little to reduce, send each other all they have and each reduces it all.
- * Otherwise a member sends each other one its share, segment by segment, reduces its own, and sends the result to all.
+ * <p>Two members, and more of them where there are few bytes, send each other all their values, and each reduces all of
+ * them (the direct way). Otherwise a member sends each other member that member's share, segment by segment, reduces
+ * its own share, and sends the result to all.
  */
 final class Exchange {
-    /** Bytes up to which one hop less is worth more than the sums that each member repeats. */
+    /** Bytes up to which the direct way is faster: it saves a hop, but each member computes all sums. */
     private static final long DIRECT_BYTES = 64 << 10;
     private static final int FRAMES_IN_A_ROW = 4;
 
@@ -32,21 +33,24 @@ final class Exchange {
     private long sequence;
     private boolean isDirect;
     private boolean callIsSent;
-    /** Of the parts: the segment of every share that is being sent, and to whom next; direct, the byte and nobody. */
+    /**
+     * Parts to send: the segment of every share that is being sent, and the next member to send to; on the direct way
+     * the byte alone counts.
+     */
     private long partAt;
     private int partTo;
     private long partEnd;
-    /** Of what this member reduces: where, up to where, and whose part is next. */
+    /** The reduction of this member: its first byte, its position, its end, and the member whose part is next. */
     private long reduceFrom;
     private long reduceAt;
     private long reduceEnd;
     private int reduceNext;
-    /** Of the results this member sends: what is ready, in bytes of {@link #resultSource}. */
+    /** Results to send: the position, the end of the ready ones, and the end, in bytes of {@link #resultSource}. */
     private MemorySegment resultSource = MemorySegment.NULL;
     private long resultAt;
     private long resultReady;
     private long resultEnd;
-    /** Where byte 0 of the source of results is in the whole. */
+    /** The position of byte 0 of {@link #resultSource} in the whole. */
     private long resultBase;
 
     Exchange(int size, int member, Streams streams) {
@@ -128,14 +132,14 @@ final class Exchange {
         resultBase = base;
     }
 
-    /** Where the share of a member begins in the whole. */
+    /** Returns the first byte of a member's share in the whole. */
     private long share(int of) {
         return call.collective() == Collective.REDUCE_SCATTER
                 ? call.bytes() / size * of
                 : Shares.start(call.bytes(), size, of);
     }
 
-    /** Sends what can be sent now, a few frames at most; returns whether anything has gone or been reduced. */
+    /** Sends a few frames at most; returns whether any was sent or any part was reduced. */
     boolean send() {
         boolean moved = false;
         for (int frames = 0; frames < FRAMES_IN_A_ROW && sendOne(); frames++) {
@@ -185,7 +189,9 @@ final class Exchange {
         return Math.clamp(left, 0, segmentBytes);
     }
 
-    /** Whether the next frame of a member may be taken: it has one that is waited for, and none that must wait. */
+    /**
+     * Whether the next frame of a member may be taken: its call, the part that is next in the reduction, or a result.
+     */
     boolean waitsFor(int other) {
         return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
     }
@@ -194,7 +200,7 @@ final class Exchange {
         return reduceAt < reduceEnd;
     }
 
-    /** Whether everything is sent and everything is there. */
+    /** Whether all parts are sent and all parts of other members have arrived. */
     boolean isDone() {
         boolean isSent = callIsSent && partAt >= partEnd && resultAt == resultEnd;
         if (!isSent || isReducing()) {
@@ -208,12 +214,12 @@ final class Exchange {
         return true;
     }
 
-    /** A member has come to the same call. */
+    /** A member has made the same call. */
     void called(int other) {
         hasCalled[other] = true;
     }
 
-    /** Takes a part of a member's values. */
+    /** Reduces a part of a member's values. */
     void part(int from, long offset, MemorySegment memory, long at, int bytes) {
         if (from != reduceNext || offset != reduceAt || bytes != segment(reduceEnd - reduceAt)) {
             throw new IllegalStateException("the part of member " + reduceNext + " at byte " + reduceAt
@@ -223,13 +229,13 @@ final class Exchange {
         addOwn();
     }
 
-    /** Takes a part of what is to stand in the end. */
+    /** Copies a part of the final values. */
     void result(int from, long offset, MemorySegment memory, long at, int bytes) {
         MemorySegment.copy(memory, at, target, offset, bytes);
         resultBytesLeft[from] -= bytes;
     }
 
-    /** Reduces this member's own part where it is next, and has been sent if the result takes its place. */
+    /** Reduces this member's own part where it is next, and where it has been sent if the result overwrites it. */
     private boolean addOwn() {
         boolean isNext = isReducing() && reduceNext == member;
         if (!isNext || isDirect && partAt < reduceAt + segment(reduceEnd - reduceAt)) {

@@ -12,7 +12,7 @@ final class LogMemory {
     private ByteBuffer mapping;
     private MemorySegment segment = MemorySegment.NULL;
 
-    /** The mapping that a buffer of the stream lies in. */
+    /** Returns the mapping that holds a buffer of the stream. */
     MemorySegment of(DirectBuffer buffer) {
         if (buffer.byteBuffer() != mapping) {
             mapping = buffer.byteBuffer();
@@ -21,7 +21,7 @@ final class LogMemory {
         return segment;
     }
 
-    /** Where byte {@code index} of a buffer is in its mapping. */
+    /** Returns the position of byte {@code index} of a buffer in its mapping. */
     static long position(DirectBuffer buffer, int index) {
         return (long) buffer.wrapAdjustment() + index;
     }

@@ -1,19 +1,20 @@
 package dev.troupe.collective.aeron;
 
-/** Names the Aeron channel on which a member of a group sends to another. */
+/** The Aeron channel on which a member of a group sends to another. */
 @FunctionalInterface
 public interface PairChannels {
-    /** All share one media driver. */
+    /** The channels of members that all share one media driver. */
     PairChannels ONE_MACHINE = (_, _) -> "aeron:ipc";
 
     /**
-     * The channel, such as {@code aeron:ipc} where both share a media driver, and {@code aeron:udp?endpoint=host:port} of
-     * the one that receives where they do not. Frames between machines have one size, whichever they are between.
+     * Returns the channel, such as {@code aeron:ipc} where both share a media driver, and
+     * {@code aeron:udp?endpoint=host:port} of the receiver where they do not. Frames between machines have the same
+     * size for all pairs.
      *
      * @param from
-     *            the one that sends
+     *            the sender
      * @param to
-     *            another, which receives
+     *            the receiver, another member
      */
     String channel(int from, int to);
 }

@@ -15,7 +15,7 @@ import org.agrona.MutableDirectBuffer;
 final class SegmentFrame {
     /** Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. */
     static final int HEADER_BYTES = 64;
-    /** The member a frame is for, where it is for all. */
+    /** The receiver of a frame for all members. */
     static final int FOR_ALL = -1;
 
     private static final int MAGIC = 0x43505254;
@@ -40,19 +40,18 @@ final class SegmentFrame {
     private int start;
     private int length;
 
-    /** What a frame is. */
+    /** The kinds of frames. */
     enum Kind {
-        /** A member is there; its offset is the set of members it has heard of. */
+        /** A member has joined; the offset of the frame is the set of members that it has heard. */
         JOIN,
-        /** A member has come to a collective, and says which. */
+        /** A member has called a collective; the frame has the call. */
         CALL,
         /** A part of a member's own values, to be reduced. */
         PART,
-        /** A part of what is to stand in the end. */
+        /** A part of the final values. */
         RESULT,
         /**
-         * A member is at an end with the group: the payload says why, the root is whose fault that is, or
-         * {@link #FOR_ALL}.
+         * A member has ended the group: the payload says why, and the root is the member at fault, or {@link #FOR_ALL}.
          */
         END
     }
@@ -73,7 +72,7 @@ final class SegmentFrame {
         buffer.putInt(at + TO_AT, to, ORDER);
     }
 
-    /** Looks at a frame; false where it is none. */
+    /** Reads a frame; returns false where the bytes are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
         start = at;
@@ -119,7 +118,7 @@ final class SegmentFrame {
         return buffer.getStringWithoutLengthUtf8(payloadAt(), payloadBytes());
     }
 
-    /** What the sender calls; until the next frame. */
+    /** Returns the call of the sender, valid until the next frame. */
     Call call() {
         long bytes = buffer.getLong(start + BYTES_AT, ORDER);
         switch (collective(buffer.getByte(start + COLLECTIVE_AT))) {

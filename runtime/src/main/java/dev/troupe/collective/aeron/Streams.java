@@ -17,8 +17,8 @@ import java.util.Map;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The streams that a member writes, one for each channel on which others hear it, and those of the others that it reads.
- * One thread at a time.
+ * The streams that a member writes, one for each channel on which others read it, and the streams of the others that it
+ * reads. One thread at a time.
  */
 final class Streams implements AutoCloseable {
     /** Three terms of a stream lie in the driver's directory; half of one may be in flight, some thirty frames. */
@@ -34,10 +34,10 @@ final class Streams implements AutoCloseable {
     private final List<Route> routeTo = new ArrayList<>();
     private final List<Subscription> others = new ArrayList<>();
     private final BufferClaim claim = new BufferClaim();
-    /** On how many routes the frame for all has gone that is under way. */
+    /** The number of routes on which the current frame for all has been sent. */
     private int routesGone;
 
-    /** One stream, with the memory it lies in. */
+    /** One stream, with its memory. */
     private record Route(ExclusivePublication publication, LogMemory memory) {
         int mostPayload() {
             return publication.maxPayloadLength() - SegmentFrame.HEADER_BYTES;
@@ -45,12 +45,12 @@ final class Streams implements AutoCloseable {
     }
 
     /**
-     * Opens them; nobody need be at the other ends yet.
+     * Opens the streams; the other members need not have opened theirs.
      *
      * @param channels
-     *            between members
+     *            the channels between members
      * @param number
-     *            of the group, the same for all its members and of no other group of their drivers
+     *            number of the group, the same for all its members and of no other group of their drivers
      * @throws io.aeron.exceptions.RegistrationException
      *             if a channel cannot be opened
      */
@@ -76,8 +76,8 @@ final class Streams implements AutoCloseable {
     }
 
     /**
-     * The most bytes of payload in a frame, whole elements of every type: so few that several frames for each of so many
-     * members are in flight, without which members could wait for each other in a circle.
+     * Returns the most bytes of payload in a frame, whole elements of every type: so few that several frames for each
+     * of {@code size} members fit in flight, since otherwise members could wait for each other in a circle.
      */
     int mostPayload(int size) {
         int room = TERM_LENGTH / FRAMES_OF_EACH_IN_A_TERM / size;
@@ -88,8 +88,8 @@ final class Streams implements AutoCloseable {
     }
 
     /**
-     * Sends a frame with a part of memory; false where some others have not read enough yet. A frame for all may have gone
-     * to some of them then, so it is to be asked for again before any other.
+     * Sends a frame with a part of memory; returns false where some of the others have not read enough yet. A frame for
+     * all may have been sent to some of them then, so the caller must repeat the call before it sends any other frame.
      */
     boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes,
             long offset, int to) {
@@ -106,7 +106,10 @@ final class Streams implements AutoCloseable {
         return true;
     }
 
-    /** Tells those of the others that can be told now whom this member has heard; returns whether it was all of them. */
+    /**
+     * Sends the set of members that this member has heard to the others, as far as their streams have room; returns
+     * whether it went to all.
+     */
     boolean sendJoin(Call call, long heard) {
         boolean isToldToAll = true;
         for (Route route : routes) {
@@ -116,7 +119,7 @@ final class Streams implements AutoCloseable {
         return isToldToAll;
     }
 
-    /** Tells those of the others that can be told now why this member is at an end with them. */
+    /** Sends the others the reason why this member has ended the group, as far as their streams have room. */
     void sendEnd(long sequence, Call call, String why, int culprit) {
         MemorySegment text = MemorySegment.ofArray(why.getBytes(StandardCharsets.UTF_8));
         for (Route route : routes) {
@@ -152,12 +155,12 @@ final class Streams implements AutoCloseable {
         return position > 0;
     }
 
-    /** Hands at most one frame of another member on; returns whether there was one, and it was taken. */
+    /** Passes at most one frame of another member on; returns whether there was one, and it was taken. */
     boolean receive(int from, ControlledFragmentHandler handler) {
         return others.get(from).controlledPoll(handler, 1) > 0;
     }
 
-    /** Whether nothing will come and go any more. */
+    /** Whether the client is closed, so that no frame will be sent or received. */
     boolean isClosed() {
         return !routes.isEmpty() && routes.getFirst().publication().isClosed();
     }

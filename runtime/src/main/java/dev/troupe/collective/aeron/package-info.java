@@ -1,5 +1,5 @@
 /**
- * Collectives between JVMs: each member publishes a stream for each channel, and those read it that hear it there.
+ * Collectives between JVMs: each member publishes a stream for each channel, and the members on the channel read it.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.engine}, {@code dev.troupe.transport},
  * {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The process groups that the ranks of a node are in. Those whose ranks all live here meet in shared memory; the others
- * go over Aeron.
+ * The process groups of the ranks of a node. Groups whose ranks are all on this node meet in shared memory; the others
+ * use Aeron.
  *
  * <p>Thread rule: any thread.
  */
@@ -30,7 +30,7 @@ public final class NodeGroups implements RankGroups {
     private static final List<GroupKind> KINDS = List.of(GroupKind.TENSOR, GroupKind.DATA);
     private static final String IPC = PairChannels.ONE_MACHINE.channel(0, 1);
 
-    /** How members of a group join it. */
+    /** The way in which members join a group. */
     private interface Door {
         CollectiveGroup join(int member, int epoch);
     }
@@ -38,7 +38,7 @@ public final class NodeGroups implements RankGroups {
     private record Place(Door door, int member) {
     }
 
-    /** Where the ranks live, and by it the place of each rank of this node in its groups. */
+    /** The node of each rank, and by it the place of each rank of this node in its groups. */
     private record Doors(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
     }
 
@@ -46,10 +46,10 @@ public final class NodeGroups implements RankGroups {
     private final Path driverDirectory;
     private final Duration deadline;
     private final int groupCount;
-    // By number of the group. Kept while its ranks are elsewhere, so that who joins when they are back ends what is
-    // left in it.
+    // Groups by number. A group is kept while its ranks are elsewhere, so that the first member that joins when they
+    // are back ends the group's old epoch.
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
-    /** Null where every group of this node was always whole here. */
+    /** Null where every group of this node has always been whole on it. */
     private AeronCollectives collectives;
     private volatile Doors doors;
 
@@ -81,7 +81,7 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of a world whose ranks all live in this JVM.
+     * Makes the groups of a world whose ranks are all in this JVM.
      *
      * @param deadline
      *            how long a member may wait for the others
@@ -91,10 +91,10 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of this node; it connects to the media driver if one of them has ranks elsewhere.
+     * Makes the groups of this node, and connects to the media driver if one of them has ranks elsewhere.
      *
      * @param driverDirectory
-     *            where the media driver of this node keeps its files
+     *            the directory of the media driver of this node
      * @param deadline
      *            how long a member may wait for the others
      */
@@ -103,8 +103,8 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Bytes that the groups of this node take in the directory of its media driver: the streams that its ranks write, and
-     * those that come from other machines.
+     * Returns the bytes of this node's groups in the directory of its media driver: the streams that its ranks write,
+     * and those from other machines.
      */
     public static long driverBytes(ParallelLayout ranks, NodeMap nodes) {
         return driverBytes(ranks, nodes,
@@ -142,7 +142,8 @@ public final class NodeGroups implements RankGroups {
         AeronCollectives between = collectives;
         PairChannels ofMembers = (from, to) -> nodes.channel(nodes.nodeOf(members.get(from)),
                 nodes.nodeOf(members.get(to)));
-        // Of a member that died the media driver believes for a while that it will read its streams, which so stand still.
+        // The media driver waits for a dead member to read its streams for a while, so each move of ranks has new
+        // streams.
         int since = members.stream().mapToInt(rank -> nodes.since().get(nodes.nodeOf(rank))).max().orElseThrow();
         int streams = since * groupCount + number;
         return (member, epoch) -> between.join(membership, streams, member, epoch, ofMembers);

@@ -11,18 +11,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
-/** Where the members of a group meet in one epoch: a barrier used again and again, until it ends for all. */
+/** The barrier of the members of a group in one epoch, used again and again until it ends for all. */
 final class Meeting {
     private final Membership membership;
     private final int epoch;
     private final long deadlineNanos;
     private final List<Slot> slots = new ArrayList<>();
     private final BitSet entered = new BitSet();
-    /** SnapshotReceivers of all members together: nobody arrives for the next time before all have for this. */
+    /**
+     * The number of arrivals of all members together: no member arrives for the next time before all have for this one.
+     */
     private final AtomicLong arrivals = new AtomicLong();
     private final AtomicReference<End> end = new AtomicReference<>();
 
-    /** Why there is no more meeting, and whose fault that is. */
+    /** The end of the barrier: the reason, and the member at fault. */
     record End(String why, OptionalInt culprit) {
     }
 
@@ -47,29 +49,29 @@ final class Meeting {
         return slots.get(member);
     }
 
-    /** Lets a member in, once; guarded by the group. */
+    /** Lets a member in, once; guarded by the group's lock. */
     boolean enter(int member) {
         boolean isNew = !entered.get(member);
         entered.set(member);
         return isNew;
     }
 
-    /** Ends the meeting for all, unless something else has; returns what has. */
+    /** Ends the barrier for all, unless it has ended already; returns its end. */
     End end(String why, OptionalInt culprit) {
         end.compareAndSet(null, new End(why, culprit));
         wakeAll();
         return end.get();
     }
 
-    /** Why it has ended, or null. */
+    /** Returns the end of the barrier, or null. */
     End ended() {
         return end.get();
     }
 
     /**
-     * A member arrives and waits until all others have as often as it has.
+     * Lets a member arrive and wait until every other member has arrived as often.
      *
-     * @return null when they have, or why they will not
+     * @return null when they have, or the end of the barrier
      */
     End meet(int member) {
         Slot own = slots.get(member);
@@ -90,9 +92,10 @@ final class Meeting {
 
     private End sleepUntil(long all, int member) {
         long start = System.nanoTime();
-        // Who wakes looks at the sleepers after it has counted itself, so one of the two sees the other.
+        // The waking member reads the sleepers after it has counted itself, so one of the two sees the other.
         while (arrivals.get() < all) {
-            // Only now: what all have arrived for is done, even if one of them has left since.
+            // The end is read only here, since the barrier holds once all have arrived, even if a member has left
+            // since.
             if (end.get() != null) {
                 return end.get();
             }
@@ -125,7 +128,7 @@ final class Meeting {
                 + String.format(Locale.ROOT, " did not come within %.3g s", waitedNanos / 1e9);
     }
 
-    /** Who has arrived less often than others; empty where the last has come this very moment. */
+    /** Returns the members that have arrived less often than others; empty where the last has arrived just now. */
     private List<Integer> absentees() {
         long most = slots.stream().mapToLong(slot -> slot.arrivals).max().orElse(0);
         List<Integer> absent = new ArrayList<>();

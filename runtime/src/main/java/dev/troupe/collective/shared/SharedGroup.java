@@ -16,7 +16,7 @@ public final class SharedGroup {
     private final Membership membership;
     private Meeting meeting;
 
-    /** A group in which nobody is yet. */
+    /** Creates a group without members. */
     public SharedGroup(Membership membership) {
         this.membership = Objects.requireNonNull(membership, "membership");
         this.meeting = new Meeting(membership, 0);
@@ -27,10 +27,10 @@ public final class SharedGroup {
     }
 
     /**
-     * Joins a member. It need not wait for the others; the first collective does.
+     * Joins a member, without waiting for the others; the first collective waits.
      *
      * @param epoch
-     *            the epoch the member is of, at least 0
+     *            the epoch of the member, at least 0
      * @return the group as that member sees it in that epoch
      * @throws CollectiveException
      *             if the group is in a later epoch, or the member has joined in this one already

@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * A group as one of its threads sees it.
+ * A group from the side of one of its threads.
  *
- * <p>Up to {@link Slot#NOTE_BYTES} each member leaves a copy of its values, all meet once, and each takes what it needs
- * from the copies: the last to come does not wait at all. Of more, each member works on the others' own memory, between
- * two meetings: it reduces its share of the elements and writes the result to every member, or copies what it gathers, or
- * its share of what is spread.
+ * <p>Up to {@link Slot#NOTE_BYTES} each member leaves a copy of its values, all meet once, and each reads the copies
+ * that it needs: the last to arrive does not wait at all. With more bytes each member works on the others' own memory,
+ * between two meetings: it reduces its share of the elements and writes the result to every member, or copies the
+ * slices that it gathers, or its share of a broadcast.
  */
 final class SharedMember extends CheckedGroup {
     private final Meeting meeting;
@@ -91,7 +91,7 @@ final class SharedMember extends CheckedGroup {
         }
     }
 
-    /** Copies bytes {@code from .. to} of the root to every other member, so that the root does not stand by. */
+    /** Copies bytes {@code from .. to} of the root to every other member, so that the root works too. */
     private void spread(Call call, long from, long to) {
         for (int member = 0; member < size(); member++) {
             if (member != call.root()) {

@@ -4,18 +4,23 @@ import dev.troupe.collective.Call;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** What one member shows the others. */
+/** The state that one member shares with the others. */
 final class Slot {
-    /** Bytes up to which a member leaves a copy of its values, so that nobody need wait for the others to have read. */
+    /**
+     * Bytes up to which a member leaves a copy of its values, so that it need not wait until the others have read them.
+     */
     static final int NOTE_BYTES = 16 << 10;
 
-    /** How often this member has arrived. */
+    /** The number of this member's arrivals. */
     volatile long arrivals;
     /** The member's thread where it sleeps or is about to, else null. */
     volatile Thread sleeper;
     private final Turn[] turns = {new Turn(), new Turn()};
 
-    /** What a member shows in one collective: it writes before it arrives, the others read when all have. */
+    /**
+     * The state of a member for one collective: the member writes it before it arrives, the others read it when all
+     * have arrived.
+     */
     static final class Turn {
         final Call call = new Call();
         final MemorySegment note = Arena.ofAuto().allocate(NOTE_BYTES, 64);
@@ -24,8 +29,8 @@ final class Slot {
     }
 
     /**
-     * The turn of a collective. Two are enough: whoever writes that of the next but one has met all others at the next
-     * one, so they are done with this one.
+     * Returns the turn of a collective. Two turns are enough: a member that writes the turn of the next collective but
+     * one has met all others in the next one, so they have finished this one.
      */
     Turn turn(long sequence) {
         return turns[(int) (sequence & 1)];

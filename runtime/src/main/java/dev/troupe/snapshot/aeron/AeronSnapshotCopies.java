@@ -22,12 +22,12 @@ import org.slf4j.LoggerFactory;
 /** {@link SnapshotCopies} over the media driver of this node's machine, with a thread of its own. */
 public final class AeronSnapshotCopies implements SnapshotCopies {
     private static final Logger LOG = LoggerFactory.getLogger(AeronSnapshotCopies.class);
-    /** Half of it may be under way, sixteen frames over IPC; three of them lie in the driver's directory. */
+    /** Half a term may be in flight, sixteen frames over IPC; three terms are in the driver's directory. */
     static final int TERM_LENGTH = 2 << 20;
-    /** Bytes that a stream takes in the directory of the media driver at each of its ends, once where both share it. */
+    /** Bytes of a stream in the directory of the media driver at each of its ends, once where both ends share it. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
-    /** Beyond those of the transport and of any number of groups. */
+    /** Stream ids above those of the transport and of any number of groups. */
     private static final int FIRST_STREAM_ID = 1_000_000_000;
     private static final int MOST_DOORS = 1 << 30;
     private static final long CLOSE_TIMEOUT_MILLIS = 5000;
@@ -46,18 +46,18 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
     }
 
     /**
-     * Connects to the media driver and takes copies from then on.
+     * Connects to the media driver and receives copies from then on.
      *
      * @param nodes
-     *            which node this is, and the channels between nodes; which ranks are where does not matter
+     *            this node, and the channels between nodes; the nodes of ranks do not matter
      * @param settings
-     *            of the transport, whose UDP ports copies come in at too
+     *            the settings of the transport, at whose UDP ports copies arrive too
      * @param driverDirectory
-     *            where the media driver of this node keeps its files
+     *            the directory of the media driver of this node
      * @param snapshots
-     *            what is sent, and where what comes is kept; it is closed after this
+     *            the snapshots that are sent, and the store of received ones; it is closed after this
      * @throws TransportException
-     *             if there is no driver, or a channel cannot be opened; nothing is left behind
+     *             if there is no driver, or a channel cannot be opened; no files remain
      */
     public static AeronSnapshotCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Snapshots snapshots, Listener listener) {
@@ -90,7 +90,7 @@ public final class AeronSnapshotCopies implements SnapshotCopies {
         }
     }
 
-    /** The stream that all send on to a process. */
+    /** Returns the stream on which all nodes send to a process. */
     static int streamId(int door) {
         return FIRST_STREAM_ID + door;
     }

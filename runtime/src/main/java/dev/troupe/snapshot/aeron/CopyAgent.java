@@ -26,22 +26,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copying thread of a node. Each round it takes commands, sends a few frames to each node, receives a few; when a round
- * did nothing it rests, the longer the longer there is nothing, and a command wakes it. It never spins: ranks need the
+ * The copying thread of a node. Each round it takes commands, sends a few frames to each node, and receives a few.
+ * After a round without work it rests, longer each time, and a command wakes it. It never spins, since ranks need the
  * cores.
  */
 final class CopyAgent implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
     private static final int FRAMES_PER_POLL = 16;
     private static final long MIN_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** While a copy is under way: as long as the media driver sleeps. */
+    /** The rest during a copy: as long as the media driver sleeps. */
     private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** While none is: each look takes a core from a rank. */
+    /** The rest without a copy, since each poll takes a core from a rank. */
     private static final long MIN_IDLE_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** A copy that comes in may be so late to be noticed, and no later than nothing has come before. */
+    /**
+     * The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before
+     * it.
+     */
     private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** What other threads ask of this one. */
+    /** A command of another thread. */
     sealed interface Command {
         record Send(int toNode, int door, int rank, int stage, long stepsDone) implements Command {
         }
@@ -59,7 +62,7 @@ final class CopyAgent implements Runnable {
     private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
     private final List<Subscription> inlets = new ArrayList<>();
     private final Map<Integer, SnapshotSender> outlets = new HashMap<>();
-    /** By the stream they come on. */
+    /** Receivers by their streams. */
     private final Map<Image, SnapshotReceiver> arrivals = new IdentityHashMap<>();
     private final CopyFrame frame = new CopyFrame();
     private final FragmentHandler onFragment = this::onFragment;
@@ -70,7 +73,7 @@ final class CopyAgent implements Runnable {
 
     /**
      * @param door
-     *            of this process
+     *            the door of this process
      */
     CopyAgent(NodeMap nodes, int door, Aeron aeron, Snapshots snapshots, SnapshotCopies.Listener listener,
             LiveCopyCounters counters) {
@@ -87,12 +90,12 @@ final class CopyAgent implements Runnable {
         return thread;
     }
 
-    /** Before the thread starts: opens a way in. */
+    /** Opens a channel for incoming copies, before the thread starts. */
     void listen(String channel) {
         inlets.add(aeron.addSubscription(channel, AeronSnapshotCopies.streamId(door), null, this::onGone));
     }
 
-    /** Hands a command in, from any thread, and wakes this one if it rests. */
+    /** Submits a command, from any thread, and wakes this thread if it rests. */
     void submit(Command command) {
         if (!isRunning) {
             return;
@@ -116,7 +119,8 @@ final class CopyAgent implements Runnable {
                 rest(round());
             }
         } catch (Throwable e) {
-            // Errors too: nothing that trains needs copies, but whoever takes a rank over will find none that is new.
+            // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new
+            // ones.
             LOG.error("the copies of snapshots ended by an error", e);
         } finally {
             isRunning = false;
@@ -231,7 +235,7 @@ final class CopyAgent implements Runnable {
         parkNanos = isBusy()
                 ? Math.min(parkNanos, MAX_BUSY_PARK_NANOS)
                 : Math.max(parkNanos, MIN_IDLE_PARK_NANOS);
-        // Set before the look at the queue, as submit() looks at it after its offer: one of the two sees the other.
+        // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
         isParked = true;
         if (isRunning && commands.isEmpty()) {
             LockSupport.parkNanos(this, parkNanos);

@@ -8,11 +8,12 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A frame of a copy: what copy it is of, and a part of it. First comes the layout, then the bytes, in order, each frame with
- * the CRC32C of all so far; or a shared snapshot instead of both. One thread at a time.
+ * A frame of a copy: the identity of the copy, and a part of it. The frames of a copy are the layout and then the
+ * bytes, in order, each with the CRC32C of all so far; or, where the memory is shared, a single frame with a
+ * {@link SharedSnapshotNote}. One thread at a time.
  */
 final class CopyFrame {
-    /** Bytes in front of the payload; a line of the cache. */
+    /** Bytes in front of the payload; a cache line. */
     static final int HEADER_BYTES = 64;
 
     private static final int MAGIC = 0x59504354;
@@ -31,21 +32,21 @@ final class CopyFrame {
 
     private static final Part[] PARTS = Part.values();
 
-    /** What of a copy a frame has. */
+    /** The part of a copy in a frame. */
     enum Part {
-        /** Of what lies where; the total is that of the layout. */
+        /** Bytes of the layout; the total is that of the layout. */
         LAYOUT,
-        /** Of the snapshot; the total is that of the snapshot. */
+        /** Bytes of the snapshot; the total is that of the snapshot. */
         BYTES,
-        /** Where its memory is, a {@link SharedSnapshotNote}; that is all that there is of it. */
+        /** A {@link SharedSnapshotNote}, the only frame of the copy. */
         SHARED,
-        /** Nothing: who cannot have that memory asks for the bytes. */
+        /** No payload: a receiver that cannot map the memory asks for the bytes. */
         DECLINED
     }
 
-    /** What a copy is of, and whose it is. */
+    /** The subject of a copy: rank, stage and steps, and its sender. */
     record Subject(int fromNode, int rank, int stage, long stepsDone) {
-        /** A sum that covers the subject, and is to cover what else is sent of it. */
+        /** Returns a checksum over the subject, which is continued over all that is sent of it. */
         CRC32C checksum() {
             CRC32C sum = new CRC32C();
             sum.update(ByteBuffer.allocate(3 * Integer.BYTES + Long.BYTES).putInt(fromNode).putInt(rank).putInt(stage)
@@ -74,13 +75,13 @@ final class CopyFrame {
         buffer.putLong(at + OFFSET_AT, offset, ORDER);
     }
 
-    /** The memory behind a frame's header, as long as the frame is there. */
+    /** Returns the memory after a frame's header, valid as long as the frame. */
     static ByteBuffer payload(DirectBuffer buffer, int at, int bytes) {
         int start = buffer.wrapAdjustment() + at + HEADER_BYTES;
         return buffer.byteBuffer().duplicate().limit(start + bytes).position(start);
     }
 
-    /** Looks at a frame of any bytes whatever; false where it is none. */
+    /** Reads a frame from any bytes; returns false where they are no frame. */
     boolean wrap(DirectBuffer bytes, int at, int frameLength) {
         buffer = bytes;
         start = at;
@@ -120,17 +121,17 @@ final class CopyFrame {
                 && subject.stepsDone() == stepsDone();
     }
 
-    /** Bytes of the whole that this frame has a part of. */
+    /** The bytes of the whole of which this frame has a part. */
     long total() {
         return buffer.getLong(start + TOTAL_AT, ORDER);
     }
 
-    /** Where in it the part begins. */
+    /** The first byte of the part in the whole. */
     long offset() {
         return buffer.getLong(start + OFFSET_AT, ORDER);
     }
 
-    /** The CRC32C over the subject and what has come so far, this frame's part too. */
+    /** The CRC32C over the subject and all parts so far, with this frame's part. */
     int checksum() {
         return buffer.getInt(start + CHECKSUM_AT, ORDER);
     }
@@ -139,7 +140,7 @@ final class CopyFrame {
         return length - HEADER_BYTES;
     }
 
-    /** Until the frame goes. */
+    /** The payload, valid as long as the frame. */
     ByteBuffer payload() {
         return payload(buffer, start, payloadBytes());
     }

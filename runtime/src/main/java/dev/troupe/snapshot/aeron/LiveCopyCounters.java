@@ -3,7 +3,7 @@ package dev.troupe.snapshot.aeron;
 import dev.troupe.snapshot.CopyCounters;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what the copying thread does; any thread reads. */
+/** The counts of the copying thread; any thread reads. */
 final class LiveCopyCounters {
     final LongAdder bytesSent = new LongAdder();
     final LongAdder sent = new LongAdder();

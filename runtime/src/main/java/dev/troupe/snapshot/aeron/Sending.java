@@ -14,17 +14,17 @@ import java.util.zip.CRC32C;
 
 /** A copy on its way to another node, frame by frame. Belongs to the copying thread. */
 final class Sending {
-    /** What came of an attempt to send the next frame. */
+    /** The result of an attempt to send the next frame. */
     enum Outcome {
-        /** It is on its way. */
+        /** The frame was sent. */
         SENT,
         /** The receiver has not read enough yet: try again. */
         LATER,
-        /** The snapshot has been written over. */
+        /** The snapshot has been overwritten. */
         GONE,
-        /** Nobody listens. */
+        /** No receiver is connected. */
         UNHEARD,
-        /** The stream takes nothing any more. */
+        /** The stream takes no frames any more. */
         CLOSED
     }
 
@@ -32,7 +32,7 @@ final class Sending {
 
     private final Subject subject;
     private final OutgoingCopy source;
-    /** What goes first. */
+    /** The part that is sent first. */
     private final byte[] head;
     private final Part last;
     private final CRC32C sum;
@@ -41,9 +41,9 @@ final class Sending {
 
     /**
      * @param door
-     *            of this process
+     *            the door of this process
      * @param sharesMemory
-     *            whether the receiver may be shared the memory instead of having the bytes
+     *            whether the receiver may map the memory instead of receiving the bytes
      */
     Sending(Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
         this.subject = subject;
@@ -68,7 +68,7 @@ final class Sending {
         return part == Part.BYTES ? source.layout().byteCount() : head.length;
     }
 
-    /** Bytes of the next frame's part. */
+    /** Returns the bytes of the next frame's part. */
     private int nextBytes(ExclusivePublication stream) {
         int room = stream.maxPayloadLength() - CopyFrame.HEADER_BYTES;
         return (int) Math.min(total() - position, room - room % LINE_BYTES);
@@ -86,7 +86,7 @@ final class Sending {
             claim.abort();
             return Outcome.GONE;
         }
-        sum.update(payload); // of what is sent, not of memory that is written over later
+        sum.update(payload); // the checksum of the sent bytes, since the memory may be overwritten later
         CopyFrame.write(claim.buffer(), claim.offset(), part, subject, total(), position, (int) sum.getValue());
         claim.commit();
         position += bytes;

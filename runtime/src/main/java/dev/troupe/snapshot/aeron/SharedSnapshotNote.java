@@ -4,11 +4,11 @@ import dev.troupe.snapshot.SharedSnapshot;
 import java.nio.ByteBuffer;
 
 /**
- * What a frame says that shares a snapshot.
+ * The payload of a frame that shares a snapshot.
  *
  * @param door
- *            of the sender's process, where the receiver can {@linkplain CopyFrame.Part#DECLINED say} that it cannot
- *            have the memory
+ *            the door of the sender's process, to which the receiver can {@linkplain CopyFrame.Part#DECLINED answer}
+ *            that it cannot map the memory
  */
 record SharedSnapshotNote(int door, SharedSnapshot shared) {
     private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
@@ -19,10 +19,10 @@ record SharedSnapshotNote(int door, SharedSnapshot shared) {
     }
 
     /**
-     * Makes a note of what {@link #encode} gave.
+     * Makes a note of the bytes of {@link #encode}.
      *
      * @throws IllegalArgumentException
-     *             where the bytes are none
+     *             where the bytes are no note
      */
     static SharedSnapshotNote decode(byte[] bytes) {
         if (bytes.length != BYTES) {

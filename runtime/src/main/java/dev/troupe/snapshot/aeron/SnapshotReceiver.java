@@ -13,13 +13,13 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The copy that comes in over one stream. Belongs to the copying thread. */
+/** The copy that arrives over one stream. Belongs to the copying thread. */
 final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
-    /** Beyond any layout: a hundred thousand tensors. */
+    /** More than any layout has: a hundred thousand tensors. */
     private static final long MOST_HEAD_BYTES = 16 << 20;
 
-    /** Hears what cannot be had in the memory of its sender, and at which door the sender is. */
+    /** Is told of a snapshot whose memory cannot be mapped, and of the door of its sender. */
     interface Decliner {
         void decline(Subject shared, int door);
     }
@@ -30,13 +30,13 @@ final class SnapshotReceiver {
     private final LiveCopyCounters counters;
     private int fromNode = -1;
     private boolean isSilenced;
-    /** Null while no copy is under way; what comes then is the rest of one that was refused, and not looked at. */
+    /** Null while no copy is being received; frames then are the rest of a refused copy, and are ignored. */
     private Subject subject;
     private CRC32C sum;
     private Part part;
     private long total;
     private long position;
-    /** A layout or a shared snapshot. */
+    /** The bytes of a layout, or of the note of a shared snapshot. */
     private byte[] head;
     private IncomingCopy copy;
 
@@ -48,7 +48,7 @@ final class SnapshotReceiver {
         this.counters = counters;
     }
 
-    /** The node that sends on the stream; negative before a frame has said. */
+    /** Returns the node that sends on the stream; negative before the first frame. */
     int fromNode() {
         return fromNode;
     }
@@ -57,7 +57,7 @@ final class SnapshotReceiver {
         return subject != null;
     }
 
-    /** Hears no more of this stream: its sender counts as dead. */
+    /** Ignores all further frames of this stream, since its sender counts as dead. */
     void silence() {
         isSilenced = true;
         if (isUnderWay()) {
@@ -65,7 +65,7 @@ final class SnapshotReceiver {
         }
     }
 
-    /** Takes what there is in a frame. */
+    /** Takes the content of a frame. */
     void take(CopyFrame frame) {
         if (isSilenced) {
             return;
@@ -161,7 +161,7 @@ final class SnapshotReceiver {
             } else {
                 Subject present = subject;
                 subject = null;
-                tell(present); // who sends it may not know that it is here
+                tell(present); // the sender may not know that the state is here
             }
         } catch (IllegalArgumentException | OutOfMemoryError refusal) {
             refuse(refusal.getMessage());
@@ -182,12 +182,12 @@ final class SnapshotReceiver {
         try {
             listener.onCopied(whole.rank(), whole.stage(), whole.stepsDone());
         } catch (RuntimeException e) {
-            // One error of who listens must not stop the copies of other stages.
+            // An error of the listener must not stop the copies of other stages.
             LOG.error("a listener of copies threw", e);
         }
     }
 
-    /** Gives up what is under way. */
+    /** Gives up the current copy. */
     void refuse(String why) {
         LOG.warn("a copy is not taken ({}): {}", subject, why);
         counters.refused.increment();

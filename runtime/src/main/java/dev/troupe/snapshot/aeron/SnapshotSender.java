@@ -16,10 +16,13 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The stream to another node, and what waits for it: one copy after the other. Belongs to the copying thread. */
+/**
+ * The stream to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying
+ * thread.
+ */
 final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
-    /** A mebibyte over IPC, some 0.3 ms, before others have their turn. */
+    /** A mebibyte over IPC, some 0.3 ms, before other senders have their turn. */
     private static final int FRAMES_PER_TURN = 16;
     private static final int MOST_VERSIONS = 2;
 
@@ -34,20 +37,21 @@ final class SnapshotSender implements AutoCloseable {
     private final LiveCopyCounters counters;
     private final BufferClaim claim = new BufferClaim();
     private final Set<Subject> declined = new LinkedHashSet<>();
-    /** The versions of each stage that are to go, those stages first that have waited longest. */
+    /** The waiting snapshots of each stage, by their steps; stages that have waited longest are first. */
     private final Map<Place, TreeSet<Long>> waiting = new LinkedHashMap<>();
-    /** Null while none is under way. */
+    /** The copy that is being sent, or null. */
     private Sending sending;
     private boolean isClosed;
     private boolean sharesMemory;
 
     /**
      * @param ownDoor
-     *            of this process
+     *            the door of this process
      * @param door
-     *            of the one that it leads to
+     *            the door of the receiving process
      * @param sharesMemory
-     *            whether that one is on the same machine, and so may have the memory of a snapshot instead of its bytes
+     *            whether the receiver is on the same machine, so that it may map the memory of a snapshot instead of
+     *            receiving its bytes
      */
     SnapshotSender(int self, int ownDoor, int door, ExclusivePublication stream, Snapshots snapshots,
             LiveCopyCounters counters,
@@ -69,12 +73,15 @@ final class SnapshotSender implements AutoCloseable {
         }
     }
 
-    /** Says there that this process cannot have the memory of a snapshot that was offered. */
+    /** Tells the other node that this process cannot map the memory of an offered snapshot. */
     void decline(Subject offered) {
         declined.add(new Subject(self, offered.rank(), offered.stage(), offered.stepsDone()));
     }
 
-    /** There the memory of snapshots cannot be had: their bytes go from now on, of this one at once. */
+    /**
+     * The other node cannot map the memory of snapshots: their bytes are sent from now on, those of this snapshot at
+     * once.
+     */
     void onDeclined(Subject offered) {
         if (sharesMemory) {
             LOG.info(
@@ -86,22 +93,22 @@ final class SnapshotSender implements AutoCloseable {
         offer(offered.rank(), offered.stage(), offered.stepsDone());
     }
 
-    /** Whether it leads there. */
+    /** Whether the stream leads to a door of a node. */
     boolean leadsTo(int itsDoor) {
         return door == itsDoor;
     }
 
-    /** Whether a copy is under way. */
+    /** Whether a copy is being sent. */
     boolean isBusy() {
         return sending != null || !declined.isEmpty();
     }
 
-    /** Whether the stream has come to its end, and another is to be opened. */
+    /** Whether the stream has ended, so that another must be opened. */
     boolean isClosed() {
         return isClosed;
     }
 
-    /** Sends a few frames; returns how many. */
+    /** Sends a few frames; returns their number. */
     int send() {
         int frames = sendDeclined();
         while (frames < FRAMES_PER_TURN && (sending != null || begin())) {
@@ -138,7 +145,7 @@ final class SnapshotSender implements AutoCloseable {
         for (Iterator<Subject> next = declined.iterator(); next.hasNext(); frames++) {
             Subject subject = next.next();
             if (stream.tryClaim(CopyFrame.HEADER_BYTES, claim) <= 0) {
-                break; // its turn comes again, if not on this stream
+                break; // its turn comes again, perhaps on another stream
             }
             CopyFrame.write(claim.buffer(), claim.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());
@@ -148,14 +155,14 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
-    /** Takes what has waited longest, and is still there; false where nothing has, or nobody would hear it. */
+    /** Takes the existing snapshot that has waited longest; returns false where there is none, or no receiver. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && stream.isConnected()) {
             Place first = waiting.keySet().iterator().next();
             TreeSet<Long> versions = waiting.remove(first);
             Subject subject = new Subject(self, first.rank(), first.stage(), versions.removeFirst());
             if (!versions.isEmpty()) {
-                waiting.put(first, versions); // after those that wait as long
+                waiting.put(first, versions); // after the snapshots that wait as long
             }
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {

@@ -33,9 +33,9 @@ import io.aeron.logbuffer.Header;
  */
 final class AeronClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AeronClient.class);
-    /** Stream ids begin here: 0 is often a default of others. */
+    /** The first stream id; other programs often use 0 by default. */
     private static final int FIRST_STREAM_ID = 7000;
-    /** Of streams of a process to itself. */
+    /** The first id of streams of a process to itself. */
     private static final int FIRST_OWN_STREAM_ID = Integer.MIN_VALUE;
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
 
@@ -44,7 +44,7 @@ final class AeronClient implements AutoCloseable {
     private final Path rings;
     private final TransportSettings settings;
     private final Counters counters;
-    // By node; null for nodes that are no peers.
+    // Streams by node; null for nodes that are no peers.
     private final Way[] ways;
     private List<Way> open = List.of();
 
@@ -52,9 +52,9 @@ final class AeronClient implements AutoCloseable {
     interface FrameHandler {
         /**
          * @param ring
-         *            where the payload is; null where it is in the frame
+         *            the ring of the payload; null where the payload is in the frame
          * @param end
-         *            the position behind it there
+         *            the position after the payload in the ring
          */
         void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end);
     }
@@ -65,9 +65,9 @@ final class AeronClient implements AutoCloseable {
         private final int since;
         private final Subscription subscription;
         private final Link link;
-        /** Names the ring of the stream from there by its session; empty where payloads are in their frames. */
+        /** The file of the ring of the incoming stream, by session; empty where payloads are in their frames. */
         private final Optional<IntFunction<Path>> rings;
-        // Made once: one a poll would be garbage.
+        // Created once, since a new object for each poll would be garbage.
         private FragmentHandler handler;
         private Ring ring;
         private int ringSession;
@@ -88,7 +88,7 @@ final class AeronClient implements AutoCloseable {
                         : (buffer, offset, length, header) -> take(frames, buffer, offset, length, header);
             }
             int polled = subscription.poll(handler, limit);
-            if (failure != null) { // which Aeron would only have logged
+            if (failure != null) { // Aeron would only log it
                 throw failure;
             }
             return polled;
@@ -106,7 +106,7 @@ final class AeronClient implements AutoCloseable {
             }
         }
 
-        /** The ring of a session of the stream; null where there is none, so that the payload is missing in the frame. */
+        /** Returns the ring of a session of the stream; null where there is none, so that the frame has no payload. */
         private Ring ringOf(int session) {
             if (ring == null || ringSession != session) {
                 Path file = rings.orElseThrow().apply(session);
@@ -140,7 +140,7 @@ final class AeronClient implements AutoCloseable {
             releaseRing();
         }
 
-        /** After the client is closed. */
+        /** Releases the rings after the client is closed. */
         void release() {
             link.release();
             releaseRing();
@@ -158,7 +158,7 @@ final class AeronClient implements AutoCloseable {
     }
 
     /**
-     * Connects to the driver and opens every stream; the one to ourselves is connected when this returns.
+     * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
      *
      * @throws TransportException
      *             if a channel cannot be opened
@@ -186,7 +186,7 @@ final class AeronClient implements AutoCloseable {
     }
 
     /**
-     * Opens the streams of a map that are not open, and closes those that are not of it.
+     * Opens the streams of a map that are not open, and closes open ones that are not in the map.
      *
      * @throws TransportException
      *             if a channel cannot be opened
@@ -205,7 +205,7 @@ final class AeronClient implements AutoCloseable {
             }
         }
         open = Stream.of(ways).filter(Objects::nonNull).toList();
-        // Last, since a port is given up with its last stream.
+        // Old streams are closed last, since a port is released with its last stream.
         gone.forEach(Way::close);
     }
 
@@ -256,7 +256,10 @@ final class AeronClient implements AutoCloseable {
                 + "; see that the address is of this machine, its port is free, and the media driver has room", cause);
     }
 
-    /** Of no other stream of the driver, whenever: a killed process has its streams for as long as one may pause. */
+    /**
+     * Returns an id that no other stream of the driver ever has: the streams of a killed process exist for as long as a
+     * process may pause.
+     */
     private int streamId(NodeMap nodes, int fromNode, int toNode, int since) {
         if (fromNode == toNode) {
             return ownStreamId();
@@ -288,7 +291,7 @@ final class AeronClient implements AutoCloseable {
     }
 
     /**
-     * The client's housekeeping; returns how much was done.
+     * Does the client's housekeeping; returns the amount of work.
      *
      * @throws IllegalStateException
      *             if the client has closed itself
@@ -301,7 +304,7 @@ final class AeronClient implements AutoCloseable {
         return work;
     }
 
-    /** Receives up to {@code limit} frames from each node; returns how many. */
+    /** Receives up to {@code limit} frames from each node; returns their number. */
     int poll(FrameHandler handler, int limit) {
         int frames = 0;
         for (Way way : open) {

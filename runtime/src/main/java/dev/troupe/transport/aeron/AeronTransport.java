@@ -28,7 +28,7 @@ import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
 
-/** The {@link Transport} over Aeron, with a media driver of its own in this JVM. */
+/** The {@link Transport} over Aeron, with a media driver in this JVM or a shared one. */
 public final class AeronTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(AeronTransport.class);
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
@@ -57,7 +57,7 @@ public final class AeronTransport implements Transport {
      *
      * @throws TransportException
      *             if it cannot start: too little room, directory in use, port taken; the message says what to change,
-     *             and nothing is left behind
+     *             and no files remain
      */
     public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
         NanoClock clock = SystemNanoClock.INSTANCE;
@@ -78,12 +78,12 @@ public final class AeronTransport implements Transport {
         }
     }
 
-    /** The id of this process's stream to itself, over IPC. */
+    /** Returns the id of this process's stream to itself, over IPC. */
     int ownStreamId() {
         return ownStreamId;
     }
 
-    /** Where the media driver of this node keeps its files; other processes of the machine find it there. */
+    /** Returns the directory of the media driver of this node, in which other processes of the machine find it. */
     public Path driverDirectory() {
         return driver.directory();
     }
@@ -96,7 +96,7 @@ public final class AeronTransport implements Transport {
             throw new IllegalArgumentException("a listener must be of a rank that lives on node " + nodes.self()
                     + ", but found rank " + rank + " of a world of " + nodes.worldSize());
         }
-        // Into the queue first: whoever sees the rank registered is behind it in the queue.
+        // The command is queued first, so that commands of threads that see the rank registered come after it.
         agent.submit(new Command.Register(rank, listener));
         registered.set(rank, listener);
     }
@@ -135,7 +135,7 @@ public final class AeronTransport implements Transport {
             throw new IllegalArgumentException(
                     "rank " + other + " is not of this world of " + nodes.worldSize() + " ranks: " + edge);
         }
-        // What is of an epoch before comes back, and it may have been for another place.
+        // A tensor of an earlier epoch comes back, and its receiver may have been on another node.
         if (itsEpoch == present.epoch() && !nodes.peers().contains(nodes.nodeOf(other))) {
             throw new IllegalArgumentException("rank " + other + " lives on node " + nodes.nodeOf(other)
                     + ", which is no peer of node " + nodes.self() + ": " + edge);
@@ -184,7 +184,7 @@ public final class AeronTransport implements Transport {
     }
 
     private void begin(Command.Epoch begun) {
-        // Into the queue first: whoever may use the new epoch is behind it in the queue.
+        // The command is queued first, so that commands of threads that use the new epoch come after it.
         agent.submit(begun);
         agent.announce(begun);
     }

@@ -12,12 +12,12 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportListener;
 
-/** What other threads ask of the transport thread. */
+/** The commands of other threads to the transport thread. */
 sealed interface Command {
     record Register(int rank, TransportListener listener) implements Command {
     }
 
-    /** The listener has it back where it comes too late: its rank may have moved away by then. */
+    /** The owner gets a late buffer back, since its rank may have moved to another node by then. */
     record Grant(int epoch, Edge edge, Engine engine, Tensor buffer, long nanos, TransportListener owner)
             implements
                 Command {
@@ -29,7 +29,7 @@ sealed interface Command {
                 Command {
     }
 
-    /** With where the ranks live in it. */
+    /** An epoch, with the nodes of the ranks in it. */
     record Epoch(int epoch, NodeMap nodes) implements Command {
     }
 

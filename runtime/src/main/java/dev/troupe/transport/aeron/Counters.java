@@ -11,10 +11,10 @@ import org.slf4j.LoggerFactory;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.TransportCounters;
 
-/** Counts what the transport thread does; that thread writes, any thread reads. */
+/** The counts of the transport thread; that thread writes, any thread reads. */
 final class Counters {
     private static final Logger LOG = LoggerFactory.getLogger(Counters.class);
-    /** A flood of bad frames must not become a flood of lines: one line a second for each reason. */
+    /** One line a second for each reason, so that a flood of bad frames is no flood of lines. */
     private static final long LOG_INTERVAL_NANOS = 1_000_000_000L;
 
     private final AtomicLong messagesSent = new AtomicLong();
@@ -46,7 +46,7 @@ final class Counters {
         add(backPressured, 1);
     }
 
-    /** Counts a dropped frame, and says so in the log unless it has just said the same. */
+    /** Counts a dropped frame, and logs it unless it has just logged the same reason. */
     void drop(DropReason reason, int fromNode, int frameBytes, long nowNanos) {
         int index = reason.ordinal();
         long count = dropped.get(index) + 1;
@@ -68,7 +68,7 @@ final class Counters {
                 bytesReceived.getAcquire(), backPressured.getAcquire(), drops);
     }
 
-    /** One thread writes, so no atomic addition is needed. */
+    /** A single thread writes, so no atomic addition is needed. */
     private static void add(AtomicLong counter, long amount) {
         counter.setRelease(counter.getPlain() + amount);
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.PendingTransfer.State;
 
-/** Reads from both ledgers what waits for what. */
+/** Reads the waiting transfers from the send queue and the posted receives. */
 final class Diagnosis {
     private Diagnosis() {
     }
@@ -24,7 +24,7 @@ final class Diagnosis {
             }
             SendQueue.Outgoing head = edge.held.peekFirst();
             if (head != null) {
-                // Behind an active message it may have its credit already, but it waits all the same.
+                // A message after an active one may have its credit already, but it waits all the same.
                 State state = edge.credits == 0 || edge.creditEpoch != head.id.epoch()
                         ? State.SEND_WITHOUT_CREDIT
                         : State.SENDING;

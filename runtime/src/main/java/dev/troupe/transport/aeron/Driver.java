@@ -21,16 +21,16 @@ import io.aeron.logbuffer.LogBufferDescriptor;
 import io.aeron.status.HeartbeatTimestamp;
 
 /**
- * The media driver: one thread for all its work, a directory that goes with it. Embedded in this process, or another's
- * that this one only uses.
+ * The media driver: one thread for all its work, and a directory that is deleted with it. The driver is embedded in
+ * this process, or runs in another one.
  */
 final class Driver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
-    /** Aeron wants it beyond the liveness timeout. */
+    /** Aeron requires it to be greater than the liveness timeout. */
     private static final long UNBLOCK_TIMEOUT_SECONDS = TransportSettings.LIVENESS_TIMEOUT_SECONDS + 30;
     /** The largest frame over IPC: three times the throughput of Aeron's 1408 bytes, and it still fits a level 2 cache. */
     private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
-    /** Enough for a few thousand counters; we use some twenty. */
+    /** Enough for a few thousand counters; a node uses some twenty. */
     private static final int COUNTER_VALUES_LENGTH = 1 << 20;
     private static final int LOSS_REPORT_LENGTH = 1 << 20;
     /** Counters with their labels (five times the values), error log, loss report, command rings; rounded up. */
@@ -38,9 +38,9 @@ final class Driver implements AutoCloseable {
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
 
     private final Path directory;
-    /** Empty where it is another's. */
+    /** Empty where another process runs the driver. */
     private final Optional<MediaDriver> mediaDriver;
-    /** Closes it where the process exits without doing so, as after a second Ctrl-C. */
+    /** Closes the driver where the process exits without closing it, as after a second Ctrl-C. */
     private final Thread atExit = new Thread(this::stop, "troupe-media-driver-at-exit");
 
     private Driver(Path directory, Optional<MediaDriver> mediaDriver) {
@@ -52,11 +52,10 @@ final class Driver implements AutoCloseable {
     }
 
     /**
-     * Finds the driver that is shared, or starts one.
+     * Finds the shared driver, or starts one.
      *
      * @throws TransportException
-     *             if no driver is there, or the directory does not do, or the driver does not start; nothing is left
-     *             behind
+     *             if there is no driver, or the directory cannot be used, or the driver does not start; no files remain
      */
     static Driver of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {
@@ -70,9 +69,11 @@ final class Driver implements AutoCloseable {
         return new Driver(directory, Optional.empty());
     }
 
-    /** Starts a driver in a directory, or one of this process's own; it must have room for so many bytes of streams. */
+    /**
+     * Starts a driver in a directory, or in one of this process's own, which must have room for {@code streamBytes}.
+     */
     static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
-        // What Aeron would print to stderr when it has nobody to tell; ours are told through the error handlers.
+        // Aeron prints errors without a handler to stderr; Troupe's error handlers receive them.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
         }
@@ -87,8 +88,8 @@ final class Driver implements AutoCloseable {
     }
 
     /**
-     * What a node has in the directory of its driver since an epoch: all streams it sends on, and those from other
-     * machines.
+     * Returns the bytes of a node in the directory of its driver since an epoch: all streams on which it sends, and
+     * those from other machines.
      */
     static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
@@ -120,7 +121,8 @@ final class Driver implements AutoCloseable {
                 .asyncExecutorThreadFactory(daemon("troupe-media-driver-tasks"))
                 .ipcTermBufferLength(settings.termLength()).publicationTermBufferLength(settings.termLength())
                 .ipcMtuLength(IPC_MTU_LENGTH)
-                // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a full one fails here.
+                // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a written file
+                // fails here.
                 .termBufferSparseFile(false).counterValuesBufferLength(COUNTER_VALUES_LENGTH)
                 .lossReportBufferLength(LOSS_REPORT_LENGTH)
                 .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
@@ -141,7 +143,10 @@ final class Driver implements AutoCloseable {
         return directory;
     }
 
-    /** Whether anybody uses the driver, where it is this process's. A client that was killed counts until it is missed. */
+    /**
+     * Whether a client uses the driver, where this process runs it. A killed client counts until its heartbeat is
+     * missed.
+     */
     boolean hasClients() {
         AtomicBoolean found = new AtomicBoolean();
         mediaDriver.ifPresent(driver -> driver.context().countersManager()
@@ -149,7 +154,7 @@ final class Driver implements AutoCloseable {
         return found.get();
     }
 
-    /** Stops the driver and deletes its directory, where it is this process's; waits a few seconds at most. */
+    /** Stops the driver and deletes its directory, where this process runs it; waits a few seconds at most. */
     @Override
     public void close() {
         if (mediaDriver.isEmpty()) {
@@ -158,14 +163,14 @@ final class Driver implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException _) {
-            return; // the process is exiting, and the hook does it
+            return; // the process exits, and the hook closes the driver
         }
         stop();
     }
 
     private void stop() {
         MediaDriver embedded = mediaDriver.orElseThrow();
-        // Aeron's own close waits for its thread without end, so it gets a thread of its own, and a limit.
+        // Aeron's own close waits for its thread without a limit, so it runs on a thread of its own, with a limit.
         Thread closer = Thread.ofPlatform().name("troupe-media-driver-close").daemon().start(() -> {
             try {
                 embedded.close();

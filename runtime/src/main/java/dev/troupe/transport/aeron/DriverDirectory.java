@@ -32,10 +32,10 @@ import io.aeron.CommonContext;
 /** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
 final class DriverDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
-    /** Where the rings are that nobody reads yet. */
+    /** The directory of rings that their readers have not opened yet. */
     static final String RINGS = "rings";
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    /** What a driver leaves when its process is killed. A directory with anything else in it is not ours to delete. */
+    /** The files that a driver leaves when its process is killed. A directory with other files in it is not deleted. */
     private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images",
             DriverDirectory.RINGS);
     /** Aeron's own default: a driver whose heartbeat is older is dead. */
@@ -53,7 +53,7 @@ final class DriverDirectory {
      * @param wanted
      *            {@code transport.directory}, or empty for one of this process's own
      * @param neededBytes
-     *            what the driver will write there
+     *            bytes that the driver will write there
      * @throws TransportException
      *             if it is in use, holds something else, cannot be written, or has too little room
      */
@@ -75,7 +75,7 @@ final class DriverDirectory {
         return base.resolve("troupe-" + ProcessHandle.current().pid() + "-" + random);
     }
 
-    /** Deletes what processes that were killed have left: their name says which, and no driver is at work there. */
+    /** Deletes the directories of killed processes: the name tells the process, and no driver runs there. */
     static void deleteAbandoned(Path base) {
         try (Stream<Path> entries = Files.list(base)) {
             for (Path entry : entries.toList()) {
@@ -114,8 +114,8 @@ final class DriverDirectory {
     }
 
     /**
-     * Whether a driver is at work in a directory. One that was killed looks alive until its last heartbeat is 10 seconds
-     * old, so this waits for the next: about a second where there is a driver, 10 where one was just killed.
+     * Whether a driver runs in a directory. A killed driver looks alive until its last heartbeat is 10 seconds old, so
+     * this waits for the next heartbeat: about a second where a driver runs, 10 where one was just killed.
      */
     static boolean isAtWork(Path directory) {
         long sinceNanos = System.nanoTime();
@@ -129,7 +129,7 @@ final class DriverDirectory {
         return false;
     }
 
-    /** Whether a driver may be at work: one has been within the last 10 seconds. */
+    /** Whether a driver may run: there was a heartbeat within the last 10 seconds. */
     static boolean isInUse(Path directory) {
         return hasBeatenWithin(directory, DRIVER_TIMEOUT_MILLIS);
     }
@@ -138,13 +138,13 @@ final class DriverDirectory {
         try {
             return CommonContext.isDriverActive(directory.toFile(), millis, LOG::debug);
         } catch (RuntimeException e) {
-            // Aeron throws on a file it cannot make sense of: such a one is no live driver's.
+            // Aeron throws on a file that it cannot read: no live driver has such a file.
             LOG.debug("no readable driver files in {}", directory, e);
             return false;
         }
     }
 
-    /** The process of the driver that has written a directory; empty where none has. */
+    /** Returns the process of the driver that has written a directory; empty where none has. */
     static OptionalLong processOf(Path directory) {
         Path file = directory.resolve(CncFileDescriptor.CNC_FILE);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -184,7 +184,7 @@ final class DriverDirectory {
         }
     }
 
-    /** Deletes the directory with all that is in it, if it is there. What cannot be deleted is logged. */
+    /** Deletes the directory and its content, if it exists. Files that cannot be deleted are logged. */
     static void delete(Path directory) {
         if (!Files.exists(directory)) {
             return;

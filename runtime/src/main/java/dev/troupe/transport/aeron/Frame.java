@@ -15,11 +15,11 @@ import dev.troupe.transport.sbe.FragmentDecoder;
 import dev.troupe.transport.sbe.FrameHeaderDecoder;
 
 /**
- * A received frame, read and checked; reused from frame to frame. Its getters mean something only after
- * {@link #read} has returned null, and the payload only as long as the buffer that was read. One thread at a time.
+ * A received frame, read and checked; reused from frame to frame. Its getters are valid only after {@link #read} has
+ * returned null, and the payload only as long as the buffer that was read. One thread at a time.
  */
 final class Frame {
-    /** More buffers than this on one edge are no run's; the bound keeps sums of credits from overflowing. */
+    /** No run grants more buffers on one edge; the bound keeps sums of credits from overflowing. */
     static final int MAX_CREDITS = 1 << 20;
 
     private static final MessageKind[] KINDS = byCode(MessageKind.values());
@@ -52,7 +52,7 @@ final class Frame {
     private long fragmentOffset;
     private int fragmentLength;
 
-    /** For a stream whose writer covers payloads by the checksum, or does not. */
+    /** Creates a frame for a stream whose writer covers payloads by the checksum, or does not. */
     Frame(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
@@ -74,21 +74,21 @@ final class Frame {
     }
 
     /**
-     * Reads a frame of any bytes whatever.
+     * Reads a frame from any bytes.
      *
-     * @return null when it is a frame that a sender of this version may write; else why it is none
+     * @return null when the bytes are a frame that a sender of this version may write; else why they are not
      */
     DropReason read(DirectBuffer bytes, int offset, int length) {
         return read(bytes, offset, length, null, 0);
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, of a stream whose payloads go through a ring.
+     * As {@link #read(DirectBuffer, int, int)}, for a stream whose payloads go through a ring.
      *
      * @param through
      *            the ring, or null where payloads are in their frames
      * @param end
-     *            the position behind the payload, which is believed as little as the frame
+     *            the position after the payload, which is checked as the frame is
      */
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
@@ -104,7 +104,7 @@ final class Frame {
                 || header.version() != FrameHeaderDecoder.SCHEMA_VERSION) {
             return DropReason.BAD_VERSION;
         }
-        // Before any field behind it is looked at: a flipped bit anywhere that is covered ends here.
+        // The checksum is compared before any field is read, so that a flipped bit in a field is found here.
         int covered = checksPayload ? length : Math.min(length, FrameWriter.FRAGMENT_HEADER_BYTES);
         if ((int) header.checksum() != window.checksum(bytes, offset + FrameWriter.CHECKSUM_START,
                 covered - FrameWriter.CHECKSUM_START)) {
@@ -123,9 +123,9 @@ final class Frame {
     }
 
     /**
-     * Whether a frame that its checksum refuses may be a part of a message that is waited for. No field of it is
-     * trusted; but one that says that it is of an epoch before is let rest, since that is what comes last of a damaged
-     * message that was given up.
+     * Whether a frame that its checksum refuses may be a part of an awaited message. No field of the frame is trusted;
+     * but a frame that claims an earlier epoch is ignored, since the last frames of a damaged message that was given up
+     * are such frames.
      */
     boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
         return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,
@@ -227,7 +227,7 @@ final class Frame {
         return toRank;
     }
 
-    /** Buffers granted; of a credit frame. */
+    /** The number of granted buffers, in a credit frame. */
     int count() {
         return count;
     }
@@ -240,7 +240,7 @@ final class Frame {
         return microbatch;
     }
 
-    /** Which of its edge and epoch the message is; wraps around. */
+    /** The number of the message in its edge and epoch; it wraps around. */
     int number() {
         return number;
     }
@@ -269,7 +269,7 @@ final class Frame {
         return new MessageId(epoch, pass, edge(), microbatch);
     }
 
-    /** The payload of a fragment, read-only by custom. */
+    /** The payload of a fragment, which readers do not change. */
     MemorySegment payload() {
         return ring == null
                 ? window.segment(buffer, payloadStart, fragmentLength)
@@ -289,7 +289,7 @@ final class Frame {
         return true;
     }
 
-    /** Type and shape as text, for a message to people. */
+    /** Returns type and shape as text, for messages to the user. */
     String layout() {
         StringBuilder text = new StringBuilder().append(dataType).append(" [");
         for (int dimension = 0; dimension < tensorRank; dimension++) {

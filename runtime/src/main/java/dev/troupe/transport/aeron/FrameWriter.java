@@ -12,9 +12,9 @@ import dev.troupe.transport.sbe.FragmentEncoder;
 import dev.troupe.transport.sbe.FrameHeaderEncoder;
 
 /**
- * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload where
- * it leaves the machine: within it, it stays in memory, and nothing guards a tensor's own memory either. One thread at
- * a time.
+ * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload
+ * where it leaves the machine: a payload within the machine stays in memory, which is as safe as a tensor's own. One
+ * thread at a time.
  */
 final class FrameWriter {
     /** "TRPE", little-endian. */
@@ -27,7 +27,10 @@ final class FrameWriter {
     static final int CREDIT_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + CreditEncoder.BLOCK_LENGTH;
     /** The most dimensions of a tensor that fit the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
-    /** Every fragment but the last holds a multiple of this: no element is split, and copies stay aligned. */
+    /**
+     * Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay
+     * aligned.
+     */
     static final int PAYLOAD_UNIT = 64;
 
     private final boolean checksPayload;
@@ -36,7 +39,7 @@ final class FrameWriter {
     private final CreditEncoder credit = new CreditEncoder();
     private final Window window = new Window();
 
-    /** For a stream whose reader checks payloads, or does not; see {@link Frame}. */
+    /** Creates a writer for a stream whose reader checks payloads, or does not; see {@link Frame}. */
     FrameWriter(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
@@ -55,7 +58,7 @@ final class FrameWriter {
      * Writes header and payload of one fragment, {@link #FRAGMENT_HEADER_BYTES} + {@code length} bytes.
      *
      * @throws RuntimeException
-     *             whatever the engine throws when it cannot read the tensor; the buffer then holds no valid frame
+     *             the engine's exception where it cannot read the tensor; the buffer then holds no valid frame
      */
     void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Engine engine, Tensor tensor,
             long tensorOffset,
@@ -89,7 +92,7 @@ final class FrameWriter {
         }
     }
 
-    /** Turns a bit over in a frame that is written, so that its checksum does not fit. */
+    /** Flips a bit in a written frame, so that its checksum does not fit. */
     void damage(MutableDirectBuffer buffer, int offset) {
         int checksum = offset + FrameHeaderEncoder.checksumEncodingOffset();
         buffer.putByte(checksum, (byte) (buffer.getByte(checksum) ^ 1));

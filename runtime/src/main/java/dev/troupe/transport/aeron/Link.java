@@ -17,14 +17,17 @@ import io.aeron.logbuffer.BufferClaim;
  * The stream from this node to one node. Belongs to the transport thread.
  */
 final class Link {
-    /** As over IPC without a ring: small beside the ring, so that one side reads while the other writes. */
+    /**
+     * The largest fragment, as over IPC without a ring: small beside the ring, so that one side reads while the other
+     * writes.
+     */
     private static final int RING_FRAGMENT_BYTES = 64 << 10;
 
-    /** What came of an attempt to put a frame into the stream. */
+    /** The result of an attempt to put a frame into the stream. */
     enum Outcome {
-        /** It is in. */
+        /** The frame is in the stream. */
         SENT,
-        /** Not now: the window is full or nobody is connected. Try again at a later turn. */
+        /** The window is full or no reader is connected. Try again at a later turn. */
         LATER,
         /** The tensor could not be read; see {@link #readFailure}. Do not try again. */
         UNREADABLE
@@ -46,7 +49,7 @@ final class Link {
 
     /**
      * @param ring
-     *            what payloads go through; empty where they are in their frames
+     *            the ring for payloads; empty where payloads are in their frames
      */
     Link(int node, boolean leavesMachine, ExclusivePublication publication, Optional<Ring> ring, long timeoutNanos,
             Counters counters) {
@@ -65,12 +68,12 @@ final class Link {
         return node;
     }
 
-    /** What the engine threw in the last attempt that was {@link Outcome#UNREADABLE}. */
+    /** Returns the engine's exception in the last attempt that was {@link Outcome#UNREADABLE}. */
     RuntimeException readFailure() {
         return readFailure;
     }
 
-    /** Puts the next fragment of a message into the stream and moves its position on. */
+    /** Puts the next fragment of a message into the stream and advances its position. */
     Outcome send(SendQueue.Outgoing message, long nowNanos) {
         if (message.damage == InjectedDamage.LOST) {
             message.position = message.byteCount;
@@ -103,7 +106,7 @@ final class Link {
                 writer.damage(buffer, claim.offset());
             }
         } catch (RuntimeException e) {
-            // An aborted claim becomes padding that no receiver sees.
+            // Receivers skip an aborted claim as padding.
             claim.abort();
             readFailure = e;
             return Outcome.UNREADABLE;
@@ -149,11 +152,11 @@ final class Link {
                     + " stopped for more than " + TransportSettings.LIVENESS_TIMEOUT_SECONDS
                     + " seconds; resume the run";
         }
-        // The last of the codes, ADMIN_ACTION, is a term being turned over: the next attempt succeeds.
+        // The last of the codes, ADMIN_ACTION, is the change to the next term: the next attempt succeeds.
         return false;
     }
 
-    /** A fault that the ranks have not heard of yet, or null; asked once per round. */
+    /** Returns a fault of which the ranks have not been told yet, or null; called once per round. */
     TransportFault newFault(long nowNanos) {
         if (told) {
             return null;
@@ -172,22 +175,22 @@ final class Link {
     }
 
     /**
-     * Takes all that is in it away at once, read or not: who was to read it may have died, and the media driver would
-     * keep it for that one for as long as a client may pause.
+     * Discards all frames of the stream at once, read or not: the reader may have died, and the media driver would keep
+     * the frames for it for as long as a client may pause.
      */
     void close() {
         publication.revoke();
         release();
     }
 
-    /** Gives back what its stream does not. */
+    /** Releases the ring, which the stream does not own. */
     void release() {
         if (ring != null) {
             ring.close();
         }
     }
 
-    /** Whether somebody receives at the other end. */
+    /** Whether a receiver is connected. */
     boolean isConnected() {
         return publication.isConnected();
     }

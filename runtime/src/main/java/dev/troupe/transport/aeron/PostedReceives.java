@@ -17,8 +17,8 @@ import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 
 /**
- * The receiver's book: buffers granted per edge, how far the one in front is filled, and credits not yet sent. A
- * fragment is written only into the oldest buffer of its own edge, and only if it fits and continues what stands there.
+ * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
+ * A fragment is written only into the oldest buffer of its own edge, and only if it fits and continues the filled part.
  * No Aeron, no thread, no clock.
  */
 final class PostedReceives {
@@ -26,17 +26,17 @@ final class PostedReceives {
     private final List<ArrayDeque<IncomingEdge>> creditsDueByNode = new ArrayList<>();
     private final IntUnaryOperator nodeOfRank;
     private final Events events;
-    /** Nodes from which something came damaged in this epoch: what of theirs is missing now is no news. */
+    /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
     private final BitSet damagedNodes = new BitSet();
     private int epoch;
 
-    /** What comes of frames and epochs. */
+    /** The results of frames and epochs. */
     interface Events {
         void landed(MessageId id, Tensor tensor);
 
         void returned(Edge edge, Tensor tensor);
 
-        /** Told once per message, not per frame. */
+        /** Called once per message, not per frame. */
         void lost(Edge edge, DropReason reason, String sentence);
 
         /** A frame of a message from a node was damaged, and this rank waits for messages from there. */
@@ -47,18 +47,18 @@ final class PostedReceives {
     record Buffer(Engine engine, Tensor tensor, long sinceNanos) {
     }
 
-    /** One edge as its receiver sees it. */
+    /** The receiver's end of an edge. */
     static final class IncomingEdge {
         final Edge edge;
         final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
         int creditsDue;
-        /** Bytes that stand in the first buffer; 0 when no message is begun. */
+        /** Filled bytes of the first buffer; 0 when no message has begun. */
         long filled;
         long pass;
         int microbatch;
-        /** What the message that comes next has; it wraps around. */
+        /** The number of the next message; it wraps around. */
         int nextNumber;
-        /** The message of which the rank was last told that it is lost: one fault a message is enough. */
+        /** The last message of whose loss the rank was told: one fault a message is enough. */
         boolean lossKnown;
         long lostPass;
         int lostMicrobatch;
@@ -80,7 +80,10 @@ final class PostedReceives {
         this.events = events;
     }
 
-    /** Takes a buffer for an epoch not after the present one; false when that epoch is past and it is not taken. */
+    /**
+     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is
+     * past.
+     */
     boolean grant(int grantEpoch, Edge on, Buffer buffer) {
         if (grantEpoch < epoch) {
             return false;
@@ -93,7 +96,7 @@ final class PostedReceives {
         return true;
     }
 
-    /** An edge whose sender, on this node, is to be told of credits; or null. */
+    /** Returns an edge whose sender, on this node, is to be told of credits; or null. */
     IncomingEdge nextCreditDue(int node) {
         return creditsDueByNode.get(node).peekFirst();
     }
@@ -106,7 +109,7 @@ final class PostedReceives {
     /**
      * Writes a fragment into its buffer.
      *
-     * @return null when it is written, else why it is dropped
+     * @return null when the fragment is written, else why it is dropped
      */
     DropReason land(Frame frame) {
         if (frame.epoch() != epoch) {
@@ -145,13 +148,13 @@ final class PostedReceives {
     }
 
     /**
-     * Messages of an edge keep their order, so what has a number below this one's and is not there never comes. The last one
-     * before the sender waits for an answer has none behind it that would show this.
+     * Messages of an edge keep their order, so a missing message with a number below this one's never arrives. Nothing
+     * shows the loss of the last message before the sender waits for an answer, since no message follows it.
      */
     private void noticeMissing(IncomingEdge edge, Frame frame) {
         int missing = frame.number() - edge.nextNumber;
         if (missing < 0) {
-            return; // of the message that is begun
+            return; // a fragment of the message that has begun
         }
         edge.nextNumber = frame.number() + 1;
         if (missing > 0) {
@@ -161,7 +164,10 @@ final class PostedReceives {
         }
     }
 
-    /** A frame of a message from a node was damaged: whoever waits for one from there is told, once an epoch. */
+    /**
+     * A frame of a message from a node was damaged: every rank that waits for a message from the node is told, once an
+     * epoch.
+     */
     void damaged(int node) {
         SortedSet<Integer> waiting = new TreeSet<>();
         for (IncomingEdge edge : edges.values()) {
@@ -191,7 +197,7 @@ final class PostedReceives {
 
     private DropReason outOfOrder(IncomingEdge edge, Frame frame) {
         if (edge.isContinuedBy(frame) && frame.fragmentOffset() < edge.filled) {
-            // It came twice: what stands in the buffer is still good.
+            // The fragment arrived twice, and the filled part of the buffer is still good.
             return DropReason.OUT_OF_ORDER;
         }
         long expected = edge.isContinuedBy(frame) ? edge.filled : 0;
@@ -224,13 +230,13 @@ final class PostedReceives {
         }
     }
 
-    /** Begins an epoch: every buffer goes back. */
+    /** Begins an epoch: every buffer is returned. */
     void epoch(int newEpoch) {
         epoch = newEpoch;
         clear();
     }
 
-    /** Gives every buffer back and forgets all. */
+    /** Returns every buffer and clears the queues. */
     void clear() {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
         edges.clear();
@@ -241,7 +247,7 @@ final class PostedReceives {
         }
     }
 
-    /** Every edge of the book, for diagnosis. */
+    /** Returns every edge, for diagnosis. */
     Iterable<IncomingEdge> edges() {
         return edges.values();
     }

@@ -12,14 +12,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Memory that two processes of a machine share, through which payloads go from one to the other, one after another and
- * around. What is where, a stream of frames says; a frame carries the position behind its payload. The writer is never
- * further ahead than there is room, and the reader gives room back as it reads.
+ * A ring buffer of memory that two processes of a machine share, for payloads from one to the other. The frames of a
+ * stream carry the position after their payload. The writer never writes beyond the free room, and the reader frees
+ * room as it reads.
  *
- * <p>Thread rule: each process has its own, for one thread.
+ * <p>Thread rule: each process has an object of its own, for one thread.
  */
 final class Ring implements AutoCloseable {
-    /** The reader's position has a page of its own: no line of the cache holds it and payload. */
+    /** The reader's position has a page of its own, so that no cache line holds both the position and payload. */
     private static final int HEADER_BYTES = 4096;
     private static final VarHandle POSITION = ValueLayout.JAVA_LONG.varHandle();
 
@@ -27,7 +27,7 @@ final class Ring implements AutoCloseable {
     private final MemorySegment header;
     private final MemorySegment payloads;
     private final int capacity;
-    /** How far this side has written, or read. */
+    /** The position up to which this side has written, or read. */
     private long position;
 
     private Ring(Path file) throws IOException {
@@ -45,7 +45,7 @@ final class Ring implements AutoCloseable {
     }
 
     /**
-     * Makes one for its writer.
+     * Creates a ring for its writer.
      *
      * @param capacity
      *            bytes, a multiple of {@link FrameWriter#PAYLOAD_UNIT}
@@ -53,7 +53,7 @@ final class Ring implements AutoCloseable {
     static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            // Written out: a page that finds no room when it is first touched would end the process.
+            // Every page is written, since a page without room at its first touch would end the process.
             ByteBuffer zeros = ByteBuffer.allocate(HEADER_BYTES);
             long at = 0;
             while (at < fileBytes(capacity)) {
@@ -64,26 +64,29 @@ final class Ring implements AutoCloseable {
         return new Ring(file);
     }
 
-    /** Opens one for its reader, and deletes its name: it goes with those who have it, also where they are killed. */
+    /**
+     * Opens a ring for its reader, and deletes its name: its memory is freed with its two processes, also where they
+     * are killed.
+     */
     static Ring open(Path file) throws IOException {
         Ring ring = new Ring(file);
         Files.delete(file);
         return ring;
     }
 
-    /** How many bytes in one piece can be written now: all that are wanted, or whole units of less, or 0. */
+    /** Returns the bytes that can be written now in one piece: all that are wanted, or fewer in whole units, or 0. */
     int room(int wanted) {
         long read = (long) POSITION.getAcquire(header, 0L);
         long free = Math.min(capacity - (position - read), capacity - position % capacity);
         return (int) Math.min(wanted, free);
     }
 
-    /** Where the next payload is to be written, of so many bytes as there is {@link #room} for. */
+    /** Returns the memory for the next payload, of the bytes that {@link #room} returned. */
     MemorySegment next(int length) {
         return payloads.asSlice(position % capacity, length);
     }
 
-    /** The next payload is written; returns the position behind it, for its frame. */
+    /** Marks the next payload as written; returns the position after it, for its frame. */
     long advance(int length) {
         position += units(length);
         return position;
@@ -100,12 +103,12 @@ final class Ring implements AutoCloseable {
         return end > position && end - position <= capacity;
     }
 
-    /** A payload that it {@link #holds}; until {@link #free}. */
+    /** Returns a payload that the ring {@link #holds}; valid until {@link #free}. */
     MemorySegment payload(long end, int length) {
         return payloads.asSlice((end - units(length)) % capacity, length);
     }
 
-    /** Everything up to a position is read, or will not be. */
+    /** Frees all bytes up to a position, read or not. */
     void free(long end) {
         if (isAhead(end)) {
             position = end;

@@ -16,9 +16,9 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.InjectedDamage;
 
 /**
- * The sender's book: messages held per edge, credits per edge, and whose turn it is. A message is let go when its edge
- * has a credit of its epoch and the one before it on that edge has gone. Edges towards one node take turns. No Aeron,
- * no thread, no clock.
+ * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
+ * when its edge has a credit of its epoch and the message before it on that edge has left. Edges towards one node take
+ * turns. No Aeron, no thread, no clock.
  */
 final class SendQueue {
     private final Long2ObjectHashMap<OutgoingEdge> edges = new Long2ObjectHashMap<>();
@@ -33,10 +33,10 @@ final class SendQueue {
         final Tensor tensor;
         final long byteCount;
         final long sinceNanos;
-        /** Bytes that have gone. */
+        /** The bytes of the message that have left. */
         long position;
         InjectedDamage damage = InjectedDamage.NONE;
-        /** Which of its edge and epoch it is, from 0 on, by the order in which they go; it wraps around. */
+        /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
         int number;
 
         Outgoing(MessageId id, Engine engine, Tensor tensor, long sinceNanos) {
@@ -74,7 +74,7 @@ final class SendQueue {
         this.nodeOfRank = nodeOfRank;
     }
 
-    /** Takes a message; false when it is of an earlier epoch and so not taken. */
+    /** Takes a message; returns false, and does not take it, where it is of an earlier epoch. */
     boolean send(Outgoing message) {
         if (message.id.epoch() < epoch) {
             return false;
@@ -86,10 +86,10 @@ final class SendQueue {
     }
 
     /**
-     * Enters credits. Those of an epoch that has not begun here are kept for it, since the receiver may be told of it
-     * first.
+     * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have been told
+     * of the epoch first.
      *
-     * @return null, or why they are not entered
+     * @return null, or why the credits are refused
      */
     DropReason credit(Edge on, int creditEpoch, int count) {
         if (creditEpoch < epoch) {
@@ -111,13 +111,13 @@ final class SendQueue {
         return null;
     }
 
-    /** The message whose turn it is towards a node, or null. */
+    /** Returns the message whose turn it is towards a node, or null. */
     Outgoing next(int node) {
         OutgoingEdge edge = readyByNode.get(node).peekFirst();
         return edge == null ? null : edge.active;
     }
 
-    /** Puts the edge whose turn it was behind the others. */
+    /** Moves the edge whose turn it was to the end of the line. */
     void passTurn(int node) {
         ArrayDeque<OutgoingEdge> ready = readyByNode.get(node);
         if (ready.size() > 1) {
@@ -125,14 +125,14 @@ final class SendQueue {
         }
     }
 
-    /** Takes the message whose turn it was off the book: it has gone, or cannot go. */
+    /** Removes the message whose turn it was: it has left, or cannot leave. */
     void finish(int node) {
         OutgoingEdge edge = readyByNode.get(node).pollFirst();
         edge.active = null;
         letGo(edge);
     }
 
-    /** Begins an epoch, in which ranks may live on other nodes: everything of an earlier one goes back. */
+    /** Begins an epoch, in which ranks may be on other nodes: all messages of earlier epochs are returned. */
     void epoch(int newEpoch, Consumer<Outgoing> returned) {
         epoch = newEpoch;
         readyByNode.forEach(ArrayDeque::clear);
@@ -151,11 +151,11 @@ final class SendQueue {
             }
             letGo(edge);
         }
-        // Only now, with the book in order: the listener may hand in more.
+        // Messages are returned only now, with the queues consistent, since the listener may send more.
         back.forEach(returned);
     }
 
-    /** Gives every message back and forgets all. */
+    /** Returns every message and clears the queues. */
     void clear(Consumer<Outgoing> returned) {
         List<Outgoing> back = new ArrayList<>();
         for (OutgoingEdge edge : edges.values()) {
@@ -169,7 +169,7 @@ final class SendQueue {
         back.forEach(returned);
     }
 
-    /** Every edge of the book, for diagnosis. */
+    /** Returns every edge, for diagnosis. */
     Iterable<OutgoingEdge> edges() {
         return edges.values();
     }
@@ -184,7 +184,7 @@ final class SendQueue {
         }
     }
 
-    /** By the message's epoch: one that has not begun here may have credits already. */
+    /** Numbers a message by its own epoch, since an epoch that has not begun here may have credits already. */
     private static void number(OutgoingEdge edge) {
         int itsEpoch = edge.active.id.epoch();
         if (edge.numberEpoch != itsEpoch) {

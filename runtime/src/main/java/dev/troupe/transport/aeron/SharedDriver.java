@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The media driver of a machine, for the transports of all the nodes that run there. */
+/** The media driver of a machine, for the transports of all its nodes. */
 public final class SharedDriver implements AutoCloseable {
     private final Driver driver;
 
@@ -16,16 +16,16 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Starts it.
+     * Starts the driver.
      *
      * @param nodes
      *            the nodes that will use it, each as it sees the others
      * @param otherBytes
-     *            of what else the nodes will use it for
+     *            bytes of other uses of the driver by the nodes
      * @param settings
      *            as the nodes have them
      * @throws dev.troupe.transport.TransportException
-     *             if the directory is in use or has too little room, or the driver does not start; nothing is left behind
+     *             if the directory is in use or has too little room, or the driver does not start; no files remain
      */
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {
@@ -34,27 +34,30 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Bytes that the transport of a node takes in the directory of its driver: the streams that it writes, and those
-     * that come from other machines.
+     * Returns the bytes of a node's transport in the directory of its driver: the streams that it writes, and those
+     * from other machines.
      *
      * @param since
-     *            those that are opened in this epoch or later alone
+     *            only streams opened in this epoch or later count
      */
     public static long streamBytes(NodeMap node, int since, TransportSettings settings) {
         return Driver.streamBytes(node, since, settings);
     }
 
-    /** Whether a driver is at work in a directory; waits up to 10 seconds to tell one that was just killed from it. */
+    /**
+     * Whether a driver runs in a directory; waits up to 10 seconds to tell a driver that was just killed from a living
+     * one.
+     */
     public static boolean isAtWork(Path directory) {
         return DriverDirectory.isAtWork(directory);
     }
 
-    /** Deletes what a driver that was killed has left in a directory; for whoever knows that it has ended. */
+    /** Deletes the files of a killed driver in a directory; the caller must know that the driver has ended. */
     public static void clear(Path directory) {
         DriverDirectory.delete(directory);
     }
 
-    /** The process of the driver of a directory; empty where there is none. */
+    /** Returns the process of the driver of a directory; empty where there is none. */
     public static OptionalLong processOf(Path directory) {
         return DriverDirectory.processOf(directory);
     }
@@ -64,7 +67,7 @@ public final class SharedDriver implements AutoCloseable {
         return driver.hasClients();
     }
 
-    /** Stops it and deletes its directory; whoever still uses it hears so. Waits a few seconds at most. */
+    /** Stops the driver and deletes its directory; clients that still use it are told. Waits a few seconds at most. */
     @Override
     public void close() {
         driver.close();

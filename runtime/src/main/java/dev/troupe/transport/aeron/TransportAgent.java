@@ -25,8 +25,8 @@ import dev.troupe.transport.TransportListener;
 
 /**
  * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's
- * turn, receives a few; when a round did nothing it rests, shortly at first and up to a millisecond, and a command wakes
- * it.
+ * turn, and receives a few. After a round without work it rests, shortly at first and up to a millisecond, and a
+ * command wakes it.
  */
 final class TransportAgent implements Runnable, PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
@@ -51,19 +51,19 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private final PostedReceives receives;
     private final Frame frameOfMachine = new Frame(false);
     private final Frame frameOfNetwork = new Frame(true);
-    // The one that was read last.
+    // The frame that was read last.
     private Frame frame = frameOfMachine;
     private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
     private final AeronClient.FrameHandler onFrame = this::onFrame;
     private final Thread thread;
-    /** What any thread may use: a listener that hears of an epoch may, before the caller has returned. */
+    /** The epoch that any thread may use; a listener that is told of it may do so before the caller has returned. */
     private final AtomicReference<Command.Epoch> announced;
     private int epoch;
     private int idleRounds;
     private long parkNanos;
     private volatile boolean parked;
     private volatile boolean running = true;
-    /** What ended it before its time, or null. */
+    /** The error that ended the thread, or null. */
     private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
 
@@ -92,7 +92,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         return thread;
     }
 
-    /** Hands a command in, from any thread, and wakes the transport thread if it rests. */
+    /** Submits a command, from any thread, and wakes the transport thread if it rests. */
     void submit(Command command) {
         commands.offer(command);
         if (parked) {
@@ -108,12 +108,12 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         return announced.get();
     }
 
-    /** An epoch may be used from now on: its command is in the queue. */
+    /** Allows the use of an epoch, whose command is in the queue. */
     void announce(Command.Epoch begun) {
         announced.accumulateAndGet(begun, (one, other) -> other.epoch() > one.epoch() ? other : one);
     }
 
-    /** Whether the thread takes no commands any more; what is handed in then comes back at once. */
+    /** Whether the thread takes no commands any more; tensors of later commands come back at once. */
     boolean hasEnded() {
         return ended;
     }
@@ -131,7 +131,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                 rest(round());
             }
         } catch (Throwable e) {
-            // Errors too: whatever ends this thread, the ranks must hear that nothing will come any more.
+            // Errors are caught too: the ranks must be told that no message will arrive any more.
             LOG.error("the transport thread ended by an error", e);
             end = new TransportFault.TransportEnded(e instanceof TransportException
                     ? e.getMessage()
@@ -173,7 +173,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             idleRounds++;
             Thread.yield();
         } else {
-            // Set before the look at the queue, as submit() looks at it after its offer: one of the two sees the other.
+            // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
             parked = true;
             if (running && commands.isEmpty()) {
                 LockSupport.parkNanos(this, parkNanos);
@@ -191,7 +191,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             switch (command) {
                 case Command.Register register -> {
                     listeners[register.rank()] = register.listener();
-                    if (epoch > 0) { // it may have begun since this rank was started
+                    if (epoch > 0) { // the epoch may have begun since this rank was started
                         tell(register.rank(), listener -> listener.onEpoch(epoch));
                     }
                 }
@@ -298,7 +298,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         frame = nodes.shareMachine(fromNode, nodes.self()) ? frameOfMachine : frameOfNetwork;
         DropReason reason = frame.read(buffer, offset, length, ring, end);
         if (reason == null) {
-            // First of all its epoch: the ranks it names may have lived elsewhere then.
+            // The epoch is checked first, since the ranks of an old frame may have been on other nodes.
             reason = frame.epoch() < epoch
                     ? DropReason.OLD_EPOCH
                     : frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
@@ -312,9 +312,9 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     private DropReason takeCredit(int fromNode) {
-        // The sender may not listen yet: a receiver grants its first credits whenever it is ready, and never again.
-        // Those of an epoch that has not begun here name places that are known: whoever has others then has other
-        // streams.
+        // The sender may not listen yet: a receiver grants its first credits as soon as it is ready, and never again.
+        // Credits of an epoch that has not begun here name known nodes: ranks that move in that epoch have other
+        // streams then.
         boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
         return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
     }
@@ -383,12 +383,12 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         try {
             news.accept(listener);
         } catch (RuntimeException e) {
-            // One rank's error must not stop the messages of the others.
+            // The error of one rank must not stop the messages of the others.
             LOG.error("a transport listener threw", e);
         }
     }
 
-    /** What was handed in when the thread had ended; by whoever notices, one at a time. */
+    /** Returns the tensors of commands that were submitted after the thread had ended, on any thread, one at a time. */
     private synchronized void giveBackCommands() {
         List<Command> late = new ArrayList<>();
         Command command;

@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 import org.agrona.DirectBuffer;
 
 /**
- * A look at a part of an Agrona buffer through the JDK's types: its CRC32C, and a memory segment for an engine. One
+ * A view of a part of an Agrona buffer through the JDK's types: its CRC32C, and a memory segment for an engine. One
  * thread at a time.
  *
  * <p>The duplicate of the underlying byte buffer is kept, since the buffers of a stream are the same three for its
