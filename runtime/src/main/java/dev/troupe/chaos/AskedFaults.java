@@ -8,9 +8,9 @@ import java.util.List;
  * The faults of a disturbed run, in the order of its configuration.
  *
  * @param named
- *            those that the user asked for
+ *            the faults that the user named
  * @param drawn
- *            those of {@link RandomFaults}, behind them
+ *            those of {@link RandomFaults}, after them
  */
 public record AskedFaults(List<FaultSpec> named, List<FaultSpec> drawn) {
     public AskedFaults {
@@ -18,7 +18,7 @@ public record AskedFaults(List<FaultSpec> named, List<FaultSpec> drawn) {
         drawn = List.copyOf(drawn);
     }
 
-    /** All of them, those that were drawn last. */
+    /** Returns all faults, the drawn ones last. */
     public List<FaultSpec> all() {
         List<FaultSpec> all = new ArrayList<>(named);
         all.addAll(drawn);

@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A disturbed run beside the undisturbed one.
+ * The comparison of a disturbed run with the undisturbed one.
  *
  * @param undisturbed
  *            the run without faults
  * @param disturbed
  *            the run with them
  * @param faults
- *            every fault that was asked for, those that struck in the order in which they did, the others behind
+ *            every requested fault, those that struck in the order of their strikes, then the others
  * @param difference
- *            what is different in the end, in words; empty where every loss and every bit of the weights is the same
+ *            the first difference, in words; empty where every loss and every bit of the weights is the same
  * @param kept
- *            how much of its speed the disturbed run kept, over its whole length
+ *            the share of its throughput that the disturbed run kept, over its whole length
  */
 public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<FaultOutcome> faults,
         Optional<String> difference, KeptThroughput kept) {
@@ -36,11 +36,11 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
      * @param asked
      *            the faults of the disturbed run
      * @param failure
-     *            why the disturbed run did not come to its end, if it did not
+     *            the reason why the disturbed run failed, if it did
      * @param weights
-     *            where in a run's directory its weights are
+     *            the path of the weights in a run's directory
      * @param basis
-     *            what the disturbed run's speed is held against
+     *            the measure of the disturbed run's throughput
      */
     public static ChaosResult of(RunRecord undisturbed, RunRecord disturbed, AskedFaults asked,
             Optional<String> failure, Path weights, KeptThroughput.Basis basis) {
@@ -65,7 +65,7 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
         return Optional.empty();
     }
 
-    /** A recovery is that of the last fault before it was called for; several faults may have one together. */
+    /** A recovery belongs to the last fault before its detection; several faults may share one. */
     private static List<FaultOutcome> outcomes(RunRecord run, AskedFaults asked, long lastStep) {
         List<FaultOutcome> outcomes = new ArrayList<>();
         List<FiredFault> fired = run.fired().stream().sorted(Comparator.comparingLong(FiredFault::timeMillis))
@@ -91,17 +91,17 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
                 && recovery.detectedAtMillis() < toMillis).findFirst();
     }
 
-    /** Whether nothing in the end shows that something went wrong. */
+    /** Whether losses and weights are the same as without faults. */
     public boolean isEqual() {
         return difference.isEmpty();
     }
 
-    /** The faults that were due and did not strike: with one of them the comparison proves less than was asked for. */
+    /** Returns the faults that were due and did not strike, without which the comparison proves less. */
     public List<FaultOutcome> missed() {
         return faults.stream().filter(fault -> fault.missed().filter(MissedFault::wasDue).isPresent()).toList();
     }
 
-    /** Whether every fault that was due struck, and nothing in the end shows that something went wrong. */
+    /** Whether every fault that was due struck, and losses and weights are the same as without faults. */
     public boolean isProven() {
         return isEqual() && missed().isEmpty();
     }

@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * One fault and what came of it.
+ * One fault and its effect.
  *
  * @param fault
- *            as it was asked for
+ *            the fault as requested
  * @param fired
- *            when and where it struck; empty where it never did
+ *            time and place of the strike; empty where it did not strike
  * @param recovery
- *            how the run went on; empty where nothing had to be started again
+ *            the recovery; empty where no rank had to be restarted
  * @param missed
- *            why it did not strike; empty where it did
+ *            the reason why it did not strike; empty where it did
  */
 public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Recovery> recovery,
         Optional<MissedFault> missed) {
@@ -27,21 +27,21 @@ public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Re
         return new FaultOutcome(fault, Optional.empty(), Optional.empty(), Optional.of(why));
     }
 
-    /** Seconds until the coordinator heard of it. */
+    /** Returns the seconds until the coordinator was told of the fault. */
     public OptionalDouble secondsToDetect() {
         return recovery.isPresent()
                 ? seconds(fired.orElseThrow().timeMillis(), recovery.get().detectedAtMillis())
                 : OptionalDouble.empty();
     }
 
-    /** Seconds from there until the restarted ranks were loaded and told to go on. */
+    /** Returns the seconds from then until the restarted ranks were loaded and told to continue. */
     public OptionalDouble secondsToRestart() {
         return recovery.isPresent()
                 ? seconds(recovery.get().detectedAtMillis(), recovery.get().resumedAtMillis())
                 : OptionalDouble.empty();
     }
 
-    /** Seconds from there until they had done again what the others had done already. */
+    /** Returns the seconds from then until they had caught up with the others. */
     public OptionalDouble secondsToCatchUp() {
         return recovery.isPresent()
                 ? seconds(recovery.get().resumedAtMillis(), recovery.get().caughtUpAtMillis())

@@ -11,27 +11,27 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * How much of its speed a run kept under faults.
+ * The share of its throughput that a run kept under faults.
  *
- * <p>Processes that start anew for each run compile their code anew, so that two such runs compare whole. In one process
- * the second run finds compiled what the first one compiled; there the disturbed run is its own measure: each step that
- * a fault or its recovery touched stands against the median of those that none did.
+ * <p>Processes that start anew for each run compile their code anew, so that two such runs can be compared as a whole.
+ * In one process the second run finds the code of the first one compiled; there the disturbed run is its own measure:
+ * each step during a fault or its recovery is compared with the median of the other steps.
  *
  * @param share
- *            the time without faults over the time with them, 1 where they cost nothing; empty where no step serves as
- *            a measure
+ *            the time without faults over the time with them, 1 where faults cost nothing; empty where no step can be
+ *            the measure
  * @param basis
- *            what it was held against
+ *            the measure of the comparison
  */
 public record KeptThroughput(Optional<Double> share, Basis basis) {
-    /** Fewer steps have no median worth the name. */
+    /** The fewest steps with a meaningful median. */
     private static final int LEAST_UNTOUCHED = 3;
 
-    /** What a disturbed run is held against. */
+    /** The measure with which a disturbed run is compared. */
     public enum Basis {
-        /** The whole of the undisturbed run, in processes as new as its own. */
+        /** The whole undisturbed run, in processes that are as new. */
         UNDISTURBED_RUN("the undisturbed run"),
-        /** Its own steps that no fault touched. */
+        /** The steps of the disturbed run without a fault. */
         OWN_STEPS("its own steps that no fault touched");
 
         private final String words;
@@ -40,7 +40,7 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
             this.words = words;
         }
 
-        /** In words, to stand behind "against". */
+        /** Returns the words after "against". */
         public String words() {
             return words;
         }
@@ -57,7 +57,7 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
         return new KeptThroughput(without.map(seconds -> seconds / disturbed.seconds()), basis);
     }
 
-    /** What the run would have taken with the median step wherever a fault touched one. No fault makes a run faster. */
+    /** Returns the time of the run with the median in place of each step with a fault. No fault makes a run faster. */
     private static Optional<Double> secondsWithoutFaults(RunRecord run) {
         List<Span> spans = spans(run);
         Map<Long, Long> commits = run.steps().stream()
@@ -85,7 +85,7 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
         return Optional.of(Math.min(run.seconds(), run.seconds() - lostMillis / 1000.0 + atMedian));
     }
 
-    /** Some time, in milliseconds of the wall clock. */
+    /** A span of time, in milliseconds of the wall clock. */
     private record Span(long fromMillis, long toMillis) {
         long millis() {
             return Math.max(0, toMillis - fromMillis);
@@ -96,12 +96,12 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
         }
     }
 
-    /** From each fault until what it did is over. */
+    /** Returns a span for each fault, until its effect is over. */
     private static List<Span> spans(RunRecord run) {
         List<Span> spans = new ArrayList<>();
         for (FiredFault fired : run.fired()) {
             FaultSpec fault = FaultSpec.parse(fired.fault(), FaultLog.FILE, run.directory().toString());
-            double seconds = fault.kind() == FaultKind.CLOCK_JUMP ? 0 : fault.seconds(); // there no time passes
+            double seconds = fault.kind() == FaultKind.CLOCK_JUMP ? 0 : fault.seconds(); // no time passes in a jump
             spans.add(new Span(fired.timeMillis(), fired.timeMillis() + Math.round(1000 * seconds)));
         }
         run.recoveries().forEach(recovery -> spans.add(

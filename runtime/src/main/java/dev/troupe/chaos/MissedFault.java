@@ -7,23 +7,23 @@ import dev.troupe.fault.FiredFault;
 import java.util.Optional;
 
 /**
- * Why a fault did not strike.
+ * A fault that did not strike.
  *
  * @param reason
- *            in words, to stand behind a colon
+ *            the reason, in words for the place after a colon
  * @param wasDue
- *            false for a drawn fault whose moment the run did not come to: chance asked for nothing beyond the run's end
+ *            false for a drawn fault whose moment lies beyond the run's end
  */
 public record MissedFault(String reason, boolean wasDue) {
     /**
      * Finds why a fault did not strike.
      *
      * @param isDrawn
-     *            whether chance named it, and not the user
+     *            whether the fault was drawn, and not named by the user
      * @param run
-     *            the run that it is not among the struck faults of
+     *            the run in which the fault did not strike
      * @param lastStep
-     *            the number of the run's last step, had it come to its end
+     *            the number of the last step of a complete run
      */
     static MissedFault of(FaultSpec fault, boolean isDrawn, RunRecord run, long lastStep) {
         long endedIn = run.losses().keySet().stream().mapToLong(Long::longValue).max().orElse(-1) + 1;

@@ -13,33 +13,33 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Faults drawn from a seed: one after a time that is exponentially distributed, as failures of machines that know nothing of
- * each other are, each of a kind, stage and microbatch at random. The same arguments draw the same faults.
+ * Faults drawn from a seed: the times between them are exponentially distributed, as those of independent failures are,
+ * and each has a random kind, stage and microbatch. The same arguments draw the same faults.
  */
 public final class RandomFaults {
-    /** What a run in one process goes on from. */
+    /** Kinds that a run in one process survives. */
     private static final List<FaultKind> OF_ONE_PROCESS = List.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.SLOW);
-    /** What one of several ranks may meet besides. */
+    /** Further kinds where there are several ranks. */
     private static final List<FaultKind> OF_MESSAGES = List.of(FaultKind.DROP, FaultKind.CORRUPT, FaultKind.DUPLICATE,
             FaultKind.REORDER, FaultKind.DELAY);
-    /** What a node may meet besides. */
+    /** Further kinds where there are several nodes. */
     private static final List<FaultKind> OF_NODES = List.of(FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE);
 
     private RandomFaults() {
     }
 
     /**
-     * DropoutKeys the faults of a run.
+     * Draws the faults of a run.
      *
      * @param meanSeconds
-     *            the mean time between two
+     *            the mean time between two faults
      * @param stepSeconds
      *            the time of a step
      * @param hasNodes
-     *            whether whole processes may die
+     *            whether the run has nodes whose processes may end
      * @param places
-     *            of the run: stages, steps and microbatches
+     *            the places of the run: stages, steps and microbatches
      */
     public static List<FaultSpec> draw(long seed, double meanSeconds, double stepSeconds, boolean hasNodes,
             Places places) {
@@ -67,23 +67,23 @@ public final class RandomFaults {
     }
 
     /**
-     * Where faults of a run may strike.
+     * The places at which faults of a run may strike.
      *
      * @param stages
-     *            how many there are
+     *            number of stages
      * @param steps
      *            of the run
      * @param microbatches
      *            of each pipeline
      * @param messages
-     *            what each stage sends to another rank, for each microbatch
+     *            the messages of each stage to another rank, for each microbatch
      */
     public record Places(int stages, int steps, int microbatches, List<Sent> messages) {
         public Places {
             messages = List.copyOf(messages);
         }
 
-        /** Those of a run that does so many steps by a plan. */
+        /** Returns the places of a run with a number of steps by a plan. */
         public static Places of(TrainingPlan plan, int steps) {
             Plan actions = plan.training().plan();
             return new Places(actions.stageCount(), steps, actions.microbatchCount(),

@@ -11,7 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code recoveries.jsonl} in a run's directory: a line for each time that ranks were started again. */
+/** {@code recoveries.jsonl} in a run's directory: a line for each recovery. */
 public final class RecoveryLog {
     /** Its name in the run's directory. */
     public static final String FILE = "recoveries.jsonl";
@@ -21,7 +21,7 @@ public final class RecoveryLog {
     private RecoveryLog() {
     }
 
-    /** As the file has it; times are milliseconds since 1970 on the wall clock. */
+    /** A line of the file; times are milliseconds since 1970 on the wall clock. */
     private record Line(@JsonProperty(required = true) int epoch, @JsonProperty(required = true) long step,
             @JsonProperty(required = true) List<Integer> ranks, @JsonProperty(required = true) String reason,
             @JsonProperty(value = "detected_ms", required = true) long detectedMillis,

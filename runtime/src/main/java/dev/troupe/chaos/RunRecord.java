@@ -16,18 +16,18 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a run left in its directory.
+ * The record of a run in its directory.
  *
  * @param directory
- *            the run's
+ *            the run's directory
  * @param steps
- *            the steps in the order in which they were committed; one that was done again is there again
+ *            the steps in the order in which they were committed; a repeated step is in the list again
  * @param fired
  *            the faults that struck, in their order
  * @param recoveries
- *            how the run went on, in their order
+ *            the recoveries, in their order
  * @param resumed
- *            how often it ended and went on from a checkpoint
+ *            number of times that the run ended and was resumed from a checkpoint
  */
 public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFault> fired,
         List<Recovery> recoveries, int resumed) {
@@ -43,7 +43,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      * Reads a run that is over.
      *
      * @param metrics
-     *            its file with a line for each step, among others; one that is not there has none
+     *            its file with a line for each step, among others; a missing file has none
      * @throws UncheckedIOException
      *             where a file cannot be read
      */
@@ -73,15 +73,16 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
     }
 
     /**
-     * This run after it ended and went on from a checkpoint, which counts as a recovery: detected when it had ended,
-     * resumed when it began its first step again, caught up when every step was committed that was before.
+     * Returns this run after it ended and was resumed from a checkpoint, which counts as a recovery: detected at the
+     * run's end, resumed at the start of the first repeated step, caught up once every step that was committed before
+     * is committed again.
      *
      * @param later
-     *            what it has left since, with what stood there before
+     *            the record since, with the earlier lines
      * @param endedMillis
-     *            when it had ended, on the wall clock, in milliseconds since 1970
+     *            time of the run's end on the wall clock, in milliseconds since 1970
      * @param stepsDone
-     *            of the checkpoint
+     *            steps of the checkpoint
      */
     public RunRecord resumed(RunRecord later, long endedMillis, long stepsDone) {
         List<CommittedStep> again = later.steps.stream().filter(step -> step.committedMillis() > endedMillis).toList();
@@ -101,14 +102,14 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
         return new RunRecord(directory, all, later.fired, went, resumed + 1);
     }
 
-    /** The loss of each step, of one that was done again as it was last. */
+    /** Returns the loss of each step, the last one of a repeated step. */
     public Map<Long, Double> losses() {
         Map<Long, Double> losses = new TreeMap<>();
         steps.forEach(step -> losses.put(step.step(), step.loss()));
         return losses;
     }
 
-    /** Steps that were committed and had to be done again. */
+    /** Returns the number of committed steps that had to be repeated. */
     public int stepsLost() {
         return steps.size() - losses().size();
     }

@@ -4,14 +4,14 @@ import dev.troupe.weights.SafeTensors;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Holds the weights of two models against each other, bit by bit. */
+/** Compares the weights of two models bit by bit. */
 final class WeightComparison {
     private WeightComparison() {
     }
 
     /**
-     * The first difference of two safetensors files, in words; empty where every tensor has the same name, type, shape and
-     * bits in both.
+     * Returns the first difference of two safetensors files, in words; empty where every tensor has the same name,
+     * type, shape and bits in both.
      */
     static Optional<String> firstDifference(Path expected, Path found) {
         try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {

@@ -19,10 +19,10 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * A checkpoint that was read back and whose checksums hold. As a weight source it knows the weights and the optimizer's
- * state by name, so that a run may resume with its layers on other stages.
+ * A checkpoint that was read, with right checksums. As a weight source it has the weights and the optimizer's state by
+ * name, so that a run may resume with its layers on other stages.
  *
- * <p>Thread rule: {@link #read} from any thread; close when nobody reads.
+ * <p>Thread rule: {@link #read} from any thread; close when no thread reads.
  */
 public final class Checkpoint implements WeightSource, AutoCloseable {
     private final Path directory;
@@ -38,11 +38,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Opens a checkpoint: of a run's directory the newest that is whole, or the very directory of one. Every file is read
-     * once, a piece at a time, and held against the manifest.
+     * Opens the checkpoint of a directory, or the newest whole one of a run's directory. Every file is read once, a
+     * piece at a time, and checked against the manifest.
      *
      * @throws CheckpointException
-     *             where there is none, none is whole, or the one that is named is not
+     *             where there is none, none is whole, or the named one is not whole
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         if (!Files.isDirectory(runOrCheckpoint)) {
@@ -99,17 +99,17 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return checkpoints == null || checkpoints.getParent() == null ? absolute : checkpoints.getParent();
     }
 
-    /** Where the checkpoint of a run after so many steps is, or would be. */
+    /** Returns the directory of a run's checkpoint after {@code stepsDone} steps, which need not exist. */
     public static Path after(long steps, Path runDirectory) {
         return CheckpointFolder.of(runDirectory).whole(steps);
     }
 
-    /** How many steps lie behind the newest checkpoint of a run's directory; empty where it has none. */
+    /** Returns the steps of the newest checkpoint of a run's directory; empty where it has none. */
     public static OptionalLong newestSteps(Path runDirectory) {
         return steps(runDirectory).findFirst();
     }
 
-    /** How many steps lie behind each checkpoint of a run's directory, damaged or not, the newest first. */
+    /** Returns the steps of each checkpoint of a run's directory, damaged or not, the newest first. */
     public static LongStream steps(Path runDirectory) {
         return newestFirst(runDirectory).stream()
                 .filter(entry -> !entry.isPartial() && Files.exists(entry.directory().resolve(Manifest.FILE)))
@@ -125,7 +125,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     }
 
     private void openParts() {
-        // What is seen at a glance first; then every byte, with as many threads as there are cores.
+        // Checks presence and sizes first, then every byte, with as many threads as there are cores.
         manifest.parts().forEach(part -> PartFile.requireThere(directory, part));
         manifest.parts().parallelStream().flatMap(part -> PartFile.damageOf(directory, part).stream()).findFirst()
                 .ifPresent(damage -> {
@@ -144,17 +144,17 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return directory;
     }
 
-    /** What is wrong with each of the newer ones that were not taken, the newest first. */
+    /** Returns the damage of each newer checkpoint that was not taken, the newest first. */
     public List<String> passedOver() {
         return passedOver;
     }
 
-    /** How many steps lie behind. */
+    /** Returns the steps done. */
     public long stepsDone() {
         return manifest.stepsDone();
     }
 
-    /** How the loss of the next step was to be scaled. */
+    /** Returns the loss scale of the next step. */
     public LossScale lossScale() {
         return manifest.lossScale();
     }

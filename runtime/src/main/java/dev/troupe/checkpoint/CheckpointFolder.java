@@ -11,20 +11,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The folder {@code checkpoints} of a run, and how what stands in it is named.
+ * The folder {@code checkpoints} of a run, and the names of its content.
  *
  * @param path
- *            of the folder; it need not be there
+ *            the folder, which need not exist
  */
 record CheckpointFolder(Path path) {
     static final String NAME = "checkpoints";
-    /** What the name of one ends with that is being written, or was not written to its end. */
+    /** The end of the name of a checkpoint that is being written, or is incomplete. */
     private static final String PARTIAL = ".partial";
     private static final Pattern ENTRY = Pattern.compile("step-(\\d{6,18})(" + Pattern.quote(PARTIAL) + ")?");
     private static final Pattern FILE = Pattern
             .compile("manifest\\.json|\\.?rank-\\d{3,}(\\.[0-9a-f-]{36})?\\.safetensors(\\.\\d+\\.tmp)?");
 
-    /** A directory that has the name of a checkpoint, whole or not. */
+    /** A directory with the name of a checkpoint, whole or not. */
     record Entry(Path directory, long stepsDone, boolean isPartial) {
     }
 
@@ -32,7 +32,9 @@ record CheckpointFolder(Path path) {
         return new CheckpointFolder(runDirectory.resolve(NAME));
     }
 
-    /** What a directory's name says of it; the steps are negative where it is not the name of a checkpoint. */
+    /**
+     * Returns the entry of a directory by its name; its steps are negative where that is not the name of a checkpoint.
+     */
     static Entry entry(Path directory) {
         Matcher name = ENTRY.matcher(directory.getFileName() == null ? "" : directory.getFileName().toString());
         return name.matches()
@@ -40,18 +42,18 @@ record CheckpointFolder(Path path) {
                 : new Entry(directory, -1, false);
     }
 
-    /** Where the checkpoint after so many steps stands. */
+    /** Returns the directory of the checkpoint after {@code stepsDone} steps. */
     Path whole(long stepsDone) {
         return path.resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
     }
 
-    /** Where it is written. */
+    /** Returns the directory in which that checkpoint is written. */
     Path partial(long stepsDone) {
         Path whole = whole(stepsDone);
         return whole.resolveSibling(whole.getFileName() + PARTIAL);
     }
 
-    /** Everything that has the name of a checkpoint, most steps first, what is partial after what is not. */
+    /** Returns all directories with the name of a checkpoint, most steps first, partial ones after whole ones. */
     List<Entry> newestFirst() throws IOException {
         if (!Files.isDirectory(path)) {
             return List.of();
@@ -63,7 +65,7 @@ record CheckpointFolder(Path path) {
         }
     }
 
-    /** Whether a directory holds nothing but what a run writes there. */
+    /** Whether a directory holds only files that a run writes there. */
     static boolean holdsNothingElse(Path directory) throws IOException {
         return files(directory).stream().allMatch(file -> FILE.matcher(file.getFileName().toString()).matches());
     }

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
  */
 public final class CheckpointStore {
-    /** Headers and manifest, and what a run writes beside: it must go on. */
+    /** Room for headers, the manifest, and the run's other files, which the run needs to continue. */
     static final long OVERHEAD_BYTES = 1 << 20;
     private static final Logger LOG = LoggerFactory.getLogger(CheckpointStore.class);
 
@@ -52,9 +52,9 @@ public final class CheckpointStore {
      * @param model
      *            the shape of the model, kept in every manifest
      * @param kept
-     *            how many of the newest stay; 0 for all
+     *            number of the newest to keep; 0 for all
      * @param expectedBytes
-     *            what the tensors of one take together
+     *            bytes of the tensors of one checkpoint
      */
     public CheckpointStore(Path runDirectory, ModelConfig model, int kept, long expectedBytes) {
         this(runDirectory, model, kept, expectedBytes, Disk.REAL);
@@ -69,13 +69,13 @@ public final class CheckpointStore {
         this.disk = disk;
     }
 
-    /** Where in a run's directory the checkpoint after so many steps stands once it is committed. */
+    /** Returns the directory of the committed checkpoint after {@code stepsDone} steps in a run's directory. */
     public static Path directoryOf(Path runDirectory, long stepsDone) {
         return CheckpointFolder.of(runDirectory).whole(stepsDone);
     }
 
     /**
-     * Looks whether there is room for another, so that no disk is filled to the brim for nothing.
+     * Checks that there is room for another checkpoint, so that none is begun in vain.
      *
      * @throws CheckpointException
      *             where there is not
@@ -130,8 +130,8 @@ public final class CheckpointStore {
     }
 
     /**
-     * Makes the parts a checkpoint. One that stands there already, from a run that went on from an earlier step, is
-     * replaced; those that are too old to be kept are deleted.
+     * Makes the parts a checkpoint. An existing one of the same step, of a run that later resumed from an earlier step,
+     * is replaced; checkpoints that are too old to be kept are deleted.
      *
      * @return the checkpoint's directory
      * @throws CheckpointException
@@ -167,7 +167,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Changes a byte of a part that was written, as a bad disk would: for faults that are injected. */
+    /** Changes a byte of a written part, as a bad disk would: for injected faults. */
     public void damage(long stepsDone, CheckpointPart part) {
         try {
             PartFile.damage(folder.partial(stepsDone).resolve(part.file()), part.byteCount() - 1);
@@ -176,7 +176,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Deletes what was written of a checkpoint that will not be. That it cannot be deleted is logged. */
+    /** Deletes the files of an abandoned checkpoint, and logs where they cannot be deleted. */
     public void abandon(long stepsDone) {
         Path partial = folder.partial(stepsDone);
         try {
@@ -194,7 +194,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Writers whose parts are not wanted, or a run that broke down in this very checkpoint, may have left files. */
+    /** Writers of superseded parts, or a run that failed in this very checkpoint, may have left files. */
     private static void deleteAllBut(List<CheckpointPart> parts, Path partial) throws IOException {
         Set<String> kept = new HashSet<>(Set.of(Manifest.FILE));
         parts.forEach(part -> kept.add(part.file()));

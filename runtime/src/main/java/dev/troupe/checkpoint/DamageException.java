@@ -3,7 +3,7 @@ package dev.troupe.checkpoint;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A checkpoint that is not whole, or not what was written: another may be. */
+/** A checkpoint that is incomplete or damaged; another one may be whole. */
 final class DamageException extends CheckpointException {
     private static final long serialVersionUID = 1L;
 
@@ -30,7 +30,7 @@ final class DamageException extends CheckpointException {
         return new DamageException(directory + " was not written to its end", null);
     }
 
-    /** Which file, and what is wrong with it; without advice. */
+    /** Returns the file and its damage, without advice. */
     String what() {
         return what;
     }

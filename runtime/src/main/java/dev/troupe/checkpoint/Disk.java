@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
 
-/** Where parts go: the one thing of a checkpoint that runs out of room. */
+/** The disk for parts of checkpoints, which a test can make full. */
 interface Disk {
-    /** The disk of this machine, or one that it has mounted. */
+    /** The file systems of this machine. */
     Disk REAL = new Disk() {
         @Override
         public long freeBytes(Path directory) throws IOException {
@@ -23,7 +23,7 @@ interface Disk {
         }
     };
 
-    /** What the file system of a directory that is there has to give. */
+    /** Returns the free bytes of the file system of an existing directory. */
     long freeBytes(Path directory) throws IOException;
 
     /**

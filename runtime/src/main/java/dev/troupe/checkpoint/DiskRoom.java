@@ -6,26 +6,27 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Whether the file system of a run's directory has room for what the run will leave there: a run that finds this out at its
- * end has lost its work.
+ * The check that the file system of a run's directory has room for its checkpoints and its model: a run that lacks room
+ * at its end has lost its work.
  *
  * @param checkpointBytes
- *            of one checkpoint
+ *            bytes of one checkpoint
  * @param modelBytes
- *            of the exported model
+ *            bytes of the exported model
  */
 public record DiskRoom(long checkpointBytes, long modelBytes) {
     /**
-     * Checks it, before anything is written.
+     * Checks the room, before any file is written.
      *
      * @param output
-     *            the run's directory, which need not be there yet
+     *            the run's directory, which need not exist yet
      * @param kept
      *            {@code training.keep-checkpoints}; 0 for all
      * @param present
-     *            how many of them are there already
+     *            number of checkpoints that exist already
      * @param isPeriodic
-     *            whether the run writes checkpoints after a number of steps; how many it writes by time nobody knows
+     *            whether the run writes checkpoints after a number of steps; the number of those written by time is not
+     *            known
      * @throws CheckpointException
      *             with the numbers and the key to change
      */
@@ -44,8 +45,8 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
         } catch (IOException failure) {
             throw new CheckpointException("cannot tell what room there is in " + directory + ": " + failure, failure);
         }
-        // A checkpoint is whole before the oldest is deleted. Where all are kept nobody knows for how long: the user may
-        // move them away, so only the last counts.
+        // A checkpoint is whole before the oldest is deleted. Where all checkpoints are kept the user may move them
+        // away, so only the last one counts.
         long most = free - CheckpointStore.OVERHEAD_BYTES;
         long least = checkpointBytes + modelBytes;
         if (most < least) {

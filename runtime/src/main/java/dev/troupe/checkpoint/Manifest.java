@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** What {@code manifest.json} says. */
+/** The content of {@code manifest.json}. */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
         @JsonProperty(required = true) ModelConfig model,
@@ -26,7 +26,7 @@ record Manifest(@JsonProperty(required = true) int format,
     static final String FILE = "manifest.json";
     /** The layout of directory and files that this version writes. */
     static final int FORMAT = 2;
-    /** The oldest layout that is read; it has no loss scale. */
+    /** The oldest layout that can be read; it has no loss scale. */
     static final int OLDEST_FORMAT = 1;
 
     private static final Pattern PART = Pattern.compile("rank-\\d{3,}\\.safetensors");
@@ -49,9 +49,9 @@ record Manifest(@JsonProperty(required = true) int format,
      * Reads the manifest of a checkpoint.
      *
      * @throws DamageException
-     *             where it is missing or makes no sense
+     *             where it is missing or cannot be read
      * @throws CheckpointException
-     *             where it is sound but of another version
+     *             where it is of another version
      */
     static Manifest read(Path directory) {
         Path file = directory.resolve(FILE);
@@ -63,13 +63,13 @@ record Manifest(@JsonProperty(required = true) int format,
             if (!tree.isObject()) {
                 throw DamageException.damaged(file, "it is no JSON object", null);
             }
-            JsonNode format = tree.path("format"); // before all else: another format may have other keys
+            JsonNode format = tree.path("format"); // first, since another format may have other keys
             if (format.isIntegralNumber() && (format.longValue() < OLDEST_FORMAT || format.longValue() > FORMAT)) {
                 throw new CheckpointException(file + " has format " + format + ", but this version reads "
                         + OLDEST_FORMAT + " to " + FORMAT + ": resume it with the version that wrote it");
             }
             if (format.longValue() == OLDEST_FORMAT && !tree.has("loss_scale")) {
-                // Every step was an update then.
+                // In that version every step was an update.
                 ((ObjectNode) tree).set("loss_scale",
                         JSON.valueToTree(LossScale.none(tree.path("steps_done").longValue())));
             }
@@ -91,7 +91,7 @@ record Manifest(@JsonProperty(required = true) int format,
         }
     }
 
-    /** As text, for a file. */
+    /** Returns the manifest as text, for a file. */
     String toJson() throws JsonProcessingException {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
     }

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** A part as a file: what it must be, and what it is. */
+/** The file of a part, compared with its entry in the manifest. */
 final class PartFile {
     private static final int BUFFER_BYTES = 1 << 20;
     private static final String SUFFIX = ".safetensors";
@@ -24,26 +24,26 @@ final class PartFile {
     }
 
     /**
-     * A name that no other writer has: a rank that was started again may write its part while a thread of its predecessor
+     * Returns a name that no other writer has: a restarted rank may write its part while a thread of its predecessor
      * still does.
      */
     static String newName(int rank) {
         return String.format(Locale.ROOT, "rank-%03d.%s%s", rank, UUID.randomUUID(), SUFFIX);
     }
 
-    /** The part under the name that it has in a checkpoint, without that of its writer. */
+    /** Returns the part under its name in a checkpoint, without that of its writer. */
     static CheckpointPart standing(CheckpointPart part) {
         int dot = part.file().indexOf('.');
         return new CheckpointPart(dot < 0 ? part.file() : part.file().substring(0, dot) + SUFFIX, part.byteCount(),
                 part.sha256());
     }
 
-    /** What a file is, once it is written. */
+    /** Returns the entry of a written file. */
     static CheckpointPart describe(Path file, String name) throws IOException {
         return new CheckpointPart(name, Files.size(file), sha256(file));
     }
 
-    /** Looks at presence and size alone, which cost nothing. */
+    /** Checks presence and size alone, which costs nothing. */
     static void requireThere(Path directory, CheckpointPart part) {
         Path file = directory.resolve(part.file());
         try {
@@ -60,7 +60,7 @@ final class PartFile {
         }
     }
 
-    /** What is wrong with the content, if anything; reads all of it, a piece at a time. */
+    /** Returns the damage of the content, if there is any; reads all of it, a piece at a time. */
     static Optional<DamageException> damageOf(Path directory, CheckpointPart part) {
         Path file = directory.resolve(part.file());
         try {
@@ -72,7 +72,7 @@ final class PartFile {
         }
     }
 
-    /** Flips a bit of the byte at that place. */
+    /** Flips a bit of the byte at a position. */
     static void damage(Path file, long at) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             ByteBuffer one = ByteBuffer.allocate(1);

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which checkpoints of a run stay. Only what a run itself writes is ever deleted, in its own folder: names and files that no
- * checkpoint has are left alone, and so is everything with more steps than the newest.
+ * The retention of a run's checkpoints. Only files of checkpoints in the run's own folder are ever deleted: other names
+ * and files remain, and so do checkpoints with more steps than the newest.
  */
 final class Retention {
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
@@ -16,13 +16,13 @@ final class Retention {
     }
 
     /**
-     * Deletes what is older than the newest, and what was begun before it and never ended. That something cannot be deleted
-     * is logged: the checkpoint stands all the same.
+     * Deletes checkpoints older than those to keep, and incomplete ones that were begun before the newest. A file that
+     * cannot be deleted is logged, and the checkpoint is valid all the same.
      *
      * @param stepsDone
-     *            of the newest, which was just committed
+     *            steps of the newest, which was just committed
      * @param kept
-     *            how many are to stay with it; 0 for all
+     *            number of checkpoints to keep, with the newest; 0 for all
      */
     static void deleteOlder(CheckpointFolder folder, long stepsDone, int kept) {
         try {
@@ -31,7 +31,7 @@ final class Retention {
             int standing = 1;
             for (CheckpointFolder.Entry entry : older) {
                 boolean isToGo = entry.isPartial() || kept > 0 && standing >= kept;
-                if (!isToGo && looksWhole(entry)) { // one that is of no use stands for none
+                if (!isToGo && looksWhole(entry)) { // a damaged one does not count
                     standing++;
                 } else if (isToGo && CheckpointFolder.holdsNothingElse(entry.directory())) {
                     CheckpointFolder.delete(entry.directory());
@@ -42,7 +42,7 @@ final class Retention {
         }
     }
 
-    /** By sizes, since to read them all again each time would cost as much as to write one. */
+    /** Whether the sizes of a checkpoint's files are right; to read all files would cost as much as to write one. */
     private static boolean looksWhole(CheckpointFolder.Entry entry) {
         try {
             Manifest.read(entry.directory()).parts().forEach(part -> PartFile.requireThere(entry.directory(), part));

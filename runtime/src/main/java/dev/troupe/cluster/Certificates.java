@@ -23,14 +23,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The files with which a node shows who it is. Pekko reads them anew for every connection, and one that does not do
- * would only show in that nobody joins.
+ * The certificate files of a node. Pekko reads them anew for every connection, and would show a wrong file only by the
+ * fact that no node joins.
  */
 public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
     private static final String KEY = "cluster.tls.key";
     private static final String AUTHORITY = "cluster.tls.authority";
-    /** Of stores that live in memory. */
+    /** The password of key stores in memory. */
     private static final String STORE = "PKCS12";
     private static final char[] NO_PASSWORD = {};
 
@@ -38,11 +38,11 @@ public final class Certificates {
     }
 
     /**
-     * Looks at what a node has itself; whether others take it, they say.
+     * Checks the files of a node itself; other nodes decide whether they accept its certificate.
      *
      * @throws UsageException
-     *             where a file is missing or something else, a certificate is not good today or of another authority, or the
-     *             key of another certificate
+     *             where a file is missing or has another content, a certificate is not valid today or of another
+     *             authority, or the key is that of another certificate
      */
     public static void requireSound(TlsSpec tls) {
         X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());
@@ -63,7 +63,8 @@ public final class Certificates {
     }
 
     /**
-     * What a connection needs to show the certificate, and to hold what the other side shows against the authority.
+     * Returns the context by which a connection shows the certificate, and checks that of the other side against the
+     * authority.
      *
      * @throws UsageException
      *             where a file cannot be read now

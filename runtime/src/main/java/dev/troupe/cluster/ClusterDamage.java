@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Damage to a node of a cluster. Any thread; it waits for what the node has only once it runs. */
+/** Damage to a node of a cluster. Any thread; a call waits for parts of the node that exist only once it runs. */
 final class ClusterDamage extends ProcessDamage {
     private final Path driverDirectory;
     private final CompletableFuture<ControlLink> control = new CompletableFuture<>();
@@ -28,7 +28,7 @@ final class ClusterDamage extends ProcessDamage {
         data.complete(transport);
     }
 
-    /** The coordinator begins here. */
+    /** Notes that the coordinator is on this node. */
     void lead() {
         leads.set(true);
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The nodes of a cluster file as its nodes see each other. */
+/** The neighbours of the nodes of a cluster file. */
 record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, int door) implements Neighbours {
     @Override
     public NodeMap map(List<String> hosts, Map<String, Integer> since) {
@@ -24,7 +24,7 @@ record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, 
         return cluster.nodes().stream().map(NodeSpec::name).toList().indexOf(name);
     }
 
-    /** Who keeps copies for whom; see {@link Buddies}. */
+    /** Returns the buddy of each node; see {@link Buddies}. */
     static ReplicaTable.Buddies buddies(ClusterSpec cluster) {
         return (hosts, present) -> {
             List<String> names = cluster.nodes().stream().map(NodeSpec::name).toList();

@@ -56,19 +56,19 @@ import org.slf4j.LoggerFactory;
 public final class ClusterRun {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterRun.class);
 
-    /** Whoever missed the others hears so from the coordinator; this is for a node that finds no coordinator. */
+    /** The wait of a node that finds no coordinator; a coordinator itself refuses a node that comes too late. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private static final String STOPPING = "stopping";
     private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
 
-    /** What the node does that has the coordinator. */
+    /** The tasks of the node that has the coordinator. */
     public interface Leader {
         /**
-         * Opens the run's directory, and names who hears how the run goes.
+         * Opens the run's directory, and returns the listener of the run.
          *
          * @param status
-         *            takes what is to change in what this node says of itself to whoever asks
+         *            takes changes of this node's status
          */
         RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
 
@@ -76,7 +76,8 @@ public final class ClusterRun {
         void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status);
 
         /**
-         * As {@link #lead}, for a run that goes on after the node that led it has ended: what stands in its directory stays.
+         * As {@link #lead}, for a run that continues after the coordinator's node has ended: the files in its directory
+         * remain.
          */
         RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
     }
@@ -88,11 +89,11 @@ public final class ClusterRun {
      * Joins the cluster, or forms it, and takes part in the run until it ends.
      *
      * @param run
-     *            the run as this node prepared it, with the engine of this node
+     *            the run as prepared by this node, with the engine of this node
      * @param version
-     *            of Troupe, which all nodes must have alike
+     *            version of Troupe, which must be the same on all nodes
      * @throws UsageException
-     *             where a certificate does not do, a port is taken, or the machine's media driver cannot be found
+     *             where a certificate is wrong, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException
      *             where the transport cannot start
      */
@@ -165,11 +166,12 @@ public final class ClusterRun {
         Path directory = run.request().output().toAbsolutePath();
         return Behaviors.setup(context -> {
             if (outcome.isDone()) {
-                return Behaviors.stopped(); // it is over, and the node that led it has ended first
+                return Behaviors.stopped(); // the run is over, and the coordinator's node has ended first
             }
             damage.lead();
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
-            // A coordinator begins on the node that formed the cluster, and anywhere else only after one that is gone.
+            // The first coordinator is on the node that formed the cluster; on any other node a coordinator takes over
+            // from a lost one.
             boolean isFirst = Cluster.get(context.getSystem()).selfMember().upNumber() == 1;
             Map<String, String> alike = new TreeMap<>(keys);
             if (!isFirst) {
@@ -197,7 +199,7 @@ public final class ClusterRun {
         });
     }
 
-    /** The coordinator is wherever the oldest node is; what this node is told goes there. Ends with the node. */
+    /** The coordinator is on the oldest node; requests to this node are sent there. The guardian ends with the node. */
     private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
             LivenessConnections connections, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
@@ -209,7 +211,8 @@ public final class ClusterRun {
             context.watch(replicas);
             return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
                     .onMessage(TrainingCoordinator.Stop.class, stop -> {
-                        // A coordinator may be lost with what it was told, and where there was none yet the node ends alone.
+                        // A coordinator may be lost after the request, so it is repeated; where there is no coordinator
+                        // yet, the node ends alone.
                         if (timers.isTimerActive(STOPPING)) {
                             replicas.tell(new NodeActor.StopWaiting());
                         }
@@ -220,7 +223,7 @@ public final class ClusterRun {
         });
     }
 
-    /** What carries the tensors of a node, and what tells the others that it lives. */
+    /** The transport of a node's tensors, and the connections by which the others notice its end. */
     private record Resources(LivenessConnections connections, Optional<SharedDriver> driver, Transport transport,
             NodeGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
@@ -234,7 +237,7 @@ public final class ClusterRun {
             }
         }
 
-        /** Before the node joins: whoever finds it in the cluster calls it. */
+        /** Listens before the node joins, since nodes that find it in the cluster call it. */
         private static LivenessConnections listen(ClusterSpec cluster, NodeSpec self) {
             try {
                 return LivenessConnections.listen(cluster, self,
@@ -276,7 +279,7 @@ public final class ClusterRun {
             return copies.map(SnapshotCopies::door).orElse(0);
         }
 
-        /** Once the transport is closed. */
+        /** Closes the rest once the transport is closed. */
         void release() {
             transport.counters().droppedInWords().ifPresent(LOG::info);
             groups.close();

@@ -12,30 +12,31 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The settings of Pekko for one node. */
+/** Pekko's settings for one node. */
 final class ClusterSettings {
-    /** A stopped or starved JVM is no dead one: what a long product or a collection takes is far below. */
+    /** A stopped or starved JVM is not dead: the pause is far longer than a long product or a collection. */
     private static final Duration PAUSE = Duration.ofSeconds(10);
 
     private ClusterSettings() {
     }
 
-    /** The name of the actor system, which every node of a cluster has alike. */
+    /** The name of the actor system, the same on every node of a cluster. */
     static String systemName(ClusterSpec cluster) {
         return cluster.name().replace('.', '-');
     }
 
     /**
-     * The settings.
+     * Returns the settings.
      *
      * @param mayForm
-     *            whether the cluster may be the node's to form; not where it joins one that there must be
+     *            whether the node may form the cluster; false where it joins one that must exist
      * @param faults
-     *            of the run, which may be to cut the node off
+     *            the faults of the run, some of which cut the node off
      */
     static Config of(ClusterSpec cluster, NodeSpec self, boolean mayForm, List<FaultSpec> faults) {
         String protocol = "pekko://" + systemName(cluster) + "@";
-        // The first forms the cluster, the others join it; whoever starts early asks again until it is there.
+        // The first node forms the cluster, the others join it; a node that starts early repeats its request until the
+        // cluster exists.
         List<String> seeds = cluster.nodes().stream()
                 .filter(node -> mayForm ? !node.standby() : !node.name().equals(self.name()))
                 .map(node -> protocol + node.host() + ":" + node.controlPort()).toList();
@@ -57,14 +58,14 @@ final class ClusterSettings {
         return ConfigFactory.parseMap(settings).withFallback(ConfigFactory.load("troupe-cluster"));
     }
 
-    /** Sixteen JVMs that start on two cores at once come to their turn late, and are no dead ones. */
+    /** Sixteen JVMs that start on two cores at once get processor time late, and are not dead. */
     private static Duration pause(ClusterSpec cluster, NodeSpec self) {
         int cores = Runtime.getRuntime().availableProcessors();
         int nodes = (int) cluster.nodes().stream().filter(node -> node.host().equals(self.host())).count();
         return PAUSE.multipliedBy(Math.max(1, Math.ceilDiv(nodes, cores)));
     }
 
-    /** Either side shows a certificate; Pekko reads the files anew as they age, so that they can be renewed. */
+    /** Either side shows a certificate; Pekko reads the files again from time to time, so that they can be renewed. */
     private static Map<String, Object> of(TlsSpec tls) {
         String engine = "pekko.remote.artery.ssl.rotating-keys-engine.";
         return Map.of("pekko.remote.artery.transport", "tls-tcp",

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What must be the same on all nodes of a run, in words, so that a difference can be named. */
+/** The settings that must be the same on all nodes of a run, in words, so that a difference can be named. */
 final class CompatibilityKeys {
-    /** What a node may have of its own: what it computes on, and where its machine keeps things. */
+    /** Keys that may differ between nodes: of the engine, and of directories on the machine. */
     private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
             "model.from", "transport.directory",
             "cluster.tls.");
@@ -25,8 +25,8 @@ final class CompatibilityKeys {
     }
 
     /**
-     * The keys of a node: version, the run's directory, every key of the configuration that is not the node's own, and the
-     * certified plan, and the first data and how many there are, which follow from files too.
+     * Returns the keys of a node: version, the run's directory, every key of the configuration that must not differ,
+     * the certified plan, and the first data and their number, since these follow from files too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> keys = new TreeMap<>();

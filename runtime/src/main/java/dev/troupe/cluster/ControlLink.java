@@ -11,12 +11,12 @@ import org.apache.pekko.remote.transport.ThrottlerTransportAdapter$Direction$Bot
 import org.apache.pekko.remote.transport.ThrottlerTransportAdapter;
 
 /**
- * Cuts a node off from the control plane of the others, with what Pekko has for tests of its own. Nothing comes or goes
- * while it is cut, and neither side is told.
+ * Cuts a node off from the control plane of the others, by Pekko's means for its own tests. No message passes while the
+ * link is cut, and neither side is told.
  */
-@SuppressWarnings("deprecation") // its commands are those of a transport that is gone, and are understood by this one
+@SuppressWarnings("deprecation") // its commands are of an older transport; this one understands them
 final class ControlLink {
-    /** What an actor system must have set to true to be cut off. */
+    /** The setting of an actor system that allows it to be cut off. */
     static final String SETTING = "pekko.remote.artery.advanced.test-mode";
 
     private final ActorSystem<?> system;
@@ -25,7 +25,7 @@ final class ControlLink {
         this.system = system;
     }
 
-    /** Cuts the node off from every other member for so long; returns at once. */
+    /** Cuts the node off from every other member for a time; returns at once. */
     void cut(Duration length) {
         set(ThrottlerTransportAdapter.Blackhole$.MODULE$);
         system.scheduler().scheduleOnce(length, () -> set(ThrottlerTransportAdapter.Unthrottled$.MODULE$),

@@ -9,18 +9,19 @@ import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.model.LayerSquaredSum;
 
-/** How control messages are written whose parts are of sealed types: with the name of the record, not of its class. */
+/** The serialization of control messages with parts of sealed types: by the name of the record, not of its class. */
 public final class ControlModule extends SimpleModule {
     private static final long serialVersionUID = 1;
 
-    /** Found by Pekko's serialization through its configuration. */
+    /** Pekko's serialization finds this class through its configuration. */
     public ControlModule() {
         super("troupe-control");
         setMixInAnnotation(CoordinatorEvent.class, Named.class);
         registerAll(CoordinatorEvent.class);
         setMixInAnnotation(CheckpointEvent.class, Named.class);
         registerAll(CheckpointEvent.class);
-        // There is one of these for every microbatch or layer of a step: they go without the names of their parts.
+        // A message has one of these for every microbatch or layer of a step, so they are written without the names of
+        // their parts.
         setMixInAnnotation(MicrobatchLoss.class, Packed.class);
         setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }

@@ -22,11 +22,12 @@ import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * Has a connection to every member, and takes one out of the cluster as soon as its process has ended. Nobody need
- * agree to that: every node that sees it does the same, and who is left goes on, be it one of two.
+ * Has a connection to every member, and removes a member from the cluster as soon as its process has ended. No
+ * agreement is needed: every node that notices the end does the same, and the remaining nodes continue, even one of
+ * two.
  */
 final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
-    /** What it is told. */
+    /** The messages of the actor. */
     sealed interface Command {
     }
 
@@ -40,15 +41,15 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     /**
-     * A run that is over ends on all nodes, on one a little earlier: what that one told the others may be on its way
-     * still.
+     * A run that is over ends on all nodes, on some a little earlier: their last messages to the others may still be in
+     * flight.
      */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
     private final TimerScheduler<Command> timers;
     private final LivenessConnections connections;
     private final Cluster cluster;
-    /** Who has ended, and must not stay a member. */
+    /** Processes that have ended, and must not remain members. */
     private final Set<Peer> ended = new HashSet<>();
 
     private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, LivenessConnections connections) {
@@ -62,7 +63,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
                 context.messageAdapter(ClusterEvent.MemberEvent.class, Changed::new), ClusterEvent.MemberEvent.class));
     }
 
-    /** Follows what the cluster says of its members, and what the connections say of their processes. */
+    /** Follows the cluster's events of members, and the connections' events of their processes. */
     static Behavior<Command> follow(LivenessConnections connections) {
         return Behaviors.setup(
                 context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, connections)));
@@ -82,7 +83,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
             if (ended.remove(peer)) {
                 LivenessDetector.forget(classic(), member.address());
             }
-        } else if (ended.contains(peer)) { // the word that it had joined was slower than its end
+        } else if (ended.contains(peer)) { // its end arrived before the news that it had joined
             down(member);
         } else if (changed.event() instanceof ClusterEvent.MemberJoined
                 || changed.event() instanceof ClusterEvent.MemberUp) {

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The names of the nodes' hosts, which a node must be able to find before it joins. They need not be known when it starts:
- * a pod gets its name only when it runs.
+ * The names of the nodes' hosts, which a node must be able to resolve before it joins. They need not be known when it
+ * starts, since a pod gets its name only when it runs.
  */
 public final class HostNames {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
@@ -20,12 +20,12 @@ public final class HostNames {
     }
 
     /**
-     * Waits until this machine finds all hosts, as long as nodes wait for each other.
+     * Waits until this machine resolves all hosts, at most as long as nodes wait for each other.
      *
      * @param told
-     *            hears in a sentence which are missing, at once and whenever that changes
+     *            receives a sentence with the missing hosts, at once and at every change
      * @throws UsageException
-     *             where some are still missing then
+     *             where hosts are still missing then
      */
     public static void await(ClusterSpec cluster, Consumer<String> told) {
         await(cluster::unknownHosts, cluster.joinTimeout(), told, System::nanoTime,

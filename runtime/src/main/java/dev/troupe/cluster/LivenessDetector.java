@@ -10,14 +10,14 @@ import org.apache.pekko.remote.PhiAccrualFailureDetector;
 import scala.Option;
 
 /**
- * Pekko's failure detector for one member, which can be told besides that its process has ended: a member is taken out
- * of the cluster only once it is unreachable, and by its silence alone that takes ten seconds or more. Made by Pekko,
- * by its name in {@code troupe-cluster.conf}. Any thread.
+ * Pekko's failure detector for one member, which can also be told that the member's process has ended: a member is
+ * removed from the cluster only once it is unreachable, and by silence alone that takes ten seconds or more. Pekko
+ * creates it by its name in {@code troupe-cluster.conf}. Any thread.
  */
 public final class LivenessDetector extends PhiAccrualFailureDetector {
     private volatile boolean hasEnded;
 
-    /** As Pekko makes it. */
+    /** The constructor that Pekko calls. */
     public LivenessDetector(Config config, EventStream events) {
         super(config, events);
     }
@@ -27,10 +27,10 @@ public final class LivenessDetector extends PhiAccrualFailureDetector {
         return !hasEnded && super.isAvailable();
     }
 
-    /** Has the detector of a member say that it has ended, until {@link #forget}. */
+    /** Tells the detector of a member that the member has ended, until {@link #forget}. */
     static void tellEnded(Cluster cluster, Address member) {
         if (detector(cluster, member).isEmpty()) {
-            cluster.failureDetector().heartbeat(member); // which makes one; it has only just joined, or others watch it
+            cluster.failureDetector().heartbeat(member); // makes one: the member has just joined, or others watch it
         }
         ((LivenessDetector) detector(cluster, member).get()).hasEnded = true;
     }
@@ -39,7 +39,7 @@ public final class LivenessDetector extends PhiAccrualFailureDetector {
         return ((DefaultFailureDetectorRegistry<Address>) cluster.failureDetector()).failureDetector(member);
     }
 
-    /** The member is gone: another process may come under its address. */
+    /** Forgets a removed member, since another process may join under its address. */
     static void forget(Cluster cluster, Address member) {
         cluster.failureDetector().remove(member);
     }

@@ -13,17 +13,17 @@ import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * The nodes that this one cannot reach now. Any thread may read; its actor writes.
+ * The nodes that this node cannot reach now. Any thread may read; its actor writes.
  *
- * <p>Where a cluster comes apart, the part without a majority stops: its actors end without a word, and this is what can be
- * said of it.
+ * <p>Where a cluster is partitioned, the part without a majority stops: its actors end without a reason, and this class
+ * gives the reason.
  */
 final class LostNodes {
     static final String ROLE = "node-";
 
     private final Set<String> names = new ConcurrentSkipListSet<>();
 
-    /** Follows what the cluster says of its members. */
+    /** Follows the cluster's events of members. */
     Behavior<ClusterEvent.ClusterDomainEvent> follow() {
         return Behaviors.setup(context -> {
             Cluster cluster = Cluster.get(context.getSystem());
@@ -39,7 +39,7 @@ final class LostNodes {
                         names.remove(name(found.member()));
                         return Behaviors.same();
                     }).onMessage(ClusterEvent.MemberRemoved.class, removed -> {
-                        names.remove(name(removed.member())); // this part goes on without it
+                        names.remove(name(removed.member())); // this part of the cluster continues without the member
                         return Behaviors.same();
                     }).build();
         });
@@ -56,13 +56,13 @@ final class LostNodes {
         return present;
     }
 
-    /** The node that a member is. */
+    /** Returns the node of a member. */
     static String name(Member member) {
         return member.getRoles().stream().filter(role -> role.startsWith(ROLE))
                 .map(role -> role.substring(ROLE.length())).findFirst().orElseGet(member::toString);
     }
 
-    /** Why the actors of a node ended, in a sentence. */
+    /** Returns why the actors of a node ended, in a sentence. */
     String whyEnded(String self) {
         Set<String> lost = new TreeSet<>(names);
         return lost.isEmpty()

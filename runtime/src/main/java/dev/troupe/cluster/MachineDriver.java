@@ -25,9 +25,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32C;
 
 /**
- * The one media driver of a machine, in a directory whose name follows from the cluster and the host, so that all the
- * nodes there find it. {@code launch} starts it in a process of its own; where nodes are started one by one, the first of
- * the file that is on the host has it.
+ * The one media driver of a machine, in a directory whose name follows from the cluster and the host, so that all nodes
+ * of the host find it. {@code launch} starts it in a process of its own; where nodes are started one by one, the first
+ * node of the file that is on the host runs it.
  */
 public final class MachineDriver {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
@@ -35,7 +35,10 @@ public final class MachineDriver {
     private MachineDriver() {
     }
 
-    /** Where the driver of a host keeps its files: unlike those of a cluster with other nodes of the same name. */
+    /**
+     * Returns the directory of the driver of a host, which differs from that of a cluster of the same name with other
+     * nodes.
+     */
     static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
         CRC32C sum = new CRC32C();
         cluster.nodes().forEach(node -> sum.update(
@@ -48,16 +51,16 @@ public final class MachineDriver {
         return base.resolve("troupe-" + cluster.name() + "-" + Long.toHexString(sum.getValue()));
     }
 
-    /** How a node of the cluster sees the others at first. */
+    /** Returns the first map of nodes from the side of one node. */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
         return map(cluster, plan, self, cluster.nodeOfRank(), Map.of());
     }
 
     /**
-     * How it sees them where ranks live at other places.
+     * Returns the map of nodes from the side of one node where ranks are on other nodes.
      *
      * @param since
-     *            for each node whose ranks are others than at first, by its name, the epoch since which it has those
+     *            for each node whose ranks have changed, by its name, the epoch since which it has its present ranks
      */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
             Map<String, Integer> since) {
@@ -79,7 +82,7 @@ public final class MachineDriver {
      * @throws UsageException
      *             where the cluster runs there already
      * @throws dev.troupe.transport.TransportException
-     *             where it cannot be: too little room
+     *             where the driver does not start: too little room
      */
     public static SharedDriver start(PreparedRun run, String host) {
         RunSpec spec = run.spec();
@@ -95,27 +98,27 @@ public final class MachineDriver {
         TransportSettings settings = settings(run, directory);
         long groupBytes = there.stream().mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node)).sum();
         long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
-        // Each node writes one stream of copies, and at worst all of them to this machine.
+        // Each node writes one stream of copies, in the worst case all of them to this machine.
         long copyBytes = run.keepsCopies() ? cluster.nodes().size() * AeronSnapshotCopies.STREAM_BYTES : 0;
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
-    /** Whether the driver of a host is at work on this machine, as it is from early in the start of a cluster to its end. */
+    /** Whether the driver of a host runs on this machine, as it does from early in the start of a cluster to its end. */
     public static boolean isAtWork(RunSpec spec, String host) {
         return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
-    /** Deletes what the driver of a host has left where it was killed; for whoever had started it. */
+    /** Deletes the files of a killed driver of a host; only the process that had started it may call this. */
     public static void clear(RunSpec spec, String host) {
         SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
     /**
-     * Finds the driver of a node's machine, or starts it where that is for this node to do; the driver is then its to
-     * close.
+     * Finds the driver of a node's machine, or starts it where this node has to, and then must also close it.
      *
      * @throws UsageException
-     *             where another node has to start it, and has not within the time nodes wait for each other
+     *             where another node has to start it, and has not done so within the time that nodes wait for each
+     *             other
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

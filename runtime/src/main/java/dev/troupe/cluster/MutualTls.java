@@ -22,7 +22,7 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * TLS as the control plane has it: each side shows a certificate, and takes only one of the same authority that has a
+ * TLS as on the control plane: each side shows a certificate, and accepts only one of the same authority that has a
  * subject or alternative name in common with its own. The files are read for every connection, so that they can be
  * renewed.
  */

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The kernels of a node, which run once from when they are first asked for. Thread rule: one thread, the node's actor's. */
+/** The warm-up of a node's kernels, which begins at the first request. Thread rule: one thread, the node's actor's. */
 final class NodeKernels implements Supplier<WarmUpReport> {
     private static final Logger EVENTS = LoggerFactory.getLogger("dev.troupe.events");
 

@@ -4,42 +4,42 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a node says of itself.
+ * The status of a node.
  *
  * @param node
  *            its name
  * @param ranks
- *            the ranks it is to host
+ *            the ranks that it hosts
  * @param epoch
  *            the incarnation of the pipeline
  * @param progress
- *            how far the run is; only the node of the coordinator knows
+ *            the progress of the run; only the coordinator's node knows it
  * @param awaited
- *            the nodes that the run cannot begin without and that have not joined; only the node of the coordinator knows
+ *            the missing nodes without which the run cannot begin; only the coordinator's node knows them
  */
 public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<Progress> progress,
         List<String> awaited) {
-    /** A status of a node of another version may lack what is new. */
+    /** The status of a node of an older version may lack new fields. */
     public NodeStatus {
         awaited = awaited == null ? List.of() : List.copyOf(awaited);
     }
 
-    /** A node that has just come. */
+    /** Returns the status of a node that has just joined. */
     public static NodeStatus of(String node, List<Integer> ranks) {
         return new NodeStatus(node, ranks, 0, Optional.empty(), List.of());
     }
 
     /**
-     * How far a run is.
+     * The progress of a run.
      *
      * @param stepsDone
      *            the steps that were committed
      * @param loss
-     *            of the last one
+     *            the loss of the last step
      * @param tokensPerSecond
-     *            the speed of the last one
+     *            the speed of the last step
      * @param notices
-     *            what makes the run slower than it was or could be, in sentences
+     *            sentences on what slows the run down
      */
     public record Progress(long stepsDone, double loss, double tokensPerSecond, List<String> notices) {
         public Progress {
@@ -47,17 +47,17 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
         }
     }
 
-    /** The same node, so far. */
+    /** Returns the same status with another progress. */
     public NodeStatus at(Progress now) {
         return new NodeStatus(node, ranks, epoch, Optional.of(now), List.of());
     }
 
-    /** The same node in another epoch. */
+    /** Returns the same status in another epoch. */
     public NodeStatus in(int newEpoch) {
         return new NodeStatus(node, ranks, newEpoch, progress, awaited);
     }
 
-    /** The same node, in a run that waits for others; for none, where it begins. */
+    /** Returns the same status, in a run that waits for other nodes; for none, where it begins. */
     public NodeStatus awaiting(List<String> missing) {
         return new NodeStatus(node, ranks, epoch, progress, missing);
     }

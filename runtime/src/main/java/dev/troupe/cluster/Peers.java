@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Which nodes exchange tensors over the transport. */
+/** The nodes that exchange tensors over the transport. */
 final class Peers {
     private Peers() {
     }
 
     /**
-     * The nodes that a node sends boundary tensors to or has some from: those of the other ends of its ranks' messages,
+     * Returns the nodes with which a node exchanges boundary tensors: those of the other ends of its ranks' messages,
      * and of their tied embeddings.
      *
      * @param nodeOfRank

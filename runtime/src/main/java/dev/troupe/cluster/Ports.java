@@ -15,10 +15,10 @@ final class Ports {
     }
 
     /**
-     * Tries them before anything is started, whose refusals would come as traces of many threads.
+     * Tries the ports before any part starts, since a taken port would otherwise show as stack traces of many threads.
      *
      * @throws UsageException
-     *             where one cannot be listened on
+     *             where a port is taken
      */
     static void requireFree(ClusterSpec cluster, NodeSpec self) {
         requireTcp(self, "control-port", self.controlPort());
@@ -26,7 +26,7 @@ final class Ports {
         if (self.managementPort() > 0) {
             requireTcp(self, "management-port", self.managementPort());
         }
-        if (cluster.nodesOn(self.host()).size() < cluster.nodes().size()) { // nodes of one host hand over in memory
+        if (cluster.nodesOn(self.host()).size() < cluster.nodes().size()) { // nodes of one host exchange tensors in memory
             try (DatagramSocket socket = new DatagramSocket(null)) {
                 socket.bind(new InetSocketAddress(self.host(), self.dataPort()));
             } catch (SocketException taken) {
@@ -43,7 +43,7 @@ final class Ports {
         }
     }
 
-    /** The refusal of a port, which somebody else may have taken since it was tried. */
+    /** Returns the refusal of a port, which another process may have taken since it was tried. */
     static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
         return new UsageException("node " + self.name() + " cannot listen on " + self.host() + ":" + port + " ("
                 + cause.getMessage()

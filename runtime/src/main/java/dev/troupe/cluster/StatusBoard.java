@@ -7,7 +7,7 @@ import org.apache.pekko.actor.AbstractExtensionId;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Extension;
 
-/** What a node says of itself to whoever asks its management port. Any thread may read and write. */
+/** The status that a node's management port returns. Any thread may read and write. */
 final class StatusBoard implements Extension {
     private static final Id ID = new Id();
 

@@ -15,7 +15,7 @@ public final class StatusQuery implements AutoCloseable {
 
     private final HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-    /** What a node says of itself; empty where nobody answers on its management port within 3 seconds. */
+    /** Returns the status of a node; empty where its management port does not answer within 3 seconds. */
     public Optional<NodeStatus> of(NodeSpec node) throws InterruptedException {
         URI address = URI.create("http://" + node.host() + ":" + node.managementPort() + "/troupe/status");
         try {

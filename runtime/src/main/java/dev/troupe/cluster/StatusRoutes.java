@@ -17,7 +17,7 @@ public final class StatusRoutes extends AllDirectives implements ManagementRoute
 
     private final ExtendedActorSystem system;
 
-    /** Found by Pekko Management through its configuration. */
+    /** Pekko Management finds this class through its configuration. */
     public StatusRoutes(ExtendedActorSystem system) {
         this.system = system;
     }
@@ -36,7 +36,7 @@ public final class StatusRoutes extends AllDirectives implements ManagementRoute
         }
     }
 
-    /** Reads what a node answered. */
+    /** Reads the answer of a node. */
     static NodeStatus read(String json) throws JsonProcessingException {
         return JSON.readValue(json, NodeStatus.class);
     }

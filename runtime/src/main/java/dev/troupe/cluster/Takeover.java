@@ -10,18 +10,18 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What it takes that another node has the ranks of one whose process died. */
+/** The memory that a takeover of a dead process's ranks by another node needs. */
 final class Takeover {
     private Takeover() {
     }
 
     /**
-     * Bytes that the nodes of a machine take in the directory of their media driver when any one node has lost its
-     * process and any other has taken its ranks over, beside what they had before: who takes over has new streams to
-     * all it exchanges tensors with, and the groups of the places of the pipeline that start again are made anew.
+     * Returns the additional bytes of a machine's nodes in the directory of their media driver when any one node has
+     * lost its process and any other has taken its ranks over: the node that takes over has new streams to all nodes
+     * with which it exchanges tensors, and the groups of the restarted pipeline places are made anew.
      *
      * @param there
-     *            the nodes of the machine, each as it sees the others at the start
+     *            the maps of the machine's nodes at the start
      */
     static long mostDriverBytes(TrainingPlan plan, List<NodeMap> there, TransportSettings settings) {
         if (there.isEmpty()) {

@@ -1,6 +1,6 @@
 /**
- * Runs over several JVMs: Pekko Cluster for what decides, one Aeron media driver a machine for what travels. The actors
- * are those of {@link dev.troupe.actor}; ranks do not know where the others live.
+ * Runs over several JVMs: Pekko Cluster for the control plane, one Aeron media driver a machine for tensors. The actors
+ * are those of {@link dev.troupe.actor}; ranks do not know the nodes of the others.
  *
  * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.collective.node}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.fault},

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** Whether schedules that train the same model on the same data have the same losses. */
+/** The check that schedules which train the same model on the same data have the same losses. */
 final class Agreement {
     static final String SAME = "the same to the bit";
 
@@ -12,7 +12,7 @@ final class Agreement {
     }
 
     /**
-     * Says how the losses of one schedule compare with the expected ones.
+     * Returns a sentence on how the losses of one schedule compare with the expected ones.
      *
      * @param label
      *            the schedule
@@ -21,9 +21,10 @@ final class Agreement {
      * @param expected
      *            the loss of each step of the first schedule
      * @param tolerance
-     *            how far a loss may lie from the expected one, as a share of it, where gradients were added in another order
+     *            largest deviation of a loss from the expected one, as a share of it, where gradients were added in
+     *            another order
      * @throws ComparisonException
-     *             where the runs differ among themselves, or are too far from what was expected
+     *             where the runs differ among themselves, or deviate too far from the expected losses
      */
     static String of(String label, List<List<Double>> runs, List<Double> expected, double tolerance) {
         List<Double> losses = runs.getFirst();
@@ -36,7 +37,7 @@ final class Agreement {
         if (losses.equals(expected)) {
             return SAME;
         }
-        // Not a number is no agreement: NaN is not at most the tolerance.
+        // NaN is no agreement, since it is not at most the tolerance.
         boolean near = losses.size() == expected.size() && IntStream.range(0, losses.size())
                 .allMatch(step -> apart(losses.get(step), expected.get(step)) <= tolerance);
         if (!near) {

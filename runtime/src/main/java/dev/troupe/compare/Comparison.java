@@ -19,19 +19,20 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Compares schedules on one model, one corpus and one seed. Each is run a few times to read its costs off (an engine that
- * keeps time was told them), then several times, in turns, and measured, and simulated with the costs that were read off.
+ * Compares schedules on one model, one corpus and one seed. Each schedule is run a few times to read its costs off (the
+ * engine {@code emulated} has configured ones), then several times, in turns, to be measured, and simulated with those
+ * costs.
  *
  * <p>Thread rule: one thread.
  */
 public final class Comparison {
-    /** Steps in which compilers and caches warm up; no figure is read off them. */
+    /** Steps of the warm-up, which no figure includes. */
     private static final int WARM_UP_STEPS = 3;
-    /** One run may have a bad moment; of three the middle one has none, mostly. */
+    /** One run may be disturbed; the middle one of three seldom is. */
     private static final int CALIBRATION_RUNS = 3;
     /**
-     * How far losses may lie apart where gradients were added in another order: in float32, in float64, and in bfloat16,
-     * where what differs in the last bits may be rounded to either of two neighbours, 2^-8 apart.
+     * Largest deviation of losses where gradients were added in another order: in float32, in float64, and in bfloat16,
+     * where a difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
      */
     private static final double FLOAT32_TOLERANCE = 1e-4;
     private static final double BFLOAT16_TOLERANCE = 0x1p-8;
@@ -50,13 +51,13 @@ public final class Comparison {
      * @param builtInCorpus
      *            text to train on where the run names none
      * @param directory
-     *            a directory in which each run has one of its own while it lasts
+     *            a directory in which each run has a directory of its own while it lasts
      * @param repeats
      *            measured runs of each schedule, at least 1
      * @param steps
      *            measured steps of each run, at least 1
      * @param progress
-     *            hears what is being done
+     *            receives a line for each part of the work
      */
     public Comparison(RunSpec base, byte[] builtInCorpus, Path directory, int repeats, int steps,
             Consumer<String> progress) {
@@ -72,7 +73,7 @@ public final class Comparison {
      * Checks that every contestant can run, without running any.
      *
      * @throws RuntimeException
-     *             as {@link PreparedRun} does
+     *             as {@link PreparedRun} throws them
      */
     public void check(List<Contestant> contestants) {
         contestants.forEach(contestant -> prepare(contestant).close());

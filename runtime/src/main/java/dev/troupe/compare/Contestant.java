@@ -19,10 +19,10 @@ import java.util.Set;
 public record Contestant(String schedule, int virtualStages) {
     /**
      * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V where it is not the schedule's
-     * usual one.
+     * default.
      *
      * @throws UsageException
-     *             where a number is none, or a contestant stands twice
+     *             where V is no number, or a contestant is named twice
      * @throws dev.troupe.schedule.PlanException
      *             where there is no such schedule
      */
@@ -56,7 +56,7 @@ public record Contestant(String schedule, int virtualStages) {
         }
     }
 
-    /** The name, with V where it is more than 1. */
+    /** Returns the name, with V where it is more than 1. */
     public String label() {
         return virtualStages == 1 ? schedule : schedule + ", V = " + virtualStages;
     }

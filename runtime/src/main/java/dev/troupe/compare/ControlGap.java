@@ -10,17 +10,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a rank loses between two actions of which the second waits for nothing: its own control, read off measured steps. */
+/**
+ * The time of a rank's own control between two actions of which the second does not wait for a message, read off
+ * measured steps.
+ */
 final class ControlGap {
     private ControlGap() {
     }
 
     /**
-     * The time from the end of an action to the start of the next on its rank, over those whose input had been made before
-     * the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0 where there are none.
+     * Returns the time from the end of an action to the start of the next on its rank, over actions whose input had
+     * been made before the earlier one began, or comes from no other rank; the {@link MedianOfMeans} of the steps. 0
+     * where there are none.
      *
      * @param paired
-     *            the actions that make pairs, which tell nothing: a pair waits for two inputs
+     *            the actions of pairs, which are left out since a pair waits for two inputs
      */
     static long nanos(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans gap = new MedianOfMeans();

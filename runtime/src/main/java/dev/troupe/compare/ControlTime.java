@@ -3,10 +3,10 @@ package dev.troupe.compare;
 import java.util.List;
 
 /**
- * What the control of one action costs: from the landing of the tensor a rank waits for to the start of the computing.
+ * The control time of an action: from the landing of the tensor for which a rank waits to the start of the computing.
  *
  * @param count
- *            actions that were measured; where it is 0 the times mean nothing
+ *            number of measured actions; where it is 0 the times have no meaning
  * @param medianNanos
  *            half of them take no longer
  * @param ninetiethNanos
@@ -23,7 +23,7 @@ public record ControlTime(int count, long medianNanos, long ninetiethNanos, long
                         percentile(sorted, 99));
     }
 
-    /** The smallest value that so many in a hundred do not exceed. */
+    /** Returns the smallest value that a percentage of the values does not exceed. */
     private static long percentile(List<Long> sorted, int percent) {
         return sorted.get(Math.max(0, Math.ceilDiv(sorted.size() * percent, 100) - 1));
     }

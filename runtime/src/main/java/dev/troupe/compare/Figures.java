@@ -1,7 +1,7 @@
 package dev.troupe.compare;
 
 /**
- * What a schedule costs, predicted or measured.
+ * The figures of a schedule, predicted or measured.
  *
  * @param stepSeconds
  *            the whole step: plan, reductions and update
@@ -12,7 +12,7 @@ package dev.troupe.compare;
  * @param peakActivations
  *            most activations (microbatch x stage) on any rank
  * @param peakBytesInFlight
- *            most bytes made by others for one rank and not yet used by it, over all ranks
+ *            most bytes that other ranks made for one rank and it has not used yet, over all ranks
  */
 public record Figures(double stepSeconds, double bubbleOverIdeal, double bubbleOverTotal, int peakActivations,
         long peakBytesInFlight) {

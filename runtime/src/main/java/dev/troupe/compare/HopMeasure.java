@@ -11,18 +11,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a message between two ranks cost in measured steps, read off where a rank waited for one and nothing else. */
+/** The cost of a message between two ranks in measured steps, read off actions that waited for one message alone. */
 final class HopMeasure {
     private HopMeasure() {
     }
 
     /**
-     * The time from the end of an action to the start of the one that was waiting for its output, on another rank that had
-     * nothing else to do; the {@link MedianOfMeans} of the steps. It has transport and control in it, and all bytes of one
-     * message.
+     * Returns the time from the end of an action to the start of the action that waited for its output, on another rank
+     * that had nothing else to do; the {@link MedianOfMeans} of the steps. The time includes transport and control for
+     * all bytes of one message.
      *
      * @param paired
-     *            the actions that make pairs, which tell nothing: a pair waits for two inputs, and hands its outputs on when
+     *            the actions of pairs, which are left out since a pair waits for two inputs, and sends its outputs when
      *            both its actions have ended
      */
     static Hop of(List<Timeline> measured, Set<Action> paired) {
@@ -44,7 +44,7 @@ final class HopMeasure {
         return hop.isEmpty() ? Hop.FREE : new Hop(hop.nanos(), Double.POSITIVE_INFINITY);
     }
 
-    /** When the rank of each span had done all that it did before it. */
+    /** Returns for each span the latest end of the spans before it on its rank. */
     private static Map<Span, Long> freeSince(Timeline step) {
         Map<Span, Long> freeSince = new HashMap<>();
         long[] end = new long[step.rankCount()];

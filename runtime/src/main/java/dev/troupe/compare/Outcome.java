@@ -4,20 +4,20 @@ import dev.troupe.schedule.timeline.Timeline;
 import java.util.List;
 
 /**
- * How one schedule did.
+ * The outcome of one schedule.
  *
  * @param contestant
- *            which one
+ *            the schedule
  * @param engine
  *            the kind of engine it ran on
  * @param prediction
- *            what the simulator says
+ *            the simulator's prediction
  * @param measured
- *            what was measured; the median where there are several
+ *            the measured figures; the median where there are several
  * @param stepTime
  *            the spread of the measured steps
  * @param control
- *            from a tensor's landing to the start of the computing that waited for it
+ *            the time from a tensor's landing to the start of the computing that waited for it
  * @param losses
  *            the loss of each step
  * @param agreement
@@ -31,12 +31,12 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
         losses = List.copyOf(losses);
     }
 
-    /** What the simulator says. */
+    /** Returns the simulator's figures. */
     public Figures predicted() {
         return prediction.figures();
     }
 
-    /** How far the prediction of the step's time is from the median that was measured, as a share of the latter. */
+    /** Returns the error of the predicted step time, as a share of the measured median. */
     public double predictionError() {
         return predicted().stepSeconds() / measured.stepSeconds() - 1;
     }

@@ -18,23 +18,23 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * What the simulator says of a schedule, with costs that were read off runs of it.
+ * The simulator's prediction for a schedule, with costs that were read off runs of it.
  *
  * @param figures
- *            with the costs that all runs have in common
+ *            the figures with the costs of all runs together
  * @param stepTime
- *            the step's time with the costs of each run by itself
+ *            the step time with the costs of each run by itself
  * @param timeline
- *            the step as it is simulated with the costs of all runs
+ *            the step simulated with the costs of all runs
  */
 public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) {
     /**
-     * Simulates the plan that the runs ran.
+     * Simulates the plan of the runs.
      *
      * @param runs
      *            runs of one plan on one engine, at least one
      * @param firstStep
-     *            the first step of each run that counts; those before warm up
+     *            the first step of each run that counts, after the warm-up
      */
     static Prediction of(String title, List<TracedRun> runs, int firstStep) {
         TracedRun any = runs.getFirst();
@@ -53,8 +53,8 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
     }
 
     /**
-     * What each stage and a hop cost: as told where the engine keeps time, else as the runs have them; and on top of each
-     * action what the rank's own control takes.
+     * Returns the costs of each stage and of a hop: the configured ones of the engine {@code emulated}, else those of
+     * the runs; and for each action the time of the rank's own control.
      */
     private static Costs costs(List<TracedRun> runs, int firstStep) {
         List<Timeline> measured = runs.stream().flatMap(run -> run.timelines("", firstStep).stream()).toList();
@@ -89,7 +89,7 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
                 steps.stream().map(Timeline::spans).flatMap(List::stream).toList());
     }
 
-    /** What a step takes beyond its plan: reductions, the norm, the update, the coordinator. */
+    /** Returns the time of a step beyond its plan: reductions, the norm, the update, the coordinator. */
     private static double tailSeconds(List<TracedRun> runs, int firstStep) {
         EngineChoice engine = runs.getFirst().engine();
         if (!engine.provider().computes()) {

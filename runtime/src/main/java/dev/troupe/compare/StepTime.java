@@ -3,23 +3,23 @@ package dev.troupe.compare;
 import java.util.List;
 
 /**
- * A time over repeats.
+ * The time of a step over repeats.
  *
  * @param medianSeconds
- *            the middle one
+ *            the median
  * @param leastSeconds
  *            the shortest
  * @param mostSeconds
  *            the longest
  */
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
-    /** Of at least one time. */
+    /** Returns the step time of at least one measurement. */
     static StepTime of(List<Double> seconds) {
         List<Double> sorted = seconds.stream().sorted().toList();
         return new StepTime(median(sorted), sorted.getFirst(), sorted.getLast());
     }
 
-    /** The middle one, or between the two in the middle; of at least one number. */
+    /** Returns the median, or the mean of the two numbers in the middle; of at least one number. */
     static double median(List<Double> numbers) {
         List<Double> sorted = numbers.stream().sorted().toList();
         int middle = sorted.size() / 2; // rounded down

@@ -26,22 +26,22 @@ import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /**
- * A short run of one schedule, with everything it computed and when.
+ * A short run of one schedule, with the times of all its actions.
  *
  * @param plan
- *            what was run
+ *            the plan of the run
  * @param engine
- *            what it ran on
+ *            the engine of the run
  * @param losses
  *            the loss of each step
  * @param seconds
  *            the time of each step, on the coordinator's clock
  * @param trace
- *            what was computed when
+ *            the times of its actions
  */
 record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds, ActionTrace trace) {
     /**
-     * Runs a specification from its first step to its last; leaves nothing in the directory, nor the directory itself.
+     * Runs a specification from its first step to its last, and deletes the directory.
      *
      * @throws ComparisonException
      *             where the run fails
@@ -53,7 +53,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         RunListener listener = new RunListener() {
             @Override
             public void onStarted() {
-                // the first step says more
+                // losses and times come with the steps
             }
 
             @Override
@@ -113,7 +113,10 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
                 * engine.settings().computeType().elementBytes();
     }
 
-    /** Most bytes made for one rank and not yet used by it, in a step of this run or a simulated one of its plan. */
+    /**
+     * Returns the most bytes that were made for one rank and not used by it yet, in a step of this run or a simulated
+     * one of its plan.
+     */
     long peakBytesInFlight(Timeline step) {
         return step.peakInFlight(_ -> boundaryBytes());
     }

@@ -4,12 +4,12 @@ import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.schedule.Kind;
 import dev.troupe.transport.MessageKind;
 
-/** What a message carries, in the words of faults. */
+/** The content of messages, in the words of faults. */
 public final class Carried {
     private Carried() {
     }
 
-    /** What a send or receive of a plan is about. */
+    /** Returns the content of a send or receive of a plan. */
     public static FaultMessage by(Kind message) {
         return switch (message) {
             case SEND_F, RECV_F -> FaultMessage.ACTIVATION;

@@ -26,19 +26,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the faults of a run strike on a node: ranks call it at the points of a step, and it throws, waits or does damage
+ * Injects the faults of a run on a node: ranks call it at the points of a step, and it throws, waits or does damage
  * where a fault is due. Each is written to the {@link FaultLog} first.
  *
  * <p>Thread rule: any thread.
  */
 public final class FaultInjector implements AutoCloseable {
-    /** Without faults: every call returns at once. */
+    /** The injector without faults: every call returns at once. */
     public static final FaultInjector NONE = new FaultInjector(List.of(), Path.of(""), "", new ProcessDamage());
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
     private static final String INJECTED = "injected: ";
     private static final Duration SLOW_BEAT = Duration.ofMillis(100);
-    /** Kinds that strike where a rank passes, and need nothing of it but that. */
+    /** Kinds that strike when a rank passes a point, and need no more of the rank. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
             FaultKind.HANG, FaultKind.STOP_SCHEDULE_ACTOR, FaultKind.EXIT, FaultKind.KILL, FaultKind.FREEZE,
             FaultKind.KILL_DRIVER, FaultKind.CUT_CONTROL, FaultKind.CUT_DATA, FaultKind.CUT_BOTH,
@@ -53,7 +53,7 @@ public final class FaultInjector implements AutoCloseable {
     private final String node;
     private final NodeDamage damage;
     private final AtomicLong clockAheadNanos = new AtomicLong();
-    /** For each rank what its hanging thread waits for. */
+    /** For each rank the latch for which its hanging thread waits. */
     private final Map<Integer, CountDownLatch> retired = new ConcurrentHashMap<>();
     private final Map<Integer, Consumer<String>> stoppers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -70,26 +70,26 @@ public final class FaultInjector implements AutoCloseable {
      * Creates the injector of a node; {@link #NONE} where there are no faults.
      *
      * @param runDirectory
-     *            where the run writes what has struck; it must be there
+     *            the directory in which the run writes its struck faults; it must exist
      */
     public static FaultInjector of(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
         return faults.isEmpty() ? NONE : new FaultInjector(faults, runDirectory, node, damage);
     }
 
-    /** Whether there are no faults at all. */
+    /** Whether the run has no faults. */
     public boolean isIdle() {
         return faults.isEmpty();
     }
 
     /**
-     * A rank passes a point that comes once for each microbatch.
+     * Injects the faults of a point that a rank passes once for each microbatch.
      *
      * @throws InjectedFault
-     *             where an exception is due, or a rank that hung was given up
+     *             where an exception is due, or a hung rank was given up
      * @throws OutOfMemoryError
-     *             where that is due
+     *             where such an error is due
      * @throws CheckpointException
-     *             where the disk is to be full
+     *             where a full disk is due
      */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
@@ -102,7 +102,7 @@ public final class FaultInjector implements AutoCloseable {
         at(point, rank, stage, step, Place.NO_MICROBATCH);
     }
 
-    /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is handed over or taken. */
+    /** As {@link #at(FaultPoint, int, int, long, int)}, where a message is sent or received. */
     public void at(FaultPoint point, int rank, int stage, long step, int microbatch, FaultMessage message) {
         if (!faults.isEmpty()) {
             at(new Place(point, rank, stage, step, microbatch, Optional.of(message)));
@@ -110,12 +110,12 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private void at(Place place) {
-        // Before the fault is written down: whoever reads of it may give the rank up at once.
+        // The latch is read before the fault is written down, since the coordinator may give the rank up at once.
         CountDownLatch givenUp = latch(place.rank());
         due(STRIKING, place).ifPresent(fault -> strike(fault, place, givenUp));
     }
 
-    /** Does an action, with what is due at a point before it, and more slowly where that is due. */
+    /** Runs an action after the faults of its point, and more slowly where such a fault is due. */
     public <T> T around(FaultPoint point, int rank, int stage, long step, int microbatch, Supplier<T> action) {
         if (faults.isEmpty()) {
             return action.get();
@@ -130,17 +130,17 @@ public final class FaultInjector implements AutoCloseable {
         return result;
     }
 
-    /** What is to become of a message of a stage; asked once for each. */
+    /** Returns the fault of a message of a stage; called once for each message. */
     Optional<FaultSpec> ofMessage(int rank, int stage, long step, int microbatch, FaultMessage message) {
         return due(OF_MESSAGES, new Place(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
-    /** Whether the snapshot that a rank keeps of a stage after a step is to be lost; asked once, when it is kept. */
+    /** Whether the snapshot of a stage after a step is to be lost; called once, when it is taken. */
     public boolean losesSnapshot(int rank, int stage, long step) {
         return strikes(FaultKind.LOSE_SNAPSHOT, FaultPoint.COMMIT, rank, stage, step);
     }
 
-    /** Whether a rank's part of a checkpoint is to be damaged; asked once, when it is written. */
+    /** Whether a rank's part of a checkpoint is to be damaged; called once, when it is written. */
     public boolean corruptsCheckpoint(int rank, int stage, long step) {
         return strikes(FaultKind.CORRUPT_CHECKPOINT, FaultPoint.CHECKPOINT, rank, stage, step);
     }
@@ -151,7 +151,7 @@ public final class FaultInjector implements AutoCloseable {
                         .isPresent();
     }
 
-    /** The first of these kinds that strikes at a place, written down. */
+    /** Returns the first fault of these kinds that strikes at a place, and writes it down. */
     private Optional<FaultSpec> due(Set<FaultKind> kinds, Place place) {
         for (int index = 0; index < faults.size(); index++) {
             FaultSpec fault = faults.get(index);
@@ -211,7 +211,7 @@ public final class FaultInjector implements AutoCloseable {
         return INJECTED + fault;
     }
 
-    /** Whether a fault threw this, whatever it was to look like. */
+    /** Whether an injected fault threw this, also as an error of another type. */
     public static boolean isInjected(Throwable failure) {
         return failure instanceof InjectedFault
                 || failure.getMessage() != null && failure.getMessage().contains(INJECTED);
@@ -219,7 +219,7 @@ public final class FaultInjector implements AutoCloseable {
 
     private static OutOfMemoryError outOfMemory(FaultSpec fault) {
         OutOfMemoryError error = new OutOfMemoryError(words(fault));
-        error.setStackTrace(new StackTraceElement[0]); // as an InjectedFault
+        error.setStackTrace(new StackTraceElement[0]); // as an InjectedFault has none
         return error;
     }
 
@@ -232,7 +232,10 @@ public final class FaultInjector implements AutoCloseable {
         throw new InjectedFault(words(fault) + ", until rank " + rank + " was given up");
     }
 
-    /** Waits, but no longer than the rank is wanted; it moves meanwhile, as one that computes slowly does. */
+    /**
+     * Waits, but not longer than until the rank is given up; the rank's pulse beats meanwhile, as that of a slow rank
+     * does.
+     */
     private static void rest(int rank, CountDownLatch givenUp, long nanos) {
         long end = System.nanoTime() + nanos;
         try {
@@ -263,14 +266,14 @@ public final class FaultInjector implements AutoCloseable {
         stopper.accept(words(fault));
     }
 
-    /** Names what stops the actor of a rank, with the words that it is to fail with; the last call of a rank counts. */
+    /** Registers the action that stops the actor of a rank with a reason; the last call of a rank counts. */
     public void onStop(int rank, Consumer<String> stopper) {
         if (!faults.isEmpty()) {
             stoppers.put(rank, stopper);
         }
     }
 
-    /** A rank was given up: its thread hangs no longer. One that takes its number may hang anew. */
+    /** Ends the hang of a rank that was given up; its successor may hang again. */
     public void retire(int rank) {
         CountDownLatch latch = retired.remove(rank);
         if (latch != null) {
@@ -278,12 +281,12 @@ public final class FaultInjector implements AutoCloseable {
         }
     }
 
-    /** A clock in nanoseconds that jumps where the clock of the node is to. */
+    /** Returns a clock in nanoseconds that jumps with the faults of the node. */
     public LongSupplier clock(LongSupplier nanos) {
         return faults.isEmpty() ? nanos : () -> nanos.getAsLong() + clockAheadNanos.get();
     }
 
-    /** Ends what hangs. */
+    /** Ends all hangs. */
     @Override
     public void close() {
         closed = true;

@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * The faults that have struck in a run, of all its nodes: {@code faults.jsonl} in its directory, a line each. A line is
- * written before its fault strikes, so that neither a replay nor a rank that goes on in another process meets it again.
+ * written before its fault strikes, so that neither a replay nor a rank in another process meets the fault again.
  *
  * <p>Thread rule: any thread of any process.
  */
@@ -26,16 +26,16 @@ public final class FaultLog {
     public static final String FILE = "faults.jsonl";
 
     private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
-    // A file lock is the whole process's, so its threads take turns by themselves.
+    // A file lock belongs to the whole process, so its threads need a lock of their own.
     private static final Object TURN = new Object();
 
-    /** What came of asking for a fault. */
+    /** The result of a claim of a fault. */
     enum Claim {
-        /** It is written down, and strikes. */
+        /** The fault is written down, and strikes. */
         STRIKES,
-        /** It has struck at this very place. */
+        /** The fault has struck at this place already. */
         BEHIND,
-        /** It has struck as often as it may. */
+        /** The fault has struck as often as it may. */
         USED_UP
     }
 
@@ -46,7 +46,7 @@ public final class FaultLog {
     }
 
     /**
-     * Reads what has struck in a run so far.
+     * Reads the faults that have struck in a run so far.
      *
      * @throws UncheckedIOException
      *             where the file cannot be read, or is not one of this class
@@ -63,7 +63,7 @@ public final class FaultLog {
         }
     }
 
-    /** Writes a fault down, unless it is behind or used up. */
+    /** Writes a fault down, unless it has struck at this place or as often as it may. */
     Claim claim(FiredFault fired, Place place, int times) {
         synchronized (TURN) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,

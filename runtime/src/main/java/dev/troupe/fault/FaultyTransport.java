@@ -32,12 +32,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport on which messages are lost, doubled, overtaken, late or damaged where a {@link FaultInjector} says so. Each
- * strikes a message as it is sent.
+ * A transport on which messages are lost, doubled, overtaken, late or damaged by the faults of a {@link FaultInjector}.
+ * Each fault strikes a message as it is sent.
  *
- * <p>A message that is lost or damaged is so below, where a network does it. One that comes twice is sent again when
- * the transport has read it, before its rank has it back, so nobody writes into it between. One that is held leaves at
- * its time, and at the latest before the epoch grows, so that what the transport gives back then is all there is.
+ * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the
+ * transport has read it, before its rank gets the tensor back, so that its content does not change in between. A held
+ * message leaves at its time, and at the latest before the epoch grows, so that the transport returns every tensor
+ * then.
  */
 public final class FaultyTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);
@@ -49,13 +50,13 @@ public final class FaultyTransport implements Transport {
     private volatile IntPredicate isOfThisNode;
     private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
-    // In the order in which they came.
+    // Held messages, in the order of their sending.
     private final Queue<Held> held = new ConcurrentLinkedQueue<>();
     private final AtomicLong cutUntilNanos;
     private final LongSupplier nanoTime;
     private final ScheduledExecutorService timer;
 
-    /** What becomes of a message that waits: sent at its time, or behind the next one of its edge. */
+    /** The fate of a held message: sent at its time, or after the next one of its edge. */
     private enum Fate {
         LATE, OVERTAKEN
     }
@@ -70,7 +71,7 @@ public final class FaultyTransport implements Transport {
      * @param senderStage
      *            the stage that sends on an edge
      * @param isOfThisNode
-     *            whether a rank lives on this node in the first epoch
+     *            whether a rank is on this node in the first epoch
      */
     public FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage,
             IntPredicate isOfThisNode) {
@@ -79,12 +80,12 @@ public final class FaultyTransport implements Transport {
     }
 
     /**
-     * As above, with another time.
+     * As above, with another clock.
      *
      * @param nanoTime
      *            a clock
      * @param timer
-     *            one thread, which has the delays that it is given pass on that clock
+     *            one thread, whose delays pass on that clock
      */
     FaultyTransport(Transport inner, FaultInjector faults, ToIntFunction<Edge> senderStage, IntPredicate isOfThisNode,
             LongSupplier nanoTime, ScheduledExecutorService timer) {
@@ -97,7 +98,7 @@ public final class FaultyTransport implements Transport {
         this.isOfThisNode = isOfThisNode;
     }
 
-    /** Hears for a rank what the transport says, and what this one says in its place; one call at a time. */
+    /** The listener of a rank for events of the inner transport and of this one; one call at a time. */
     private final class Ear implements TransportListener {
         private final TransportListener rank;
 
@@ -174,7 +175,7 @@ public final class FaultyTransport implements Transport {
         }
     }
 
-    /** Messages of an edge keep their order, so behind one that is late the next are late too. */
+    /** Messages of an edge keep their order, so the messages after a late one are late too. */
     private void pass(MessageId id, Engine engine, Tensor tensor) {
         long cutUntil = cutUntilNanos.get();
         if (cutUntil - nanoTime.getAsLong() > 0 && !isOfThisNode.test(id.edge().toRank())) {
@@ -195,21 +196,21 @@ public final class FaultyTransport implements Transport {
         Held message = new Held(id, engine, tensor, fate, dueNanos);
         held.add(message);
         timer.schedule(() -> {
-            // Those that came before it, in their order; each has a time of its own, and these may differ by a little.
+            // Earlier messages leave first, in their order; their own times may be slightly different.
             held.stream().takeWhile(other -> other != message).filter(other -> other.isAheadOf(id))
                     .forEach(this::letGo);
             letGo(message);
         }, dueNanos - nanoTime.getAsLong(), TimeUnit.NANOSECONDS);
     }
 
-    /** On the timer's thread alone, so that whoever waits for it knows that nothing is between. */
+    /** Sends a held message, on the timer's thread alone, so that a wait for the timer is a wait for all of them. */
     private void letGo(Held message) {
         if (!held.remove(message)) {
             return;
         }
         try {
             inner.send(message.id(), message.engine(), message.tensor());
-        } catch (IllegalStateException ended) { // its thread, by an error that the ranks have heard of
+        } catch (IllegalStateException ended) { // the transport's thread, by an error that the ranks were told of
             LOG.debug("a message could not be let go", ended);
             ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
         }
@@ -220,7 +221,7 @@ public final class FaultyTransport implements Transport {
         inner.send(id, engine, tensor, damage);
     }
 
-    /** Holds what goes to other nodes for so long. */
+    /** Holds messages to other nodes for a time. */
     public void cut(Duration length) {
         cutUntilNanos.accumulateAndGet(nanoTime.getAsLong() + length.toNanos(), (a, b) -> a - b > 0 ? a : b);
     }
@@ -258,7 +259,7 @@ public final class FaultyTransport implements Transport {
     @Override
     public void close() {
         if (!timer.isShutdown()) {
-            letAllGo(); // what cannot be sent any more comes back as the inner one closes
+            letAllGo(); // the inner transport returns unsent messages as it closes
             timer.shutdownNow();
         }
         inner.close();

@@ -11,15 +11,15 @@ import java.util.Optional;
  * A fault that has struck: a line of {@code faults.jsonl}.
  *
  * @param timeMillis
- *            when, on the wall clock, in milliseconds since 1970
+ *            the time, on the wall clock, in milliseconds since 1970
  * @param fault
- *            as its text
+ *            the fault as text
  * @param index
- *            which of the run's faults it was, from 0
+ *            the index of the fault in the run, from 0
  * @param node
  *            the node it struck
  * @param point
- *            where in the step
+ *            the point of the step
  * @param rank
  *            the rank it struck
  * @param stage
@@ -29,7 +29,7 @@ import java.util.Optional;
  * @param microbatch
  *            the microbatch; -1 at points that come once in a step
  * @param message
- *            what is handed over or taken there; empty at other points
+ *            the message that is sent or received there; empty at other points
  */
 public record FiredFault(@JsonProperty(value = "time_ms", required = true) long timeMillis,
         @JsonProperty(required = true) String fault, @JsonProperty(required = true) int index,
@@ -43,17 +43,17 @@ public record FiredFault(@JsonProperty(value = "time_ms", required = true) long 
                 place.step(), place.microbatch(), place.message());
     }
 
-    /** Whether it is the same of the run's faults: a run that goes on may have others. */
+    /** Whether this is the same fault of the run: a resumed run may have other faults. */
     boolean isOf(FiredFault other) {
         return index == other.index && fault.equals(other.fault);
     }
 
-    /** Whether it struck at this place. */
+    /** Whether the fault struck at this place. */
     boolean isAt(Place place) {
         return place.equals(place());
     }
 
-    /** Whether it struck where another fault is to strike, chance aside. */
+    /** Whether the fault struck at a place that another fault matches, without its probability. */
     public boolean isWhere(FaultSpec other) {
         return place().matches(other);
     }

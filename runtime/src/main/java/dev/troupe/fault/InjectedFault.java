@@ -1,9 +1,6 @@
 package dev.troupe.fault;
 
-/**
- * Something that failed because it was told to. The message names the fault, and is all there is to know: it has no
- * stack.
- */
+/** The failure of an injected fault. The message names the fault; there is no stack trace. */
 public final class InjectedFault extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -2,15 +2,15 @@ package dev.troupe.fault;
 
 import java.time.Duration;
 
-/** What a fault does to a node as a whole. Called on the thread of the rank that passes the fault's place. */
+/** The damage of a fault to a whole node. Called on the thread of the rank that passes the fault's place. */
 public interface NodeDamage {
-    /** Ends the process from within, at once and without a word. Does not return. */
+    /** Exits the process at once, without a message. Does not return. */
     void exit();
 
     /** Ends the process by SIGKILL. Does not return. */
     void kill();
 
-    /** Stops the process by SIGSTOP, and has it go on by SIGCONT; returns after that. */
+    /** Stops the process by SIGSTOP, and continues it by SIGCONT; returns after that. */
     void freeze(Duration length);
 
     /** Ends the process of the machine's media driver. */
@@ -19,9 +19,9 @@ public interface NodeDamage {
     /** Cuts the node off from the others' control plane; returns at once. */
     void cutControl(Duration length);
 
-    /** Holds what the node sends to ranks of other nodes; returns at once. */
+    /** Holds the node's messages to ranks of other nodes; returns at once. */
     void cutData(Duration length);
 
-    /** Whether the node has the coordinator at present. */
+    /** Whether the coordinator is on the node now. */
     boolean leads();
 }

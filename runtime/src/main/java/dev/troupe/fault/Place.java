@@ -7,26 +7,26 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Where a fault may strike.
+ * A place at which a fault may strike.
  *
  * @param point
- *            of the step
+ *            the point of the step
  * @param rank
  *            the rank that passes it
  * @param stage
- *            the stage that it is about
+ *            the stage of its work
  * @param step
  *            the optimizer step
  * @param microbatch
- *            of the rank's pipeline; {@link #NO_MICROBATCH} at points that come once in a step
+ *            the microbatch of the rank's pipeline; {@link #NO_MICROBATCH} at points that come once in a step
  * @param message
- *            what is handed over or taken there; empty at other points
+ *            the message that is sent or received there; empty at other points
  */
 record Place(FaultPoint point, int rank, int stage, long step, int microbatch, Optional<FaultMessage> message) {
-    /** Stands for none. */
+    /** The value for no microbatch. */
     static final int NO_MICROBATCH = -1;
 
-    /** Whether a fault is meant for this place, chance aside. */
+    /** Whether a fault matches this place, without its probability. */
     boolean matches(FaultSpec fault) {
         return fault.strikesAt(point) && (fault.rank().isEmpty() || fault.rank().getAsInt() == rank)
                 && (fault.stage().isEmpty() || fault.stage().getAsInt() == stage)
@@ -35,7 +35,7 @@ record Place(FaultPoint point, int rank, int stage, long step, int microbatch, O
                 && (fault.message().isEmpty() || fault.message().equals(message));
     }
 
-    /** Whether chance has a fault strike here: a function of seed and place, so that a run repeats. */
+    /** Whether a fault with a probability strikes here: a function of seed and place, so that a run can be repeated. */
     boolean isDrawn(FaultSpec fault) {
         if (fault.probability() == 1) {
             return true;

@@ -5,14 +5,14 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Damage to a process that has the whole run: what concerns several nodes it does not have. */
+/** Damage to a process with the whole run, without the kinds of damage between nodes. */
 public class ProcessDamage implements NodeDamage {
-    /** That of a process which failed on purpose, EX_SOFTWARE of sysexits.h. */
+    /** The exit code of a process that an injected fault ended, EX_SOFTWARE of sysexits.h. */
     public static final int EXIT_CODE = 70;
 
     @Override
     public final void exit() {
-        // Not System.exit: its hooks would end the run in good order.
+        // Not System.exit, whose hooks would end the run in order.
         Runtime.getRuntime().halt(EXIT_CODE);
     }
 
@@ -32,7 +32,7 @@ public class ProcessDamage implements NodeDamage {
                 length.toMillis() / 1e3);
     }
 
-    /** Has another process do it, since this one may not live to see the end. */
+    /** Another process does it, since this one is stopped or dead meanwhile. */
     private static void shell(String command, Object... arguments) {
         try {
             new ProcessBuilder("/bin/sh", "-c", String.format(Locale.ROOT, command, arguments)).start().waitFor();

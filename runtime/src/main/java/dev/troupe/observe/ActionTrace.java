@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 /**
- * What the ranks of this JVM computed in its training steps, and when: in all of them, or in the newest.
+ * The actions of this JVM's ranks with their times, in all training steps or in the newest ones.
  *
  * <p>Thread rule: any thread adds; read it when the run is over.
  */
@@ -26,7 +26,7 @@ public final class ActionTrace {
     private record Landing(long step, Action receive, long nanos) {
     }
 
-    /** Actions of the newest steps, some 10 MB, that a run remembers. */
+    /** The most actions of the newest steps that a run keeps, some 10 MB. */
     private static final int MOST_ACTIONS = 100_000;
     private static final int MOST_STEPS = 10;
 
@@ -41,18 +41,19 @@ public final class ActionTrace {
         this.keepsLandings = keepsLandings;
     }
 
-    /** Of all steps, with the landings of their messages: for an experiment of a few steps. */
+    /** Returns a trace of all steps, with the landings of their messages: for an experiment of a few steps. */
     public static ActionTrace ofAllSteps() {
         return new ActionTrace(Long.MAX_VALUE, true);
     }
 
-    /** Of nothing. */
+    /** Returns a trace that records nothing. */
     public static ActionTrace ofNone() {
         return new ActionTrace(0, false);
     }
 
     /**
-     * Of as many of the newest steps, at most ten, as have a hundred thousand actions; of none where one step has more.
+     * Returns a trace of the newest steps, at most ten and at most a hundred thousand actions; of none where one step
+     * has more.
      *
      * @param plan
      *            of the run
@@ -62,7 +63,7 @@ public final class ActionTrace {
         return new ActionTrace(Math.min(MOST_STEPS, MOST_ACTIONS / Math.max(1, actions)), false);
     }
 
-    /** Adds an action; times are of {@link System#nanoTime}. */
+    /** Adds an action with times of {@link System#nanoTime}. */
     public void add(long step, int rank, Action action, long startNanos, long endNanos) {
         if (keptSteps == 0) {
             return;
@@ -73,7 +74,7 @@ public final class ActionTrace {
         entries.add(new Entry(step, rank, action, startNanos, endNanos));
     }
 
-    /** Forgets the steps that are no longer among the newest, or that the run makes again. */
+    /** Forgets steps that are no longer among the newest, or that the run repeats. */
     private synchronized void turnTo(long step) {
         if (step < newestStep) {
             entries.removeIf(entry -> entry.step() >= step);
@@ -85,7 +86,7 @@ public final class ActionTrace {
         }
     }
 
-    /** Adds that the tensor of a receive stands in its rank's memory; times as above. */
+    /** Adds the landing of the tensor of a receive; times as above. */
     public void addLanded(long step, Action receive, long nanos) {
         if (keepsLandings) {
             landings.add(new Landing(step, receive, nanos));
@@ -93,8 +94,8 @@ public final class ActionTrace {
     }
 
     /**
-     * What control costs: for each action of a step whose rank had nothing else to do when its tensor landed, the time from
-     * there to the start of its computing, in nanoseconds, ascending.
+     * Returns control times: for each action of a step whose rank had nothing else to do when its tensor landed, the
+     * time from the landing to the start of its computing, in nanoseconds, ascending.
      */
     public List<Long> controlNanos(long step) {
         Map<Action, Long> landed = new HashMap<>();
@@ -115,13 +116,13 @@ public final class ActionTrace {
         return costs.stream().sorted().toList();
     }
 
-    /** One step as a timeline that begins with its first action. */
+    /** Returns one step as a timeline that begins with its first action. */
     public Timeline timeline(String title, Plan plan, long step) {
         return timeline(title, plan, step, firstStartNanos(entries.stream().filter(entry -> entry.step() == step)));
     }
 
     /**
-     * The steps there are, oldest first, each as a timeline under its number; the times of all count from the first
+     * Returns the recorded steps, oldest first, each as a timeline under its number; all times count from the first
      * action.
      */
     public List<Timeline> timelines(Plan plan) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Writes the gradients of one step to a file, as they are before clipping: to compare Troupe with something else.
- * A tied table has the sum of both ends.
+ * Writes the gradients of one step to a file, as they are before clipping: to compare Troupe with another program. A
+ * tied table has the sum of both ends.
  *
  * <p>Thread rule: any thread; the stages of a step call it one after another or at once.
  */
@@ -31,7 +31,7 @@ public final class GradientDump {
      * @param file
      *            the safetensors file to write
      * @param writerCount
-     *            how many have something to add: each rank for each of its stages
+     *            number of contributions: one of each rank for each of its stages
      */
     public GradientDump(long step, Path file, int writerCount) {
         this.step = step;
@@ -45,8 +45,8 @@ public final class GradientDump {
     }
 
     /**
-     * Takes what a rank has of the gradients of one stage; the last call writes the file. A rank that repeats the step
-     * has the same again, which counts once.
+     * Takes a rank's part of the gradients of one stage; the last call writes the file. A rank that repeats the step
+     * gives the same part again, which counts once.
      */
     public synchronized void add(int rank, int stage, Collection<TensorPart> gradients) {
         if (!done.add(new Writer(rank, stage))) {

@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Hears how a run goes. Every method is called on the coordinator's thread, one call at a time. An exception ends the run,
- * and its words are the reason.
+ * The listener of a run. Every method is called on the coordinator's thread, one call at a time. An exception ends the
+ * run, with its message as the reason.
  */
 public interface RunListener {
-    /** A node has joined; these have not yet. */
+    /** A node has joined; {@code missing} have not yet. */
     default void onWaiting(List<String> missing) {
     }
 
     /**
-     * All nodes are there, and each kind of kernel has run once, which took the slowest node so many seconds: the run
-     * begins. Before this nothing is written.
+     * All nodes have joined, and each kind of kernel has run once, which took the slowest node {@code warmUpSeconds}:
+     * the run begins. No file is written before this call.
      */
     default void onBegin(double warmUpSeconds) {
     }
@@ -26,27 +26,32 @@ public interface RunListener {
     default void onStarted() {
     }
 
-    /** A step is committed; {@code seconds} is its time on the clock. */
+    /** A step is committed; {@code seconds} is its wall time. */
     default void onStep(StepResult result, double seconds) {
     }
 
-    /** The validation loss, the mean over all its microbatches, after so many steps. */
+    /** The validation loss, the mean over all its microbatches, after {@code stepsDone} steps. */
     default void onValidated(long stepsDone, double loss) {
     }
 
-    /** A checkpoint stands in a directory. */
+    /** A checkpoint is complete in a directory. */
     default void onCheckpoint(long stepsDone, Path directory) {
     }
 
-    /** A checkpoint could not be written, for the reason in this sentence; the run goes on, and the one before stands. */
+    /**
+     * A checkpoint could not be written, for the reason in this sentence; the run continues, and the earlier checkpoint
+     * is valid.
+     */
     default void onCheckpointFailed(long stepsDone, String why) {
     }
 
-    /** Something about the speed of the run that its user should know. */
+    /** A notice on the speed of the run for its user. */
     default void onNotice(Notice notice) {
     }
 
-    /** The times of steps that another process reported before this one took over, in their order, in seconds. */
+    /**
+     * Returns the times of steps that another process reported before this one took over, in their order, in seconds.
+     */
     default List<Double> earlierStepSeconds() {
         return List.of();
     }
@@ -56,7 +61,7 @@ public interface RunListener {
         return 0;
     }
 
-    /** A failure is behind: what failed has been started again and has caught up. */
+    /** The run has recovered from a failure: the failed ranks were restarted and have caught up. */
     default void onRecovery(Recovery recovery) {
     }
 }

@@ -3,22 +3,22 @@ package dev.troupe.observe;
 import java.util.Optional;
 
 /**
- * How a run ended.
+ * The end of a run.
  *
  * @param stepsDone
- *            optimizer steps that lie behind
+ *            optimizer steps done
  * @param failure
- *            why it could not go on, in one sentence; empty if it reached its end or was told to stop
+ *            the reason of its failure, in one sentence; empty if it reached its end or was told to stop
  * @param wasRefused
- *            whether nothing had started: what was asked for does not fit the run that is there
+ *            whether nothing had started, since the request does not fit the existing run
  */
 public record RunOutcome(long stepsDone, Optional<String> failure, boolean wasRefused) {
-    /** The end of a run that had started. */
+    /** Creates the end of a run that had started. */
     public RunOutcome(long stepsDone, Optional<String> failure) {
         this(stepsDone, failure, false);
     }
 
-    /** A run that would not have this node. */
+    /** Returns the end of a run that refused this node. */
     public static RunOutcome refused(String why) {
         return new RunOutcome(0, Optional.of(why), true);
     }

@@ -22,13 +22,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A run that stands still, as a text for people: what stands still, what each rank does or waits for and since when,
- * the row of the rank that hangs, its stack, and the whole plan with every rank's place marked.
+ * A stalled run as text for the user: the cause, the action or wait of each rank and its duration, the row of the rank
+ * that hangs, its stack, and the whole plan with every rank's position marked.
  */
 public final class StallDrawing {
     private final TrainingPlan plan;
     private final Stall stall;
-    /** Of the ranks that are in a pass of the kind that is drawn. */
+    /** The positions of the ranks that are in a pass of the drawn kind. */
     private final Map<Integer, RowPosition> positions = new TreeMap<>();
     private final StringBuilder text = new StringBuilder();
 
@@ -37,7 +37,7 @@ public final class StallDrawing {
         this.stall = stall;
     }
 
-    /** DropoutKeys it; every line ends with a line feed. */
+    /** Draws a stall; every line ends with a line feed. */
     public static String draw(TrainingPlan plan, Stall stall) {
         return new StallDrawing(plan, stall).draw();
     }
@@ -60,7 +60,9 @@ public final class StallDrawing {
         return text.toString();
     }
 
-    /** Of the two plans that in which the rank at fault is; where all wait, that of the first that is in one. */
+    /**
+     * Returns the kind of pass in which the rank at fault is; where all wait, that of the first rank that is in a pass.
+     */
     private Optional<Pass.Kind> drawnKind() {
         return stall.ranks().stream().map(Standstill::status)
                 .filter(status -> stall.rank().isEmpty() || isAtFault(status.rank()))
@@ -101,7 +103,7 @@ public final class StallDrawing {
         };
     }
 
-    /** The rank at fault has one of its own; those that share a place share theirs. */
+    /** Returns a mark for the rank at fault, and one for each place of other ranks. */
     private List<Mark> marks() {
         List<Mark> marks = new ArrayList<>();
         Map<Place, List<Integer>> others = positions.keySet().stream().filter(rank -> !isAtFault(rank))
@@ -128,7 +130,7 @@ public final class StallDrawing {
         return stall.rank().equals(OptionalInt.of(rank));
     }
 
-    /** With the rank from which what it waits for is to come. */
+    /** Returns the situation of a rank, with the sender of the message for which it waits. */
     private String what(RankStatus status) {
         return status.situation() + status.position().flatMap(position -> awaited(status.rank(), position))
                 .map(from -> ", from rank " + from).orElse("");

@@ -1,5 +1,5 @@
 /**
- * What a run tells while it runs: its listener and outcome, the trace of its actions, dumped gradients, the drawing of a
+ * The observation of a run: its listener and outcome, the trace of its actions, dumped gradients, the drawing of a
  * stall.
  *
  * <p>Imports the JDK, {@code dev.troupe.machine}, {@code dev.troupe.plan}, {@code dev.troupe.schedule},

@@ -12,17 +12,17 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
-/** What a directory holds that a run is to begin in, or to go on in. Looks, and writes nothing. */
+/** The state of a directory in which a run is to begin or to resume. Nothing is written. */
 sealed interface DirectoryState {
-    /** Nothing but logs, or it is not there yet. */
+    /** A directory with logs at most, or one that does not exist yet. */
     record Free() implements DirectoryState {
     }
 
-    /** Something that no run has left. */
+    /** A directory with files of no run. */
     record Foreign() implements DirectoryState {
     }
 
-    /** A run that is under way. */
+    /** A run that is not over. */
     record Live() implements DirectoryState {
     }
 
@@ -34,14 +34,14 @@ sealed interface DirectoryState {
     record Finished(long steps) implements DirectoryState {
     }
 
-    /** A run that can go on. */
+    /** A run that can be resumed. */
     record Resumable(long stepsDone) implements DirectoryState {
     }
 
     String METRICS = "metrics.jsonl";
     String STEP = "{\"step\":";
 
-    /** Of a directory, or of a file where one is in the way. */
+    /** Returns the state of a directory, or of a file of its name. */
     static DirectoryState of(Path path) {
         if (RunDirectory.isFree(path)) {
             return new Free();
@@ -50,7 +50,7 @@ sealed interface DirectoryState {
             return new Live();
         }
         OptionalLong newest = Checkpoint.newestSteps(path);
-        // A lock that nobody holds is a killed process's. An experiment of chaos or compare has a configuration alone.
+        // A free lock file is that of a killed process. An experiment of chaos or compare has only a configuration.
         boolean isRun = newest.isPresent() || Files.exists(path.resolve(METRICS))
                 || Files.exists(path.resolve(RunDirectory.LOCK));
         if (!isRun) {
@@ -64,7 +64,7 @@ sealed interface DirectoryState {
         return newest.isPresent() ? new Resumable(newest.getAsLong()) : new WithoutCheckpoint();
     }
 
-    /** Why a run cannot begin there; empty where it can. */
+    /** Returns why a run cannot begin in the directory; empty where it can. */
     default Optional<String> whyNotBegin(Path path) {
         String inUse = "the output directory " + path + " is in use: ";
         return switch (this) {
@@ -81,12 +81,14 @@ sealed interface DirectoryState {
         };
     }
 
-    /** Why a run cannot go on there; empty where it can, or where whoever opens its checkpoint says more. */
+    /**
+     * Returns why a run cannot resume in the directory; empty where it can, or where opening its checkpoint tells more.
+     */
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
             case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();
             case Live _ -> Checkpoint.newestSteps(path).isPresent()
-                    ? Optional.empty() // a node that comes back to it
+                    ? Optional.empty() // a node that rejoins the run
                     : Optional.of(path + " has no checkpoint yet, and its run is under way: wait for its end");
             case WithoutCheckpoint _ ->
                 Optional.of(path + " holds a run that ended before its first checkpoint, so there"
@@ -98,7 +100,7 @@ sealed interface DirectoryState {
         try (Stream<String> lines = Files.lines(path.resolve(METRICS))) {
             return lines.filter(line -> line.startsWith(STEP)).count();
         } catch (IOException | UncheckedIOException _) {
-            return 0; // there are none
+            return 0; // there is no metrics file
         }
     }
 
@@ -107,7 +109,7 @@ sealed interface DirectoryState {
             Config config = ConfigFactory.parseFile(path.resolve(RunDirectory.CONFIG).toFile());
             return OptionalLong.of(config.getLong("troupe.training.steps"));
         } catch (ConfigException _) {
-            return OptionalLong.empty(); // it ended before it was written
+            return OptionalLong.empty(); // the run ended before it wrote its configuration
         }
     }
 }

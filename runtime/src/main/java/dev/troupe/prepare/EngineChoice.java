@@ -19,12 +19,12 @@ import java.util.stream.Collectors;
  * The engine a run computes on.
  *
  * @param provider
- *            opens it
+ *            opens engines
  * @param settings
- *            how it is opened, once for each rank
+ *            the settings of each rank's engine
  * @param passedOver
- *            why {@code auto} did not take the engine that it prefers, in one sentence; empty where it took that, or where
- *            an engine was asked for by name
+ *            why {@code auto} did not take its preferred engine, in one sentence; empty where it did, or where the
+ *            configuration names an engine
  */
 public record EngineChoice(EngineProvider provider, EngineSettings settings, Optional<String> passedOver) {
     private static final Set<String> GPU_WORDS = Set.of("cuda", "gpu", "nvidia", "nd4j-cuda");
@@ -38,10 +38,10 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
     }
 
     /**
-     * Finds the engine that was asked for; {@code auto} takes the preferred one of those that can serve.
+     * Finds the engine of the configuration; {@code auto} takes the preferred one of those that this machine can run.
      *
      * @throws UsageException
-     *             where it is not installed or cannot serve here, with the reason
+     *             where it is not installed or cannot run here, with the reason
      */
     public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType, int ranksHere,
             List<EngineProvider> installed) {
@@ -73,7 +73,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
         return new EngineChoice(provider, settings, Optional.empty());
     }
 
-    /** The same choice, with times for an engine that keeps time instead of computing. */
+    /** Returns the same choice, with times for the engine {@code emulated}. */
     public EngineChoice withCosts(WorkCosts costs) {
         return new EngineChoice(provider, settings.withCosts(costs), passedOver);
     }

@@ -12,21 +12,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The process that has a run's directory, as its lock file names it.
+ * The process that holds the lock of a run's directory, from the lock file.
  *
  * @param machine
- *            where process numbers mean what they mean to it: this start of the kernel, and the process numbers' namespace
+ *            the domain of its process number: the boot of the kernel, and the namespace of process numbers
  * @param process
- *            its number there
+ *            its process number
  * @param start
- *            when it started, since numbers are given out again
+ *            its start, since process numbers are used again
  */
 record LockHolder(String machine, long process, Instant start) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
 
-    /** Writes this process into a lock file; nothing where the system does not tell enough, or there is no room. */
+    /**
+     * Writes this process into a lock file; writes nothing where the system does not tell enough, or the disk is full.
+     */
     static void write(FileChannel lock) {
         Optional<String> machine = here();
         Optional<Instant> start = ProcessHandle.current().info().startInstant();
@@ -38,20 +40,20 @@ record LockHolder(String machine, long process, Instant start) {
                 lock.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
             }
         } catch (IOException _) {
-            // The lock holds without it, and nobody kills whom it does not name.
+            // The lock is valid without a name, and a process that is not named is never killed.
         }
     }
 
-    /** Names nobody any more. */
+    /** Removes the name from the lock file. */
     static void erase(FileChannel lock) {
         try {
             lock.truncate(0);
         } catch (IOException _) {
-            // It is another process's to wait a little longer.
+            // With the name left, another process only waits a little longer.
         }
     }
 
-    /** Reads whom a lock file names; empty where it names nobody. */
+    /** Reads the process that a lock file names; empty where it names none. */
     static Optional<LockHolder> read(Path lock) {
         try {
             List<String> lines = Files.readAllLines(lock);
@@ -60,11 +62,11 @@ record LockHolder(String machine, long process, Instant start) {
                             .of(new LockHolder(lines.get(0), Long.parseLong(lines.get(1)), Instant.parse(lines.get(2))))
                     : Optional.empty();
         } catch (IOException | RuntimeException _) {
-            return Optional.empty(); // it is gone, or another program's
+            return Optional.empty(); // the process has ended, or its number is another program's
         }
     }
 
-    /** Kills it, where it is another process of this machine; returns whether it did. */
+    /** Kills the process, where it is another one of this machine; returns whether it did. */
     boolean kill() {
         return here().filter(machine::equals).isPresent() && process != ProcessHandle.current().pid()
                 && ProcessHandle.of(process).filter(found -> found.info().startInstant()

@@ -7,7 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this machine, or the container this process is in, has to give. */
+/** The free memory of this machine, or of the container of this process. */
 public final class MachineMemory {
     private static final Path LINUX = Path.of("/proc/meminfo");
     private static final String AVAILABLE = "MemAvailable:";
@@ -15,11 +15,13 @@ public final class MachineMemory {
     private MachineMemory() {
     }
 
-    /** Bytes that can be taken without swapping: what is free, and what the system would give up for it. */
+    /**
+     * Returns the bytes that can be allocated without swapping: free memory, and memory that the system would release.
+     */
     public static long availableBytes() {
         OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
         if (!Files.isReadable(LINUX)) {
-            return system.getTotalMemorySize(); // other systems do not say what they would give up
+            return system.getTotalMemorySize(); // other systems do not tell the memory that they would release
         }
         try {
             // The total is the container's, if it has a limit; the file is the whole machine's.

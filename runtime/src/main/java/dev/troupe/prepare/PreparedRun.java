@@ -51,7 +51,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A run of which everything was checked that can be checked before it starts. Nothing is written yet.
+ * A run after all checks that are possible before its start. Nothing is written yet.
  *
  * <p>Thread rule: any thread may read it; close it when the run is over.
  */
@@ -70,7 +70,7 @@ public final class PreparedRun implements AutoCloseable {
     private final List<AutoCloseable> files = new ArrayList<>();
 
     /**
-     * Opens and checks everything a request names.
+     * Opens and checks all parts of a request.
      *
      * @throws RuntimeException
      *             with a sentence for the user where the request is wrong: see {@link UserErrors}
@@ -139,7 +139,7 @@ public final class PreparedRun implements AutoCloseable {
         }
     }
 
-    /** What the run leaves must fit the file system of its directory. */
+    /** Checks that the run's checkpoints and model fit the file system of its directory. */
     private void requireDisk() {
         if (leavesWeights() && request.leads()) {
             TrainingSpec training = spec().training();
@@ -148,10 +148,10 @@ public final class PreparedRun implements AutoCloseable {
         }
     }
 
-    /** Whoever resumes from the newest checkpoint must get that of the run that wrote last. */
+    /** Refuses an earlier checkpoint than the newest, so that the newest is always that of the run that wrote last. */
     private void requireNoLaterCheckpoint() {
         if (!request.continuesInPlace() || !Checkpoint.isAt(request.resume().orElseThrow())) {
-            return; // of a run's directory only what is damaged was passed over
+            return; // from a run's directory only damaged checkpoints are passed over
         }
         OptionalLong newest = Checkpoint.newestSteps(request.output());
         if (newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
@@ -239,27 +239,27 @@ public final class PreparedRun implements AutoCloseable {
         return plan;
     }
 
-    /** What the ranks of this process compute when: of the newest steps, if the request asks for no more. */
+    /** Returns the trace of this process's ranks: of the newest steps, unless the request asks for more. */
     public ActionTrace trace() {
         return trace;
     }
 
-    /** How long each stage should compute, as against the others. */
+    /** Returns the expected share of each stage in the computing. */
     public StragglerWatch.Expectation expectation() {
         return expectation;
     }
 
-    /** What the run takes in memory. */
+    /** Returns the memory that the run takes. */
     public MemoryPlan memory() {
         return memory;
     }
 
-    /** The type of what stages hand on to each other. */
+    /** Returns the type of boundary tensors. */
     DataType boundaryType() {
         return computeType(spec().training());
     }
 
-    /** What the run learns from and is measured on. */
+    /** Returns the training and validation data. */
     public RunData data() {
         return data;
     }
@@ -268,52 +268,52 @@ public final class PreparedRun implements AutoCloseable {
         return data.batches();
     }
 
-    /** What the validation loss is measured on; empty where none is measured. */
+    /** Returns the batches of the validation loss; empty where it is not measured. */
     public Optional<ValidationBatches> validation() {
         return data.validation();
     }
 
-    /** The weights the run starts from, and from a checkpoint the optimizer's state. */
+    /** Returns the first weights, and from a checkpoint the optimizer's state. */
     public WeightSource weights() {
         return start.weights();
     }
 
-    /** Whether the run goes on from a checkpoint. */
+    /** Whether the run resumes from a checkpoint. */
     public boolean resumes() {
         return start.resumed();
     }
 
-    /** What is wrong with each of the newer checkpoints that were not taken, the newest first. */
+    /** Returns the damage of each newer checkpoint that was not taken, the newest first. */
     public List<String> passedOver() {
         return start.passedOver();
     }
 
-    /** Whether a run ended in its directory before its first checkpoint, in whose place it begins. */
+    /** Whether the run begins in place of one that ended in its directory before its first checkpoint. */
     public boolean beginsAgain() {
         return beginsAgain;
     }
 
     /**
-     * How many steps lie behind each checkpoint of the run's directory that was there when it went on, damaged or not.
-     * Those of a run from the beginning are all its own, even where this process comes late.
+     * Returns the steps of each checkpoint that was in the run's directory when it was resumed, damaged or not. For a
+     * run from the beginning there are none, since all checkpoints are its own, even where this process comes late.
      */
     public Set<Long> checkpointsFound() {
         return checkpointsFound;
     }
 
-    /** Steps that lie behind. */
+    /** Returns the steps done. */
     public long stepsDone() {
         return start.stepsDone();
     }
 
-    /** The tokenizer that turns samples back into text; empty where the data are bare tokens. */
+    /** Returns the tokenizer that turns samples into text; empty where the data are bare tokens. */
     public Optional<Tokenizer> tokenizer() {
         return data.isText()
                 ? Optional.of(Tokenizer.named(spec().data().tokenizer().word()))
                 : Optional.empty();
     }
 
-    /** What the tensors of a checkpoint take, whatever the layout: each weight once, and what the optimizer keeps of it. */
+    /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */
     public long checkpointBytes() {
         return weightCount() * engine.settings().parameterType().elementBytes()
                 * (1 + plan.stageSettings().optimizer().momentCount());
@@ -323,12 +323,12 @@ public final class PreparedRun implements AutoCloseable {
         return ModelTensors.of(model()).values().stream().mapToLong(Shape::elementCount).sum();
     }
 
-    /** Whether the run ends with weights that mean something; an experiment or an emulation leaves none. */
+    /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
     public boolean leavesWeights() {
         return engine.provider().computes() && request.trace().isEmpty();
     }
 
-    /** What the coordinator is to do. */
+    /** Returns the coordinator's settings. */
     public RunSettings settings() {
         TrainingSpec training = spec().training();
         return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
@@ -340,17 +340,17 @@ public final class PreparedRun implements AutoCloseable {
                 recovers() ? spec().recovery().mostPerStep() : 0);
     }
 
-    /** How old the last checkpoint may become; zero for as old as it likes. */
+    /** Returns the greatest age of the last checkpoint; zero for no limit. */
     public Duration checkpointInterval() {
         return leavesWeights() ? spec().training().checkpointInterval() : Duration.ZERO;
     }
 
-    /** Whether a rank that fails is started again; an experiment measures the run without what that takes. */
+    /** Whether a rank that fails is started again; an experiment measures a run without the cost of recovery. */
     public boolean recovers() {
         return leavesWeights() && spec().recovery().enabled();
     }
 
-    /** How often a rank keeps its state: once more where checkpoints are written beside training. */
+    /** Returns the number of snapshots of a rank's state: one more where checkpoints are written during training. */
     private int snapshots() {
         boolean isPinned = spec().training().checkpointEvery() > 0 || !spec().training().checkpointInterval().isZero();
         int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
@@ -363,17 +363,19 @@ public final class PreparedRun implements AutoCloseable {
                 && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
     }
 
-    /** Ranks whose snapshots are copied to another machine; on one machine nodes look at each other's memory. */
+    /**
+     * Returns the ranks whose snapshots are copied to another machine; on one machine nodes map each other's snapshots.
+     */
     private List<Integer> copied() {
         return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
     }
 
-    /** Whether a node without ranks warms up what it may take over: the machine has room for another rank. */
+    /** Whether a standby warms up: the configuration says so, and the machine has room for another rank. */
     public boolean warmsUp() {
         return keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
     }
 
-    /** A scale that adapts goes on as the checkpoint has it; any other is what the configuration says now. */
+    /** Returns the loss scale: a dynamic one continues from the checkpoint, any other is that of the configuration. */
     private static LossScale lossScale(LossScaleSpec spec, LossScale saved) {
         return switch (spec.kind()) {
             case NONE -> LossScale.none(saved.updates());

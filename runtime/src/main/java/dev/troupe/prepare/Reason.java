@@ -6,14 +6,14 @@ import dev.troupe.machine.Strike;
 import java.util.Objects;
 import java.util.Optional;
 
-/** A throwable as words for the user. */
+/** The sentence for the user on a throwable. */
 public final class Reason {
     private Reason() {
     }
 
     /**
-     * The error at the root of a failure, as one that may strike again. Empty where another attempt is a new one: of a
-     * fault on purpose, which the list of faults repeats, and of what follows where another rank failed.
+     * Returns the root error of a failure, which may strike again at the same action. Empty where another attempt may
+     * succeed: for an injected fault, and for an error that follows from the failure of another rank.
      *
      * @param where
      *            the action, with its stage, microbatch and step, or the part of the step's tail
@@ -28,7 +28,7 @@ public final class Reason {
                 : Optional.of(new Strike(where, words(root)));
     }
 
-    /** A sentence that was written for the user as it is; anything else with its kind and what caused it. */
+    /** Returns a sentence that was written for the user unchanged, and any other error with its kind and its cause. */
     public static String of(Throwable failure) {
         if (failure instanceof RuntimeException refused && UserErrors.sentenceOf(refused).isPresent()) {
             return UserErrors.sentenceOf(refused).get();

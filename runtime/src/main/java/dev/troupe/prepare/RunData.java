@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a run learns from and what it is measured on, open and checked.
+ * The training and validation data of a run, open and checked.
  *
  * <p>Thread rule: any thread may read it; close it when the run is over.
  */
@@ -33,12 +33,12 @@ public final class RunData implements AutoCloseable {
     private final List<Corpus> corpora = new ArrayList<>();
 
     /**
-     * Opens what a configuration names.
+     * Opens the data of a configuration.
      *
      * @param builtIn
-     *            UTF-8 text where it names nothing
+     *            UTF-8 text where the configuration names no data
      * @throws DataException
-     *             where that cannot be read, is too short, or has tokens that the model does not know
+     *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
     RunData(RunSpec spec, byte[] builtIn, ModelConfig model, int sequenceLength) {
         DataSpec data = spec.data();
@@ -99,27 +99,27 @@ public final class RunData implements AutoCloseable {
         };
     }
 
-    /** What to call the corpus that the run learns from. */
+    /** Returns the name of the training corpus. */
     public String name() {
         return name;
     }
 
-    /** Whether tokens were made of text, so that a tokenizer makes text of them. */
+    /** Whether tokens were made of text, so that a tokenizer can turn them into text. */
     public boolean isText() {
         return isText;
     }
 
-    /** How many tokens there are to learn from, and to validate on, in words. */
+    /** Returns the numbers of training and validation tokens, in words. */
     public String tokens() {
         return split.training().length() + " and " + validationTokens() + " tokens";
     }
 
-    /** How many tokens the run learns from. */
+    /** Returns the number of training tokens. */
     public long trainingTokens() {
         return split.training().length();
     }
 
-    /** How many tokens are for validation; 0 where none are. */
+    /** Returns the number of validation tokens, which may be 0. */
     public long validationTokens() {
         return split.validation().map(Tokens::length).orElse(0L);
     }
@@ -129,12 +129,12 @@ public final class RunData implements AutoCloseable {
         return batches;
     }
 
-    /** What the validation loss is measured on; empty where none is measured. */
+    /** Returns the batches of the validation loss; empty where it is not measured. */
     public Optional<ValidationBatches> validation() {
         return validation;
     }
 
-    /** What a user should know of the cache, in sentences. */
+    /** Returns sentences for the user on the token cache. */
     public List<String> notes() {
         return List.copyOf(notes);
     }

@@ -19,13 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a run writes: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is locked while
- * the run lasts, so that no other run writes there.
+ * The directory of a run: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is
+ * locked while the run lasts, so that no other run writes there.
  */
 public final class RunDirectory implements AutoCloseable {
     /** The name of the resolved configuration in a run's directory. */
     public static final String CONFIG = "config.conf";
-    /** Where the logs of the nodes go. */
+    /** The name of the folder of the nodes' logs. */
     public static final String LOGS = "logs";
     static final String LOCK = "run.lock";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
@@ -40,10 +40,10 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Says whether this directory is empty or not there yet; writes nothing.
+     * Checks that this directory is empty or does not exist yet; writes nothing.
      *
      * @throws UsageException
-     *             where it holds something or cannot be made
+     *             where it holds files or cannot be made
      */
     public static void requireFree(Path path) {
         if (!isFree(path)) {
@@ -54,11 +54,11 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Says whether a run may begin in this directory: also where one ended before its first checkpoint; writes nothing.
+     * Checks that a run may begin in this directory, also where one ended before its first checkpoint; writes nothing.
      *
-     * @return whether a run has ended there
+     * @return whether a run has ended in the directory
      * @throws UsageException
-     *             where it holds something else, or cannot be made
+     *             where it holds other files, or cannot be made
      */
     static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
@@ -70,7 +70,7 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Says whether a run may go on in this directory; writes nothing.
+     * Checks that a run may resume in this directory; writes nothing.
      *
      * @throws UsageException
      *             where it holds a run that has no checkpoint
@@ -93,7 +93,7 @@ public final class RunDirectory implements AutoCloseable {
         requireToBeMade(path.toAbsolutePath().normalize());
     }
 
-    /** Some file systems let nobody make a directory and do not say so: it is made, and is gone at once. */
+    /** Some file systems refuse directories without an error, so one is made here and deleted at once. */
     private static void requireToBeMade(Path path) {
         Path ancestor = path;
         while (!Files.exists(ancestor)) {
@@ -122,7 +122,7 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /** The directory, or the first of DIR-2, DIR-3 and so on, that is empty or not there yet. */
+    /** Returns the directory, or the first of DIR-2, DIR-3 and so on, that is empty or does not exist yet. */
     public static Path firstFree(Path wanted) {
         Path candidate = wanted;
         for (int number = 2; !isFree(candidate); number++) {
@@ -131,20 +131,20 @@ public final class RunDirectory implements AutoCloseable {
         return candidate;
     }
 
-    /** Whether a directory is not there yet, or empty but for logs, which nodes begin before there is a run. */
+    /** Whether a directory does not exist yet, or is empty but for logs, which nodes begin before there is a run. */
     public static boolean isFree(Path path) {
         try (Stream<Path> entries = Files.list(path)) {
             return entries.allMatch(entry -> entry.endsWith(LOGS));
         } catch (IOException _) {
-            return !Files.exists(path); // a file in the way is not free
+            return !Files.exists(path); // a file of that name is not free
         }
     }
 
     /**
-     * Makes the directory where it is not there, and locks it.
+     * Makes the directory where it does not exist, and locks it.
      *
      * @throws UsageException
-     *             where another run has it, or it cannot be written to
+     *             where another run has locked it, or it cannot be written to
      */
     public static RunDirectory open(Path path) {
         try {
@@ -166,14 +166,14 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Locks the directory of a run that goes on while the process that had it has ended, or is about to. One that does
-     * not, since it is stopped or stuck, is killed where it is of this machine: the others have parted from it, and it
-     * may not write any more.
+     * Locks the directory of a run that continues after the process that held the lock has ended, or is about to end. A
+     * process that does not end, since it is stopped or hangs, is killed where it is of this machine: the cluster has
+     * removed it, and it must not write any more.
      *
      * @param patience
-     *            how long it may take to end, and again once it was killed
+     *            longest wait for its end, and again once it was killed
      * @throws UsageException
-     *             where it has the directory still, or the directory cannot be written to
+     *             where it still holds the lock, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
         long sinceNanos = System.nanoTime();
@@ -197,20 +197,17 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /**
-     * The run is over, and what is still to be written is this process's alone: nobody who takes it for stuck is to
-     * kill it.
-     */
+    /** Marks the run as over, so that no process kills this one while it writes the last files. */
     public void keepToTheEnd() {
         LockHolder.erase(channel);
     }
 
-    /** Whether a run has it now. */
+    /** Whether a run holds the lock now. */
     static boolean isLocked(Path path) {
         try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
             return tryLock(channel) == null;
         } catch (IOException _) {
-            return false; // nobody has ever had it, or it is no directory
+            return false; // no run has ever locked it, or it is no directory
         }
     }
 
@@ -236,7 +233,7 @@ public final class RunDirectory implements AutoCloseable {
         return path.resolve("metrics.jsonl");
     }
 
-    /** The checkpoint after so many steps. */
+    /** Returns the directory of the checkpoint after {@code stepsDone} steps. */
     public Path checkpoint(long stepsDone) {
         return CheckpointStore.directoryOf(path, stepsDone);
     }
@@ -246,7 +243,7 @@ public final class RunDirectory implements AutoCloseable {
         return path.resolve("model");
     }
 
-    /** Where the gradients of a step go. */
+    /** Returns the file for the gradients of a step. */
     public Path gradients(long step) {
         return path.resolve("gradients-step-" + step + ".safetensors");
     }

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /**
- * What a user asked for.
+ * The request of a user.
  *
  * @param spec
  *            the validated configuration
@@ -19,13 +19,13 @@ import java.util.stream.IntStream;
  * @param output
  *            the run's directory
  * @param resume
- *            the run, or the checkpoint, to go on from
+ *            the run, or the checkpoint, to resume
  * @param gradientsOf
  *            the step, from 0, whose gradients are to be written to a file
  * @param trace
- *            keeps what is computed when, in every step; a run that is traced so is an experiment and leaves no checkpoint
+ *            the trace of all actions, in every step; a traced run is an experiment and leaves no checkpoint
  * @param share
- *            what of the run this process has, where it is one of several
+ *            the part of the run in this process, where there are several
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
         OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share) {
@@ -33,11 +33,11 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
      * One process's part of a run.
      *
      * @param ranksOfMachine
-     *            the ranks for which this machine has memory and cores to give
+     *            the ranks for which this machine provides memory and cores
      * @param ranksCopiedHere
-     *            the ranks of whose snapshots this machine has copies, if there are any
+     *            the ranks of whose snapshots this machine has copies
      * @param leads
-     *            whether the run's directory is this process's to make
+     *            whether this process makes the run's directory
      */
     public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
         public Share {
@@ -46,29 +46,29 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
         }
     }
 
-    /** A request for a run in this process alone that is not traced. */
+    /** Creates a request for a run in this process alone, without a trace. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
             OptionalLong gradientsOf) {
         this(spec, builtInCorpus, output, resume, gradientsOf, Optional.empty(), Optional.empty());
     }
 
-    /** The ranks for which this machine has memory and cores to give. */
+    /** Returns the ranks for which this machine provides memory and cores. */
     List<Integer> ranksOfMachine() {
         return share.map(Share::ranksOfMachine)
                 .orElseGet(() -> IntStream.range(0, spec.parallel().worldSize()).boxed().toList());
     }
 
-    /** The ranks of other nodes, of whose snapshots nodes of this machine have copies. */
+    /** Returns the ranks of other nodes of whose snapshots nodes of this machine have copies. */
     List<Integer> ranksCopiedHere() {
         return share.map(Share::ranksCopiedHere).orElse(List.of());
     }
 
-    /** Whether the run's directory is this process's to make. */
+    /** Whether this process makes the run's directory. */
     boolean leads() {
         return share.isEmpty() || share.get().leads();
     }
 
-    /** Whether the run goes on in the directory it resumes from, be it named itself or by one of its checkpoints. */
+    /** Whether the run continues in the directory from which it resumes, named itself or by one of its checkpoints. */
     public boolean continuesInPlace() {
         return resume.isPresent()
                 && Checkpoint.runDirectoryOf(resume.get()).equals(output.toAbsolutePath().normalize());

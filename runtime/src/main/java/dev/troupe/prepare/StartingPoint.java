@@ -20,26 +20,26 @@ import java.util.OptionalInt;
  * The model a run starts from: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
  *
  * @param model
- *            its shape
+ *            the shape of the model
  * @param sequenceLength
  *            tokens of a training sequence, at most the model's
  * @param weights
- *            its weights, and from a checkpoint the optimizer's state
+ *            the weights, and from a checkpoint the optimizer's state
  * @param stepsDone
- *            steps that lie behind
+ *            steps done
  * @param lossScale
- *            as the checkpoint has it; none where nothing lies behind
+ *            the loss scale of the checkpoint; none where no step is done
  * @param resumed
- *            whether it comes from a checkpoint
+ *            whether the model is that of a checkpoint
  * @param passedOver
- *            what is wrong with each of the newer checkpoints that were not taken
+ *            the damage of each newer checkpoint that was not taken
  * @param files
- *            to be closed when all ranks have loaded
+ *            closed when all ranks have loaded
  */
 record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, Optional<AutoCloseable> files) {
     /**
-     * Opens what the specification asks for, and checks that model and specification agree.
+     * Opens the model of the specification, and checks that the two agree.
      *
      * @throws UsageException
      *             where they do not

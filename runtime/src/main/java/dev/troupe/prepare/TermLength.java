@@ -10,16 +10,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** How long the terms of the streams between nodes are: as given, or as what travels on them needs. */
+/** The length of the terms of streams between nodes: the configured one, or one derived from their messages. */
 public final class TermLength {
     private TermLength() {
     }
 
     /**
-     * Bytes of a term, the same on all nodes. Credits bound what is under way between two nodes: so many messages on each
-     * edge. Aeron lets half a term be under way, so a term of twice those bytes never holds a message up, and a longer one
-     * would only take memory. Beyond {@link TransportSettings#DEFAULT_TERM_LENGTH} nothing is gained either: a message
-     * goes through a window that is smaller than it as through a pipe.
+     * Returns the bytes of a term, the same on all nodes. Credits bound the number of messages in flight on each edge
+     * between two nodes. Aeron has at most half a term in flight, so a term of twice those bytes never delays a
+     * message, and a longer one would only take memory. Beyond {@link TransportSettings#DEFAULT_TERM_LENGTH} nothing is
+     * gained either: a message larger than the window goes through it as through a pipe.
      *
      * @param nodeOfRank
      *            for each rank its node
@@ -30,10 +30,10 @@ public final class TermLength {
     }
 
     /**
-     * As derived.
+     * Returns the derived length.
      *
      * @param boundary
-     *            the type of what stages hand on
+     *            the type of boundary tensors
      */
     static int of(TrainingPlan plan, DataType boundary, List<Integer> nodeOfRank) {
         Map<List<Integer>, Long> underWay = new HashMap<>();
@@ -49,7 +49,7 @@ public final class TermLength {
     private static long bytesUnderWay(TrainingPlan plan, DataType boundary, Edge edge) {
         ModelConfig model = plan.model();
         int tensor = plan.ranks().tensor();
-        if (edge.kind() == MessageKind.TIED_GRADIENT) { // once a step, in the type gradients are summed in
+        if (edge.kind() == MessageKind.TIED_GRADIENT) { // once a step, in the type of gradient sums
             return (long) Math.ceilDiv(model.vocabularySize(), tensor) * model.hidden()
                     * Math.max(Float.BYTES, boundary.elementBytes());
         }

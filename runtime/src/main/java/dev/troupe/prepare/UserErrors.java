@@ -10,12 +10,12 @@ import dev.troupe.transport.TransportException;
 import dev.troupe.weights.WeightException;
 import java.util.Optional;
 
-/** Which exceptions say, in words for the user, that a request was wrong. */
+/** The exceptions that tell the user, in a sentence, that a request was wrong. */
 public final class UserErrors {
     private UserErrors() {
     }
 
-    /** The words for the user; empty where the exception is a defect of Troupe. */
+    /** Returns the sentence for the user; empty where the exception is a defect of Troupe. */
     public static Optional<String> sentenceOf(RuntimeException failure) {
         return switch (failure) {
             case PlanException plan -> Optional.of(plan.getMessage());

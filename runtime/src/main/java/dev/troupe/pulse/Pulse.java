@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what the threads of a rank get done. A rank whose pulse stands still for longer than its longest kernel takes
- * does not compute any more, however long the action may be that it is at.
+ * Counts the progress of a rank's threads. A rank without a beat for longer than its longest kernel takes does not
+ * compute any more, however long its action may take.
  *
  * <p>Thread rule: any thread.
  */
@@ -15,12 +15,12 @@ public final class Pulse {
     private final LongAccumulator longestNanos = new LongAccumulator(Math::max, 0);
     private final AtomicInteger inCollectives = new AtomicInteger();
 
-    /** Something was done: a kernel, a piece of a file, a collective. */
+    /** Counts a beat: a kernel, a piece of a file or a collective is done. */
     public void beat() {
         beats.increment();
     }
 
-    /** How often it has beaten. */
+    /** Returns the number of beats. */
     public long beats() {
         return beats.sum();
     }
@@ -30,12 +30,12 @@ public final class Pulse {
         return inCollectives.get() > 0;
     }
 
-    /** How long the longest kernel took, in nanoseconds. */
+    /** Returns the time of the longest kernel, in nanoseconds. */
     public long longestKernelNanos() {
         return longestNanos.get();
     }
 
-    /** A kernel begins; what is returned goes to {@link #kernelEnds}. */
+    /** A kernel begins; the result must be passed to {@link #kernelEnds}. */
     long kernelBegins() {
         return System.nanoTime();
     }

@@ -11,13 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * An engine whose kernels and copies beat a {@link Pulse}. Every method of an engine is here, the defaults too: one
- * that were missing would run another kernel than the engine's own.
+ * An engine whose kernels and copies beat a {@link Pulse}. Every method of an engine is here, the defaults too: a
+ * missing one would run another kernel than the engine's own.
  *
  * @param engine
- *            computes
+ *            the engine that computes
  * @param pulse
- *            of the rank that it computes for
+ *            the pulse of the engine's rank
  */
 public record WatchedEngine(Engine engine, Pulse pulse) implements Engine {
     @Override

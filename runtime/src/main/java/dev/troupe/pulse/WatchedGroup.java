@@ -6,12 +6,12 @@ import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A process group whose member's {@link Pulse} knows when it waits there for the others.
+ * A process group that tells its member's {@link Pulse} when the member waits for the others.
  *
  * @param group
- *            does the work
+ *            the group that does the work
  * @param pulse
- *            of the member
+ *            the pulse of the member
  */
 public record WatchedGroup(CollectiveGroup group, Pulse pulse) implements CollectiveGroup {
     @Override

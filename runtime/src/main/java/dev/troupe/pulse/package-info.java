@@ -1,5 +1,6 @@
 /**
- * Whether a rank moves, and what that is seen by: kernels that end, bytes that move, collectives that it waits in.
+ * The pulse of a rank, by which a hang is noticed: kernels that end, bytes that move, collectives in which the rank
+ * waits.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective} and {@code dev.troupe.engine}.
  */

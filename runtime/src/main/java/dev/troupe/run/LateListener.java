@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Whoever listens to a run from the moment on at which it begins: what opens the run's directory is not asked before,
- * so that nothing is written of a run that is refused.
+ * A listener that is created when the run begins: the supplier, which opens the run's directory, is not called before,
+ * so that no file is written for a refused run.
  *
  * <p>Thread rule: as of any listener.
  */
@@ -22,9 +22,9 @@ public final class LateListener implements RunListener {
 
     /**
      * @param opening
-     *            asked once, when the run begins
+     *            called once, when the run begins
      * @param waiting
-     *            hears of the nodes that the run waits for before
+     *            receives the nodes for which the run waits before
      */
     public LateListener(Supplier<RunListener> opening, Consumer<List<String>> waiting) {
         this.opening = opening;
@@ -72,7 +72,7 @@ public final class LateListener implements RunListener {
         listener.onRecovery(recovery);
     }
 
-    /** Nothing is slow that has not begun. */
+    /** Ignores notices before the run has begun. */
     @Override
     public void onNotice(Notice notice) {
         if (listener != null) {

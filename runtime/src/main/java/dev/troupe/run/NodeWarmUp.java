@@ -12,16 +12,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. What one
- * cannot run is a refusal: nothing of the run is there yet.
+ * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. A kernel
+ * that a rank cannot run is a refusal, since no part of the run exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
 public final class NodeWarmUp {
-    /** The longest wait for a kernel, in recovery.hang-timeouts: no kernel has told its time yet. */
+    /** The longest wait for a kernel, in recovery.hang-timeouts, since no kernel's time is known yet. */
     private static final int HANG_TIMEOUTS = 20;
     private static final Duration LOOK = Duration.ofMillis(200);
-    /** What counts of the time between two looks, so that a process that was stopped goes on. */
+    /** The most that counts of the time between two looks, so that a stopped process can continue. */
     private static final Duration MOST_OF_A_LOOK = Duration.ofSeconds(2);
 
     private final PreparedRun run;
@@ -30,7 +30,7 @@ public final class NodeWarmUp {
     private final AtomicReference<Optional<String>> refusal = new AtomicReference<>(Optional.empty());
     private final long startNanos = System.nanoTime();
     private volatile long endNanos;
-    // Of whoever asks.
+    // Fields of the thread that calls await or report.
     private long lookedNanos = startNanos;
     private long stillNanos;
     private long beats;
@@ -42,11 +42,12 @@ public final class NodeWarmUp {
         this.left = new CountDownLatch(ranks.size());
     }
 
-    /** Begins. An engine that computes nothing has nothing to run. */
+    /** Begins the warm-up, which is empty for an engine that computes nothing. */
     public static NodeWarmUp start(PreparedRun run, List<Integer> ranks) {
         NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().provider().computes() ? ranks : List.of());
         for (KernelWarmUp rank : warmUp.ranks) {
-            // Else it would be the run's first rank that makes what a library makes once.
+            // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the
+            // run.
             Thread.ofPlatform().daemon().name("warm-up-of-rank-" + rank.rank()).start(() -> warmUp.run(rank));
         }
         return warmUp;
@@ -55,7 +56,7 @@ public final class NodeWarmUp {
     private void run(KernelWarmUp rank) {
         try {
             rank.run(run.engine()::open);
-        } catch (Throwable failure) { // an error too: whoever waits must hear of it
+        } catch (Throwable failure) { // errors too, since the waiting thread must be told
             refusal.compareAndSet(Optional.empty(), Optional.of("rank " + rank.rank()
                     + " cannot run on this machine what the run needs: " + Reason.of(failure) + ", "
                     + rank.situation() + ", with engine.kind = " + run.engine().provider().kind()
@@ -66,7 +67,7 @@ public final class NodeWarmUp {
         }
     }
 
-    /** How far it is. */
+    /** Reports the progress of the warm-up. */
     public WarmUpReport report() {
         if (left.getCount() == 0) {
             long longest = ranks.stream().mapToLong(rank -> rank.pulse().longestKernelNanos()).max().orElse(0);
@@ -92,7 +93,7 @@ public final class NodeWarmUp {
                                 .map(rank -> "rank " + rank.rank() + " " + rank.situation()).toList());
     }
 
-    /** Waits for the end, and until all memory is given back but where a kernel hangs. */
+    /** Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs. */
     public WarmUpReport await() throws InterruptedException {
         WarmUpReport report = report();
         while (!report.isOver()) {

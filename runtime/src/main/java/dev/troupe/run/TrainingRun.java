@@ -45,24 +45,24 @@ import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A run that is under way, as one JVM sees it: with all its ranks here ({@link #start}), or with those of one node of a
- * cluster ({@code dev.troupe.cluster}).
+ * The part of a started run in one JVM: all its ranks ({@link #start}), or those of one node of a cluster
+ * ({@code dev.troupe.cluster}).
  *
  * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
  */
 public final class TrainingRun {
-    /** Longer than closing the transport and ending every rank's thread may take together. */
+    /** Longer than the close of the transport and the end of all ranks' threads take together. */
     private static final Duration SHUTDOWN = Duration.ofSeconds(60);
 
-    /** Longer than a coordinator takes to hear a word and to answer it. */
+    /** Longer than a coordinator takes to answer a message. */
     private static final Duration UNLED = Duration.ofSeconds(5);
 
-    /** A rank of a group may come late by what others compute meanwhile, which is more than nothing moving at all. */
+    /** The wait for a rank of a group, in transport timeouts: the rank may still compute, and is late by that time. */
     private static final int GROUP_PATIENCE = 10;
 
     private static final String ONLY_NODE = "node-0";
 
-    /** Read once, for JVMs with many runs: what Pekko's parts bring along is thousands of lines. */
+    /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
     private static final Config ACTORS = ConfigFactory.load("troupe-actors");
 
     private final CompletableFuture<RunOutcome> outcome;
@@ -70,29 +70,29 @@ public final class TrainingRun {
     private final long stepsBefore;
 
     /**
-     * Takes over actors that were started.
+     * Creates the run of started actors.
      *
      * @param outcome
      *            completed by the actors when the run is over
      * @param whyEnded
-     *            what to say where they end without completing it
+     *            the reason where the actors end without completing the outcome
      */
     public TrainingRun(ActorSystem<TrainingCoordinator.Command> system, CompletableFuture<RunOutcome> outcome,
             long stepsBefore, Supplier<String> whyEnded) {
         this.system = system;
         this.outcome = outcome;
         this.stepsBefore = stepsBefore;
-        // Whatever ends the actors, nobody waits for an outcome for ever.
+        // The outcome is completed by any end of the actors, so that no thread waits for ever.
         system.getWhenTerminated()
                 .whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get()))));
     }
 
     /**
-     * Runs each kind of kernel that the ranks of a run in this process will need once, at its real shape; nothing of it
-     * stays. To be done before the run's directory is made.
+     * Runs each kind of kernel of the run's ranks in this process once, at its real shape, and frees all memory. Call
+     * this before the run's directory is made.
      *
      * @throws UsageException
-     *             where this machine cannot run one
+     *             where this machine cannot run a kernel
      * @throws InterruptedException
      *             where this thread was interrupted
      */
@@ -111,7 +111,7 @@ public final class TrainingRun {
      * @param transport
      *            carries the tensors; the run closes it
      * @param warmUp
-     *            how {@link #warmUp} ended
+     *            the result of {@link #warmUp}
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener) {
@@ -146,27 +146,27 @@ public final class TrainingRun {
                 outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
     }
 
-    /** How long a rank may wait for the others of a group. */
+    /** Returns the longest wait of a rank for the others of a group. */
     public static Duration groupDeadline(PreparedRun run) {
         return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
     }
 
-    /** How long a rank may be at one thing; zero, for as long as it likes, in an experiment. */
+    /** Returns the hang timeout of a rank; zero, for no limit, in an experiment. */
     public static Duration hangTimeout(PreparedRun run) {
         return run.leavesWeights() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
     }
 
     /**
-     * Where the ranks of a node keep what they start again from; empty where a failure ends the run.
+     * Returns the snapshots of a node's ranks, from which they start again; empty where a failure ends the run.
      *
      * @param shares
-     *            whether with other processes of the machine
+     *            whether other processes of the machine can map them
      */
     public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
         return run.recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
     }
 
-    /** What the ranks of a node share in a run that writes to a directory. */
+    /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
@@ -181,13 +181,15 @@ public final class TrainingRun {
                 : new FaultyTransport(transport, faults, run.plan()::senderOf, _ -> true);
     }
 
-    /** Where a run that writes to a directory puts its checkpoints. */
+    /** Returns the checkpoint store of a run that writes to a directory. */
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints(),
                 run.checkpointBytes());
     }
 
-    /** Has coordinator and node as its children, passes on what it is told, and ends when the coordinator does. */
+    /**
+     * The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does.
+     */
     private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
             NodeSetup node) {
         return Behaviors.setup(context -> {
@@ -201,14 +203,14 @@ public final class TrainingRun {
         });
     }
 
-    /** Asks the run to end after the step that is under way, with a checkpoint; as long as that takes. */
+    /** Asks the run to end after the current step, with a checkpoint, without a time limit. */
     public void stop() {
         system.tell(new TrainingCoordinator.Stop(false));
     }
 
     /**
-     * Asks the run to end at once, without a checkpoint. Where nobody leads it, what it has in this JVM ends after some
-     * seconds.
+     * Asks the run to end at once, without a checkpoint. Where there is no coordinator, its part in this JVM ends after
+     * some seconds.
      */
     public void stopNow() {
         system.tell(new TrainingCoordinator.Stop(true));
@@ -216,8 +218,8 @@ public final class TrainingRun {
     }
 
     /**
-     * Waits for the end of the run, and until all its threads, memory and files are given back. The run itself bounds
-     * how long that can take: a run in which nothing moves ends itself.
+     * Waits for the end of the run, and until all its threads, memory and files are released. The run itself bounds the
+     * wait, since a stalled run ends itself.
      *
      * @throws InterruptedException
      *             where this thread was interrupted; the run then ends without a checkpoint

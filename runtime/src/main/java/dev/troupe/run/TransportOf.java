@@ -8,7 +8,7 @@ import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.aeron.AeronTransport;
 
-/** Starts the transport of a run whose ranks all live in this JVM. */
+/** Starts the transport of a run whose ranks are all in this JVM. */
 public final class TransportOf {
     private TransportOf() {
     }
@@ -17,7 +17,7 @@ public final class TransportOf {
      * Starts a media driver and the node's transport.
      *
      * @throws dev.troupe.transport.TransportException
-     *             where that cannot be: no room for its files, or a directory in use
+     *             where it cannot start: no room for its files, or a directory in use
      */
     public static Transport run(PreparedRun run) {
         TransportSpec spec = run.spec().transport();

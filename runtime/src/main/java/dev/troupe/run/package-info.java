@@ -1,6 +1,5 @@
 /**
- * A run from its specification to its end: what is planned and checked before anything starts, where files go, and the
- * actor system that carries it out.
+ * A prepared run from its start to its end: the warm-up of its kernels, its transport, and its actor system.
  *
  * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective},
  * {@code dev.troupe.collective.node}, {@code dev.troupe.config.spec}, {@code dev.troupe.fault},
