@@ -32,7 +32,7 @@ public class ProcessDamage implements NodeDamage {
                 length.toMillis() / 1e3);
     }
 
-    /** Another process does it, since this one is stopped or dead meanwhile. */
+    /** Runs a shell command, since this process may be stopped or dead while the command runs. */
     private static void shell(String command, Object... arguments) {
         try {
             new ProcessBuilder("/bin/sh", "-c", String.format(Locale.ROOT, command, arguments)).start().waitFor();
