@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** DropoutKeys a run that stands still into a file of its directory. */
+/** Draws a stalled run into a file of its directory. */
 final class StallFile {
     private static final Logger LOG = LoggerFactory.getLogger(StallFile.class);
 

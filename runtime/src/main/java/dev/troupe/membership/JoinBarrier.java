@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Which nodes of a run have come, and whether they may take part.
+ * The nodes of a run that have joined, and the check that they may take part.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -33,8 +33,8 @@ public final class JoinBarrier {
     }
 
     /**
-     * Takes a node in, or says in a sentence why not. One that comes when all are there starts no rank from the
-     * beginning, so what lies behind it may be another number of steps.
+     * Admits a node, or returns why not, in a sentence. A node that joins after all others starts no rank from the
+     * beginning, so its number of steps done may differ.
      */
     public Optional<String> join(String name, Map<String, String> keys) {
         if (!roster.ranks().containsKey(name)) {
@@ -63,29 +63,29 @@ public final class JoinBarrier {
                         + " two may not have one name");
     }
 
-    /** A node says how far it is with running its kernels once; the last word counts. */
+    /** Takes a node's progress with its kernels; the last report counts. */
     public void warmUp(String name, WarmUpReport report) {
         warmUps.put(name, report);
     }
 
-    /** Whether all are there that have ranks, and have run their kernels once. */
+    /** Whether all nodes with ranks have joined, and have run their kernels once. */
     public boolean isReady() {
         return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
     }
 
-    /** What a node cannot run, with its name where there are several. */
+    /** Returns why a node cannot run its kernels, with the node's name where there are several. */
     public Optional<String> refusal() {
         return warmUps.entrySet().stream().filter(node -> node.getValue().refusal().isPresent()).findFirst()
                 .map(node -> (roster.ranks().size() == 1 ? "" : "node " + node.getKey() + ": ")
                         + node.getValue().refusal().get());
     }
 
-    /** How long the slowest node took to run its kernels once. */
+    /** Returns the time of the slowest node's kernels. */
     public double warmUpSeconds() {
         return ofRanks().mapToDouble(WarmUpReport::seconds).max().orElse(0);
     }
 
-    /** How long the longest kernel took anywhere. */
+    /** Returns the time of the longest kernel of any node. */
     public long longestKernelNanos() {
         return warmUps.values().stream().mapToLong(WarmUpReport::longestKernelNanos).max().orElse(0);
     }
@@ -96,28 +96,28 @@ public final class JoinBarrier {
                 .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.UNDER_WAY));
     }
 
-    /** A node has gone; it may come again. */
+    /** Forgets a node that has left; it may join again. */
     public void leave(String name) {
         joined.remove(name);
         warmUps.remove(name);
     }
 
-    /** The nodes that have not come, by name. */
+    /** Returns the nodes that have not joined, by name. */
     public List<String> missing() {
         return List.copyOf(missing);
     }
 
-    /** The nodes that have come, by name. */
+    /** Returns the nodes that have joined, by name. */
     public List<String> joined() {
         return List.copyOf(joined);
     }
 
-    /** Whether all are there that have ranks. */
+    /** Whether all nodes with ranks have joined. */
     public boolean isComplete() {
         return missing.isEmpty();
     }
 
-    /** Who did not come in time, in a sentence; empty while there is time left. */
+    /** Returns a sentence on the nodes that did not join in time; empty while there is time left. */
     public Optional<String> overdue(long nowNanos) {
         return isComplete() || nowNanos - sinceNanos <= roster.joinTimeout().toNanos()
                 ? Optional.empty()

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a {@link MembershipMachine} wants done.
+ * A command of a {@link MembershipMachine}.
  *
  * @param <N>
  *            a process of a node
@@ -22,7 +22,7 @@ public sealed interface MembershipCommand<N> {
     record Watch<N>(N node, String name) implements MembershipCommand<N> {
     }
 
-    /** Watch a process again after a moment, and take its end for certain then. */
+    /** Watch a process again after a moment, and report its end as certain then. */
     record WatchAgain<N>(N node, String name) implements MembershipCommand<N> {
     }
 
@@ -45,15 +45,15 @@ public sealed interface MembershipCommand<N> {
     }
 
     /**
-     * The coordinator of the run was lost, and this one leads the run from here on.
+     * The coordinator of the run was lost, and this one leads the run from now on.
      *
      * @param settings
-     *            of the run, with the newest checkpoint that was written
+     *            the settings of the run, with the newest checkpoint that was written
      */
     record TakeOver<N>(RunSettings settings, CoordinatorFailover failover) implements MembershipCommand<N> {
     }
 
-    /** Tell a node which ranks live where. */
+    /** Tell a node the nodes of all ranks. */
     record Host<N>(N node) implements MembershipCommand<N> {
     }
 
@@ -61,7 +61,7 @@ public sealed interface MembershipCommand<N> {
     record AddNode<N>(String name) implements MembershipCommand<N> {
     }
 
-    /** Every rank starts again from what the nodes reported, after {@link TakeOver}. */
+    /** Every rank starts again from the reported states, after {@link TakeOver}. */
     record Recover<N>(String reason, Map<String, NodeReport> reports) implements MembershipCommand<N> {
     }
 
@@ -73,11 +73,11 @@ public sealed interface MembershipCommand<N> {
     record LoseNode<N>(String name, String reason) implements MembershipCommand<N> {
     }
 
-    /** End the run after the step that is under way. */
+    /** End the run after the current step. */
     record StopAfterStep<N>() implements MembershipCommand<N> {
     }
 
-    /** The run does not begin, for the reason in this sentence; nothing was written. */
+    /** The run does not begin, for the reason in this sentence; no file was written. */
     record RefuseRun<N>(String why) implements MembershipCommand<N> {
     }
 

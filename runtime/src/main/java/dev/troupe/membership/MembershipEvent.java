@@ -6,25 +6,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What happens to the membership of a run.
+ * An event of the membership of a run.
  *
  * @param <N>
  *            a process of a node; two processes under one name are not equal
  */
 public sealed interface MembershipEvent<N> {
     /**
-     * A node asks to take part. A node repeats this until it is answered, and while its kernels run.
+     * A node asks to take part. It repeats this until it is answered, and while its kernels run.
      *
      * @param isLocal
-     *            whether the node is of the coordinator's own process, and so needs no word of the cluster that it is up
+     *            whether the node is of the coordinator's own process, so that the cluster need not report it as up
      * @param door
      *            the number of the stream on which the node's process receives copies of snapshots; 0 for none
      * @param keys
      *            its compatibility keys
      * @param report
-     *            what it knows of the run, where it took part under a coordinator that is lost
+     *            its report on the run, where it took part under a lost coordinator
      * @param warmUp
-     *            how far it is with its kernels
+     *            the progress of its kernels
      */
     record Joined<N>(N node, String name, boolean isLocal, int door, Map<String, String> keys,
             Optional<NodeReport> report,
@@ -32,16 +32,16 @@ public sealed interface MembershipEvent<N> {
     }
 
     /**
-     * The end of a node's process was told.
+     * The end of a node's process was reported.
      *
      * @param isCertain
-     *            whether the word can be believed at once. The word of the cluster can be wrong of a process that came
-     *            back under the address of another, until the cluster has that process as a member.
+     *            whether the report can be believed at once. The cluster's report can be wrong for a process that
+     *            rejoins under the address of another, until the cluster has that process as a member.
      */
     record Ended<N>(N node, String name, boolean isCertain) implements MembershipEvent<N> {
     }
 
-    /** The user asks for the end of the run: after the step under way, or at once. */
+    /** The user asks for the end of the run: after the current step, or at once. */
     record StopAsked<N>(boolean atOnce) implements MembershipEvent<N> {
     }
 

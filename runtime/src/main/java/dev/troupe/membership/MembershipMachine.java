@@ -12,8 +12,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough to
- * lead it, and whose end is believed. It is the first of the coordinator's machines: the run hears of nodes from here.
+ * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough
+ * to lead it, and which report of a node's end is believed. It is the first of the coordinator's machines: it reports
+ * nodes to the run.
  *
  * <pre>
  *   JOINING ---all nodes there, kernels run---> RUNNING ---> OVER
@@ -21,8 +22,8 @@ import java.util.TreeMap;
  *      +--a node reports a run--> TAKING_OVER -----+   (enough nodes have reported)
  * </pre>
  *
- * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run is under way is known from the
- * first {@link dev.troupe.machine.NodeReport}. Where the records of the run tell of steps that no node knows of, the run
+ * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the
+ * first {@link dev.troupe.machine.NodeReport}. Where the records of the run have steps that no node knows, the run
  * ends: it does not begin again from its first step.
  *
  * <p>Thread rule: none; one caller at a time.
@@ -35,20 +36,20 @@ public final class MembershipMachine<N> {
         JOINING, TAKING_OVER, RUNNING, OVER
     }
 
-    /** The two rules by which a wrong word of a node's end, or a node that knows too little, does no harm. */
+    /** The two rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
     interface Rules {
         /** The rules of every run. */
         Rules STANDARD = new Rules() {
         };
 
-        /** Whether the end of a process is believed, or looked at again after a moment. */
+        /** Whether the end of a process is believed, or checked again after a moment. */
         default boolean isBelieved(boolean isCertain, boolean isPresent) {
             return isCertain || !isPresent;
         }
 
         /**
-         * Whether a coordinator may lead on from a commit: records of the run that are newer, by more than the step that
-         * may be under way, show that others know more.
+         * Whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the one
+         * unfinished step, show that other nodes know more.
          */
         default boolean mayLeadFrom(long committedSteps, long recordedSteps) {
             return recordedSteps <= committedSteps + 1;
@@ -65,18 +66,18 @@ public final class MembershipMachine<N> {
     private final Map<String, N> nodes = new TreeMap<>();
     private final Map<String, Integer> doors = new TreeMap<>();
     private Phase phase = Phase.JOINING;
-    // When all nodes were there and none knew of the run that has committed steps; -1 before.
+    // The time at which all nodes had joined and none knew of the run that has committed steps; -1 before.
     private long unknownSinceNanos = -1;
 
     /**
      * @param reportNanos
-     *            how long a coordinator that takes over waits for more reports after the first
+     *            longest wait of a coordinator that takes over for more reports after the first
      */
     public MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings) {
         this(roster, settings, reportNanos, surroundings, Rules.STANDARD);
     }
 
-    /** With other rules, for tests that show what each rule prevents. */
+    /** Creates a machine with other rules, for tests that show the effect of each rule. */
     MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings, Rules rules) {
         this.rules = rules;
         this.reportNanos = reportNanos;
@@ -87,12 +88,12 @@ public final class MembershipMachine<N> {
         this.quorum = new RecoveryQuorum(reportNanos);
     }
 
-    /** The nodes that take part, by name. */
+    /** Returns the nodes that take part, by name. */
     public Map<String, N> nodes() {
         return Collections.unmodifiableMap(nodes);
     }
 
-    /** The doors of the nodes that have joined, by name: see {@link MembershipEvent.Joined}. */
+    /** Returns the doors of the nodes that have joined, by name: see {@link MembershipEvent.Joined}. */
     public Map<String, Integer> doors() {
         return Collections.unmodifiableMap(doors);
     }
@@ -102,12 +103,12 @@ public final class MembershipMachine<N> {
         return phase == Phase.RUNNING;
     }
 
-    /** The time of the longest kernel of any node that has run its kernels, in nanoseconds. */
+    /** Returns the time of the longest kernel of any node that has run its kernels, in nanoseconds. */
     public long longestKernelNanos() {
         return barrier.longestKernelNanos();
     }
 
-    /** Takes in one event and returns what is to be done, in order. */
+    /** Handles one event and returns the commands, in order. */
     public List<MembershipCommand<N>> on(MembershipEvent<N> event) {
         List<MembershipCommand<N>> commands = new ArrayList<>();
         switch (event) {
@@ -128,7 +129,7 @@ public final class MembershipMachine<N> {
         if (joined.node().equals(nodes.get(name))) {
             barrier.warmUp(name, joined.warmUp());
             switch (phase) {
-                case RUNNING -> commands.add(new MembershipCommand.Host<>(joined.node())); // the first may be lost
+                case RUNNING -> commands.add(new MembershipCommand.Host<>(joined.node())); // the first answer may be lost
                 case JOINING -> beginIfReady(joined.node(), commands);
                 case TAKING_OVER, OVER -> {
                 }
@@ -162,7 +163,7 @@ public final class MembershipMachine<N> {
         beginIfReady(joined.node(), commands);
     }
 
-    /** The run begins once all nodes are there and have run their kernels. Before that, nothing is written. */
+    /** Begins the run once all nodes have joined and run their kernels. No file is written before that. */
     private void beginIfReady(N joined, List<MembershipCommand<N>> commands) {
         if (!barrier.isReady()) {
             commands.add(new MembershipCommand.RunKernels<>(joined));
@@ -191,7 +192,7 @@ public final class MembershipMachine<N> {
         names.forEach(name -> commands.add(new MembershipCommand.AddNode<>(name)));
     }
 
-    /** The nodes of a run whose coordinator was lost have reported. */
+    /** Takes the run over once the nodes of a run whose coordinator was lost have reported. */
     private void takeOverIfEnough(List<MembershipCommand<N>> commands) {
         if (!quorum.isEnough(surroundings.present(), nodes.keySet(), surroundings.nowNanos())) {
             return;
@@ -223,7 +224,7 @@ public final class MembershipMachine<N> {
         commands.add(new MembershipCommand.ReportGone<>(name));
         String reason = "node " + name + " ended before the run did; its log says why";
         if (phase == Phase.TAKING_OVER && !quorum.isUnderWay()) {
-            phase = Phase.JOINING; // nobody is left who knows of a run
+            phase = Phase.JOINING; // no node is left that knows of a run
         }
         switch (phase) {
             case RUNNING -> commands.add(new MembershipCommand.LoseNode<>(name, reason));
@@ -242,7 +243,7 @@ public final class MembershipMachine<N> {
             end(Optional.empty(), commands);
         } else if (phase == Phase.RUNNING) {
             commands.add(new MembershipCommand.StopAfterStep<>());
-        } // who takes over hears it again
+        } // while it takes over: the request is repeated
     }
 
     private void look(List<MembershipCommand<N>> commands) {

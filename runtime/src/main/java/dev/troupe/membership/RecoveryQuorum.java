@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What the nodes say of a run whose coordinator was lost, until it is enough to go on. One thread. */
+/** The reports of the nodes on a run whose coordinator was lost, until there are enough to continue it. One thread. */
 public final class RecoveryQuorum {
     private final long patienceNanos;
     private final Map<String, NodeReport> told = new TreeMap<>();
@@ -13,13 +13,15 @@ public final class RecoveryQuorum {
 
     /**
      * @param patienceNanos
-     *            how long it waits after the first for the others that are there
+     *            longest wait after the first report for those of the other nodes
      */
     public RecoveryQuorum(long patienceNanos) {
         this.patienceNanos = patienceNanos;
     }
 
-    /** A node says what it knows; only what it says first counts, since nothing happens meanwhile. */
+    /**
+     * Takes the report of a node; only the first report of a node counts, since the run makes no progress meanwhile.
+     */
     public void hear(String node, NodeReport report, long nowNanos) {
         if (told.isEmpty()) {
             sinceNanos = nowNanos;
@@ -27,29 +29,29 @@ public final class RecoveryQuorum {
         told.putIfAbsent(node, report);
     }
 
-    /** A node is gone, and what it said does not count. */
+    /** Forgets a lost node and its report. */
     public void leave(String node) {
         told.remove(node);
     }
 
-    /** Whether a run is under way at all. */
+    /** Whether a report tells of a run that has begun. */
     public boolean isUnderWay() {
         return !told.isEmpty();
     }
 
     /**
-     * Whether all have spoken that are there, or have had their time.
+     * Whether all present nodes have reported, or have had their time.
      *
      * @param present
-     *            the nodes that there are
+     *            the nodes of the cluster now
      * @param joined
-     *            those that have joined this coordinator, with something to say or without
+     *            the nodes that have joined this coordinator, with a report or without
      */
     public boolean isEnough(Set<String> present, Set<String> joined, long nowNanos) {
         return isUnderWay() && (joined.containsAll(present) || nowNanos - sinceNanos > patienceNanos);
     }
 
-    /** What they said. */
+    /** Returns the reports. */
     public Map<String, NodeReport> told() {
         return Map.copyOf(told);
     }

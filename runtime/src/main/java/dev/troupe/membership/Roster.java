@@ -10,19 +10,19 @@ import java.util.TreeMap;
  * The nodes of a run.
  *
  * @param ranks
- *            the ranks of each node, by its name; a standby has none, and nobody waits for it
+ *            the ranks of each node, by its name; a standby has none, and the run does not wait for it
  * @param keys
- *            what every node must have alike, in words
+ *            the compatibility keys, in words
  * @param joinTimeout
- *            how long the nodes may take to come together
+ *            longest time until all nodes have joined
  * @param buddies
- *            which node keeps copies of what another one's ranks start again from
+ *            the choice of each node's buddy
  */
 public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys, Duration joinTimeout,
         ReplicaTable.Buddies buddies) {
     /**
-     * The key that says how many steps lie behind where a node begins. A roster without it is that of a run under way,
-     * of which a node that came back begins elsewhere.
+     * The key of the steps done at the start of a node. A roster without it is that of a run that has begun, to which a
+     * node that rejoins may bring another number of steps.
      */
     public static final String STEPS_BEHIND = "steps behind";
 
@@ -31,7 +31,7 @@ public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys,
         keys = new TreeMap<>(keys);
     }
 
-    /** For each rank the node that it lives on at first. */
+    /** Returns for each rank its first node. */
     public List<String> hosts() {
         Map<Integer, String> hosts = new TreeMap<>();
         ranks.forEach((node, its) -> its.forEach(rank -> hosts.put(rank, node)));

@@ -3,17 +3,17 @@ package dev.troupe.membership;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** What a {@link MembershipMachine} asks of the world around it. Called by the machine's thread. */
+/** The facts that a {@link MembershipMachine} asks for. Called by the machine's thread. */
 public interface Surroundings {
-    /** Nanoseconds of a monotonic clock. */
+    /** Returns the nanoseconds of a monotonic clock. */
     long nowNanos();
 
-    /** The names of the nodes that are members of the cluster now, whether they have joined the run or not. */
+    /** Returns the names of the cluster's present members, whether they have joined the run or not. */
     Set<String> present();
 
-    /** The number of steps behind the newest checkpoint that this run has written, whichever node led it then. */
+    /** Returns the steps of the newest checkpoint that this run has written, under any coordinator. */
     OptionalLong newestCheckpoint();
 
-    /** The number of steps that the run has committed as its records tell a coordinator that takes over; else 0. */
+    /** Returns the committed steps in the run's records for a coordinator that takes over; else 0. */
     long committedSteps();
 }

@@ -1,6 +1,6 @@
 package dev.troupe.transport;
 
-/** Why a received frame was dropped. Each is counted in {@link TransportCounters}. */
+/** The reasons to drop a received frame. Each is counted in {@link TransportCounters}. */
 public enum DropReason {
     /** Shorter than its header, or too long. */
     BAD_LENGTH,

@@ -1,6 +1,6 @@
 /**
- * Options that several commands share: where a run writes, settings, a cluster file, costs; and the command that goes on
- * with a run.
+ * Options that several commands share: the directory of a run, settings, a cluster file, costs; and the command that
+ * resumes a run.
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.cli.stop}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.spec}, {@code dev.troupe.engine}, {@code dev.troupe.plan},

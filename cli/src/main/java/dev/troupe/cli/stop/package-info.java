@@ -1,5 +1,5 @@
 /**
- * How a command is asked to stop, and how it ends: signals, the words of a launcher, exit codes, standard error.
+ * The requests to stop a command, and its end: signals, the lines of a launcher, exit codes, standard error.
  *
  * <p>Imports the JDK, {@code dev.troupe.run} and {@code picocli}.
  */

@@ -50,7 +50,7 @@ public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Orde
         return paths.stream().anyMatch(path -> path.toString().endsWith(TOKEN_FILE_SUFFIX));
     }
 
-    /** How text becomes tokens. */
+    /** The tokenizers of text. */
     public enum Tokenizer implements Word {
         /** Every byte of the UTF-8 text is a token. */
         BYTES("bytes", 256),
@@ -76,7 +76,7 @@ public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Orde
         }
     }
 
-    /** How sequences are taken from the corpus. */
+    /** The orders in which sequences are taken from the corpus. */
     public enum Order implements Word {
         /** Windows that begin anywhere, drawn from the seed. */
         RANDOM("random"),

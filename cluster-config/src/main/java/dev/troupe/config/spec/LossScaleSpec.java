@@ -19,7 +19,7 @@ public record LossScaleSpec(Kind kind, double factor) {
         Objects.requireNonNull(kind, "kind");
     }
 
-    /** How the factor is chosen. */
+    /** The ways to choose the factor. */
     public enum Kind {
         /** The loss stays as it is. */
         NONE,

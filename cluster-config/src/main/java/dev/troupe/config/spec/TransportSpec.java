@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How activations and gradients travel.
+ * The settings of the transport of activations and gradients.
  *
  * @param credits
  *            messages that may be in flight on one edge, at least 1

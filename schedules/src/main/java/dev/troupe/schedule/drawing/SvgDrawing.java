@@ -46,13 +46,13 @@ public final class SvgDrawing {
         this.tips = timelines.stream().mapToInt(timeline -> timeline.spans().size()).sum() <= MOST_TIPS;
     }
 
-    /** DropoutKeys timelines under each other. */
+    /** Draws timelines under each other. */
     public static String draw(List<Timeline> timelines, TimeScale scale) {
         return new SvgDrawing(List.copyOf(timelines), timelines, scale, WIDEST).draw();
     }
 
     /**
-     * DropoutKeys timelines under each other.
+     * Draws timelines under each other.
      *
      * @param comparable all timelines of the page, among them these: one axis fits them all, so that drawings can be
      *            compared

@@ -70,7 +70,7 @@ public final class TerminalDrawing {
     }
 
     /**
-     * DropoutKeys a timeline.
+     * Draws a timeline.
      *
      * @param columns width of the terminal; no line is longer
      * @param colour whether to use 24-bit colour codes
