@@ -40,7 +40,7 @@ class ChaosCommandTest {
         return arguments;
     }
 
-    /** What was written, of a comparison that proves something: every fault struck. */
+    /** The files of a comparison in which every fault struck. */
     private static JsonNode json(Path out) throws IOException {
         JsonNode json = written(out);
         for (JsonNode fault : json.get("faults")) {
@@ -105,7 +105,7 @@ class ChaosCommandTest {
         assertFalse(json(out).get("equal").asBoolean());
     }
 
-    /** The weights are the same, as those of any run are in which nothing happened: no proof of anything. */
+    /** The weights are the same because no fault struck, which proves nothing. */
     @Test
     void shouldFailWhereAFaultDidNotStrike() throws IOException {
         Path out = folder.resolve("missed");
@@ -146,7 +146,7 @@ class ChaosCommandTest {
         assertFalse(Files.exists(out.resolve("disturbed")));
     }
 
-    /** A fault is a line: what it throws has no stack that says more. */
+    /** A fault is logged as a line, since its exception has no stack. */
     @Test
     void shouldSayOnceAndInALineWhatWasInjected() {
         Execution execution = Execution.of(arguments(folder.resolve("lines"), "-s", "training.steps=6", "--fault",
@@ -224,7 +224,7 @@ class ChaosCommandTest {
     @Test
     void shouldNameTheSeedAndTheCommandThatRepeatsWhatItDraws() throws IOException {
         Path out = folder.resolve("drawn");
-        // One fault in a year: what counts here is what is said.
+        // One fault in a year: the test is of the messages.
         Door door = chaos(out, "--random", "--seed", "7", "--mean-time", "31536000", "--fault",
                 "delay step=2 seconds=0.01");
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);

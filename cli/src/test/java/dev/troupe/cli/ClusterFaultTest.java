@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Nodes in JVMs of their own, which meet faults, and end with the bits of a run that met none. */
+/** Nodes in JVMs of their own, with faults, which end with the bits of a run without faults. */
 @Tag("real")
 @Timeout(300)
 class ClusterFaultTest {
@@ -85,7 +85,7 @@ class ClusterFaultTest {
         return arguments;
     }
 
-    /** One death of a process, and it is the one that leads: the other takes over its ranks and the run. */
+    /** The coordinator's process is killed: the other takes over its ranks and the run. */
     @Test
     void shouldEndWithTheSameBitsWhereTheNodeThatLeadsIsKilled() throws IOException {
         requireTheBitsOfOneProcess("1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
@@ -123,9 +123,9 @@ class ClusterFaultTest {
     }
 
     /**
-     * A stop and a short cut are waited out; what a killed node had goes on where its copies are, and be it the one
-     * that led. So does what a node had that is cut off for longer than silence is borne: there it is the smaller part
-     * of the cluster, and ends.
+     * A stop and a short cut are waited out; the ranks of a killed node continue where its copies are, also those of
+     * the coordinator's node. So do the ranks of a node that is cut off for longer than the failure detector waits: it
+     * is the minority of the cluster, and ends.
      */
     @Tag("long")
     @ParameterizedTest(name = "{0}, with a standby: {1}")

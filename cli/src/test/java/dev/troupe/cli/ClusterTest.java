@@ -93,7 +93,7 @@ class ClusterTest {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
 
-    /** Every node ends with the sentence of the one whose machine cannot run a kernel, and nothing but logs is there. */
+    /** Every node ends with the sentence of the node that cannot run a kernel, and leaves only logs. */
     @Tag("long")
     @Test
     void shouldRefuseOnAllNodesWhatOneCannotRun() throws IOException {
@@ -191,7 +191,7 @@ class ClusterTest {
         assertTrue(children.getFirst().isAlive());
     }
 
-    /** Nobody computes on it, so the run goes on in any case; what is tried is what launch does. */
+    /** The node has no ranks, so the run continues in any case; the test is of launch. */
     @Test
     @Tag("long")
     void shouldStartAProcessAgainWithoutWhichTheRunGoesOn() throws IOException, InterruptedException {
@@ -221,7 +221,7 @@ class ClusterTest {
                         .of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
                 return arguments.containsAll(List.of("node", name));
             } catch (IOException _) {
-                return false; // it has ended
+                return false; // the process has ended
             }
         }).findFirst().orElseThrow();
     }

@@ -41,7 +41,7 @@ final class CompletionTest {
                 "training.precision=b"));
     }
 
-    /** What bash would offer for the last of these words. */
+    /** Returns bash's completions of the last of these words. */
     private List<String> completed(String... words) throws IOException, InterruptedException {
         Path script = folder.resolve("completion.bash");
         if (Files.notExists(script)) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a run reads, in which order, and what it is measured on. */
+/** The training data of a run, their order, and its validation data. */
 @Tag("real")
 @Timeout(120)
 class DataTest {

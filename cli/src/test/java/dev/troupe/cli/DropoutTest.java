@@ -70,7 +70,7 @@ class DropoutTest {
         assertEquals(validated("none", "training.dropout=0"), validated("half", "training.dropout=0.5"));
     }
 
-    /** What validation says of a run whose weights stay as they are. */
+    /** The validation loss of a run whose weights do not change. */
     private List<String> validated(String name, String dropout) {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1",
                 "training.validate-every=1", "data.validation-fraction=0.3", "training.microbatch-size=1",

@@ -18,14 +18,14 @@ import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one execution of the command, in this JVM, told the shell and the terminal.
+ * The output of one execution of the command in this JVM.
  *
  * @param exitCode
- *            what the shell gets
+ *            the exit code
  * @param output
- *            what stands on the standard output
+ *            the text on the standard output
  * @param errors
- *            what stands on the standard error, log lines included
+ *            the text on the standard error, log lines included
  */
 public record Execution(int exitCode, String output, String errors) {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code OUT/model} holds is the model that was trained. */
+/** {@code OUT/model} is the model that was trained. */
 @Tag("real")
 @Timeout(120)
 class ExportTest {
@@ -65,7 +65,7 @@ class ExportTest {
         }
     }
 
-    /** Whatever grid a checkpoint was written on, its model is the one that its run would have ended with. */
+    /** The model of a checkpoint is that of a run that ends at its step, on any grid. */
     @ParameterizedTest
     @CsvSource({"float64, 1, 1, 1, 0", "float64, 2, 2, 1, 0", "float32, 2, 1, 2, 3"})
     void shouldExportAnyCheckpoint(String precision, int pipeline, int tensor, int data, int zero) throws IOException {

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A run that does not recover says why in one sentence, ends with 1, gives everything back and can go on from its
- * checkpoint.
+ * A run that does not recover gives the reason in one sentence, ends with 1, releases all resources and can be resumed
+ * from its checkpoint.
  */
 @Tag("real")
 @Timeout(60)
@@ -61,7 +61,7 @@ class FailureTest {
         assertEquals(1, execution.errors().lines().count(), execution.errors());
     }
 
-    /** Nobody starts the rank again, and nobody waits for it for ever. */
+    /** The rank is not started again, and no thread waits for it for ever. */
     @Test
     void shouldEndARunOfWhichARankHangs() {
         List<String> settings = faulty();
@@ -100,7 +100,7 @@ class FailureTest {
         assertArrayEquals(RunFiles.exportedBytes(whole), RunFiles.exportedBytes(run));
     }
 
-    /** What is in the way is a file where a directory is to be. */
+    /** The obstacle is a file in place of a directory. */
     @Test
     void shouldGoOnWithoutACheckpointThatCannotBeWritten() throws IOException {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "parallel.pipeline=2");

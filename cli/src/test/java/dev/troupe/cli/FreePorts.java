@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Ports for servers of a test. They lie below those that the kernel gives to sockets without a port of their own, so nobody
- * takes one by accident between the look at it and its use.
+ * Ports for servers of a test. They lie below those that the kernel gives to sockets without a port of their own, so no
+ * process takes one by accident between the check and its use.
  */
 final class FreePorts {
     private static final int LEAST = 1024;
@@ -23,7 +23,7 @@ final class FreePorts {
     private FreePorts() {
     }
 
-    /** Finds ports that nobody listens on, by TCP or UDP. */
+    /** Finds ports without a listener, by TCP or UDP. */
     static List<Integer> find(int count) {
         List<Integer> ports = new ArrayList<>();
         for (int tried = 0; ports.size() < count; tried++) {
@@ -39,7 +39,7 @@ final class FreePorts {
         return ports;
     }
 
-    /** Whether nobody listens on a port, by TCP or UDP. */
+    /** Whether a port has no listener, by TCP or UDP. */
     static boolean isFree(int port) {
         try (ServerSocket _ = new ServerSocket(port); DatagramSocket _ = new DatagramSocket(port)) {
             return true;

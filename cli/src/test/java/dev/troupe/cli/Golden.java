@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.stream.StreamSupport;
 
 /**
- * One training run of PyTorch in float64: where it began, what it read, and what it came to.
+ * One training run of PyTorch in float64: its first weights, its data, and its results.
  *
  * @param directory
- *            where its files are
+ *            the directory of its files
  * @param expected
- *            what it came to
+ *            its results
  */
 public record Golden(Path directory, JsonNode expected) {
     public static final String TIED = "gpt2-tied-adamw";

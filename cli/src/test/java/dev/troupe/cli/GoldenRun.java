@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A run of a golden model that must come to what PyTorch came to: losses, norms, the gradients of the first step and the
+ * A run of a golden model that must have PyTorch's results: losses, norms, the gradients of the first step and the
  * weights after the last.
  *
  * @param golden
- *            the model and what it came to
+ *            the model and PyTorch's results
  * @param settings
  *            of the run, without those of the engine
  * @param directory
- *            where a directory for each engine goes
+ *            the parent of a directory for each engine
  */
 record GoldenRun(Golden golden, List<String> settings, Path directory) {
     private static final double FLOAT64_TOLERANCE = 1e-9;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Before a run begins each kind of kernel that it will need has run once, and what cannot run is refused. */
+/** Each kind of kernel of a run has run once before the run begins, and a kernel that cannot run is refused. */
 @Tag("real")
 @Timeout(60)
 class KernelWarmUpTest {
@@ -49,7 +49,7 @@ class KernelWarmUpTest {
         assertTrue(done.output().contains("Warm-up: each kind of kernel ran once, in "), done.output());
     }
 
-    /** What a run calls that its warm-up did not call would be refused in the middle of it, for the first time. */
+    /** A kernel that the warm-up did not call could be refused for the first time in the middle of the run. */
     @ParameterizedTest
     @CsvSource({"1f1b, 1, 1, 1, 0, none, 0", "zbv, 2, 1, 1, 0, full, 0", "zb-h1, 1, 2, 1, 0, selective, 0.1",
             "interleaved-1f1b, 2, 1, 2, 1, none, 0", "1f1b, 1, 1, 2, 3, none, 0", "gpipe, 1, 1, 2, 2, selective, 0"})

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 
-/** What a run must not leave in its JVM. */
+/** The threads that a run must not leave in its JVM. */
 final class Leftovers {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A run takes what it said it would take. */
+/** A run takes the memory that it announced. */
 @Tag("real")
 @Timeout(120)
 class MemoryTest {

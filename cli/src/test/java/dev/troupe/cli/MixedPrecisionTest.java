@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MixedPrecisionTest {
     /** An activation on the edge between two numbers may become either, 2^-8 apart; a loss is the mean of many rows. */
     private static final double TOLERANCE = 1e-3;
-    /** What rounding every activation may do to a loss. */
+    /** The change of a loss by the rounding of every activation. */
     private static final double OF_FLOAT32 = 1e-2;
 
     @TempDir

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(240)
 @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
 class NarrowMachineTest {
-    /** What rounding every activation may do to a loss. */
+    /** The change of a loss by the rounding of every activation. */
     private static final double OF_FLOAT32 = 1e-2;
     private static final String STEPS = "training.steps=6";
 
@@ -72,7 +72,7 @@ class NarrowMachineTest {
         }
     }
 
-    /** A run that takes what there is, and one that asks for what there is not. */
+    /** A run with {@code auto}, and one with an engine that the processor cannot run. */
     static final class TooNarrow {
         public static void main(String[] arguments) {
             Path directory = Path.of(arguments[0]);

@@ -64,7 +64,7 @@ class ReadmeTest {
         return command.split(" ")[0];
     }
 
-    /** What the placeholders of the README stand for. */
+    /** The values of the README's placeholders. */
     @BeforeEach
     void makeFiles() throws IOException {
         String text = "To be, or not to be, that is the question. ".repeat(500);

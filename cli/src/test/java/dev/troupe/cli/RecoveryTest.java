@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A rank that fails inside a step starts again, and the run ends with the bits of one in which nothing failed. */
+/** A rank that fails inside a step starts again, and the run ends with the bits of a run without failures. */
 @Tag("real")
 @Timeout(120)
 class RecoveryTest {

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A run that is cut in two and put together again has the bits of one that never stopped. */
+/** A run that was stopped and resumed has the bits of a run that never stopped. */
 @Tag("real")
 @Timeout(120)
 class ResumeTest {

@@ -19,7 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What a run wrote. */
+/** The files of a run. */
 public final class RunFiles {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern RESULT = Pattern

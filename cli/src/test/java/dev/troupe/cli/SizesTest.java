@@ -67,7 +67,7 @@ class SizesTest {
         return all;
     }
 
-    /** What is wrong with them, or nothing where the memory of each rank was announced. */
+    /** Returns the error of the configurations, or nothing where the memory of each rank was announced. */
     private Optional<String> refusal(List<String> settings) {
         Path output = home.resolve("out");
         try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), settings), CORPUS,
@@ -100,7 +100,7 @@ class SizesTest {
             long heads = tensor * logarithmic(64);
             long hidden = heads * (random.nextBoolean() ? 64 : logarithmic(1024));
             long microbatchSize = logarithmic(random.nextInt(8) == 0 ? Integer.MAX_VALUE : 256);
-            // Plans that are prepared in a moment, and some that nobody could hold.
+            // Plans that are prepared in a moment, and some that no memory could hold.
             long microbatches = random.nextInt(16) == 0
                     ? 1 << 20
                     : logarithmic(Math.max(1, 10_000 / pipeline / virtualStages));

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once a checkpoint,
- * twice at once; one exit code everywhere, the command that goes on, and nothing left.
+ * Ctrl-C in a terminal, which reaches every process in it at once, and signals to single processes: once with a
+ * checkpoint, twice at once; one exit code everywhere, the command that resumes, and nothing left behind.
  */
 @Tag("runtime")
 class StopTest {
@@ -179,7 +179,7 @@ class StopTest {
         }
     }
 
-    /** Does as the run said at its end. */
+    /** Runs the command that the run printed at its end. */
     private static void goOn(PseudoTerminal terminal, long steps) {
         Matcher next = NEXT.matcher(terminal.shown());
         assertTrue(next.find(), terminal.shown());

@@ -7,7 +7,7 @@ import dev.troupe.fault.FaultLog;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Holds a test of faults to having met them: a run without its faults ends well too, and proves nothing. */
+/** Checks that the faults of a test struck: a run without its faults ends well too, and proves nothing. */
 final class Struck {
     private Struck() {
     }

@@ -18,14 +18,14 @@ abstract class TestEngineProvider implements EngineProvider {
         this.kind = kind;
     }
 
-    /** What stands around the calls of one engine. */
+    /** A wrapper of the calls of one engine. */
     @FunctionalInterface
     interface Around {
         /** Makes a call, by {@link #invoke} or in its place. */
         Object call(Method method, Object[] arguments) throws Throwable;
     }
 
-    /** What is to stand around an engine that was just opened. */
+    /** Returns the wrapper of an engine that was just opened. */
     abstract Around around(Engine engine);
 
     static Object invoke(Engine engine, Method method, Object[] arguments) throws Throwable {

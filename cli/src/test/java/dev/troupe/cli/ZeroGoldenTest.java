@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code training.zero}: ranks with the same weights that share out what belongs to them, against PyTorch. */
+/** {@code training.zero}: ranks with the same weights that divide their state, against PyTorch. */
 @Tag("real")
 @Timeout(120)
 class ZeroGoldenTest {
@@ -24,7 +24,7 @@ class ZeroGoldenTest {
     @TempDir
     private Path directory;
 
-    /** A grid and what its data-parallel ranks share out. */
+    /** A grid and the state that its data-parallel ranks divide. */
     record Shared(int zero, Grid grid) {
         List<String> settings(Golden golden, String... more) {
             List<String> settings = grid.settings(golden);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Loads the files that users start from. */
+/** Loads the example files. */
 @Tag("plan")
 class ClusterFilesTest {
     private static final List<String> FILES = List.of("kubernetes", "local-2", "local-4", "mixed-engines", "standby",

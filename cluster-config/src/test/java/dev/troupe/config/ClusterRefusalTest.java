@@ -21,7 +21,7 @@ class ClusterRefusalTest {
     @TempDir
     private Path folder;
 
-    /** A node that is right, b, on line 2; the one under test, a, on line 3. Four ranks, of which b takes what a leaves. */
+    /** A correct node, b, on line 2; the node under test, a, on line 3. Four ranks, of which b takes those that a leaves. */
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "name = b ! nodes[1].name: expected a name of its own, found \"b\", which cluster.nodes[0].name has too; rename "

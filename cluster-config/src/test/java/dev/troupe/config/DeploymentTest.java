@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Holds what Kubernetes is told to what the configuration of that cluster says. */
+/** Compares the Kubernetes manifests with the configuration of that cluster. */
 @Tag("plan")
 class DeploymentTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -61,7 +61,7 @@ class DeploymentTest {
         }
     }
 
-    /** Reads what stands in the map as a pod would, with the top of this repository for that of the image. */
+    /** Reads the config map as a pod would, with the root of this repository for that of the image. */
     private RunSpec configMap() throws IOException {
         String map = Files.readString(FOLDER.resolve("config-map.yaml"));
         String text = map.substring(map.indexOf("cluster.conf: |") + "cluster.conf: |".length()).lines()

@@ -51,7 +51,7 @@ class TestCertificatesTest {
             certificate(name).verify(authority.getPublicKey());
             assertEquals(-1, certificate(name).getBasicConstraints());
             assertBelongs(key(name), certificate(name));
-            // What makes nodes take each other for members of one cluster.
+            // The settings by which nodes accept each other as members of one cluster.
             assertEquals("CN=Troupe node", certificate(name).getSubjectX500Principal().getName());
         }
     }

@@ -1,2 +1,2 @@
-/** Tests of what is read, what is refused, and in which words. */
+/** Tests of the values that are read, and of refusals with their sentences. */
 package dev.troupe.config;

@@ -1,2 +1,2 @@
-/** Tests of what is read off a disturbed run. */
+/** Tests of the figures of a disturbed run. */
 package dev.troupe.chaos;

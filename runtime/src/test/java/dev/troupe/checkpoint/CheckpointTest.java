@@ -207,8 +207,8 @@ class CheckpointTest {
     }
 
     /**
-     * A rank that was started again writes while its predecessor still does; whichever ends last, one of them is told
-     * of.
+     * A rank that was started again writes while its predecessor still does; either may end last, and one of them is
+     * reported.
      */
     @Test
     void shouldKeepApartWhatTwoWritersOfARankWrite() throws IOException {
@@ -273,7 +273,7 @@ class CheckpointTest {
         return assertThrows(CheckpointException.class, () -> Checkpoint.open(directory).close()).getMessage();
     }
 
-    /** Whoever waits for a part of many gigabytes can tell a slow disk from one that hangs. */
+    /** A waiter for a part of many gigabytes can tell a slow disk from one that hangs. */
     @Test
     void shouldSayThatBytesMoveWhileAPartIsWritten() {
         Shape shape = Shape.of(9, 1 << 20);

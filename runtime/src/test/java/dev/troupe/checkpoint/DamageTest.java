@@ -132,7 +132,7 @@ class DamageTest {
         assertEquals(1, sentence.lines().count(), sentence);
     }
 
-    /** It is whole, so whoever wrote it would lose what lies between it and the one before. */
+    /** The newest checkpoint is whole, so a run that resumed from the one before would lose the steps between. */
     @Test
     void shouldNotPassOverAFormatOfAnotherVersion() throws IOException {
         Files.writeString(manifest, "{ \"format\" : 3, \"everything\" : \"else\" }");

@@ -99,7 +99,7 @@ class DeadNodesTest {
         process.close();
         line.close();
         assertTrue(removed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        // It lives, so it hears that it is taken for dead, and ends.
+        // It lives, so it is told that it is taken for dead, and ends.
         b.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertEquals(Set.of("a"), members);
     }

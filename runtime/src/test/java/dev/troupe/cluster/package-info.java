@@ -1,2 +1,2 @@
-/** Tests of what a node does before it joins its cluster. */
+/** Tests of a node's checks before it joins its cluster. */
 package dev.troupe.cluster;

@@ -10,14 +10,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Does something as every member of a group at once, each on a thread of its own. */
+/** Runs the parts of all members of a group at once, each on a thread of its own. */
 public final class Crowd {
     private static final long TIMEOUT_SECONDS = 60;
 
     private Crowd() {
     }
 
-    /** What a member does. */
+    /** The part of a member. */
     public interface Part<G> {
         void play(G group) throws Exception;
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every implementation of {@link CollectiveGroup} must do. */
+/** The tests that every implementation of {@link CollectiveGroup} must pass. */
 public abstract class GroupContract {
     /** Around every block, line, note and frame there is, and a few that are none of them. */
     private static final int[] ELEMENTS = {0, 1, 2, 3, 15, 16, 17, 33, 129, 1000, 2047, 2049, 4096, 4097,

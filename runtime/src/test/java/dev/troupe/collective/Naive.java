@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
 
-/** Values of members, and what they reduce to, element by element in the order of members. */
+/** Values of members, and their reduction, element by element in the order of members. */
 final class Naive {
     private Naive() {
     }

@@ -12,7 +12,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is read off measured steps: hop, time of a step, control. */
+/** Figures of measured steps: hop, time of a step, control. */
 @Tag("plan")
 class FiguresTest {
     /**

@@ -35,7 +35,7 @@ class FaultInjectorTest {
     @TempDir
     private Path directory;
 
-    /** Notes what would be done to the process. */
+    /** Notes the damage to the process instead of doing it. */
     private static final class Notes implements NodeDamage {
         private final List<String> done = new ArrayList<>();
         private boolean leads;

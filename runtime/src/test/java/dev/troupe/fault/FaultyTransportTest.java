@@ -54,7 +54,7 @@ class FaultyTransportTest {
     private List<String> due = List.of();
     private FaultyTransport transport;
 
-    /** A transport that keeps what it is to send until it is told to have read it. */
+    /** A transport that keeps messages until the test lets it have read them. */
     private static final class Wire implements Transport {
         private final BlockingQueue<MessageId> sent = new LinkedBlockingQueue<>();
         private final BlockingQueue<String> done = new LinkedBlockingQueue<>();

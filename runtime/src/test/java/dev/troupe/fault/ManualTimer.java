@@ -36,7 +36,7 @@ final class ManualTimer extends ScheduledThreadPoolExecutor {
         return null;
     }
 
-    /** Has time pass, and what is due by then run, in the order of its times. */
+    /** Advances the clock, and runs the tasks that are due by then, in the order of their times. */
     synchronized void advance(Duration time) {
         long now = nanos.addAndGet(time.toNanos());
         while (!waiting.isEmpty() && waiting.peek().dueNanos() <= now) {

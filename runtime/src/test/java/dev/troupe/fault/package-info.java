@@ -1,2 +1,2 @@
-/** Tests of faults on purpose. */
+/** Tests of injected faults. */
 package dev.troupe.fault;

@@ -194,7 +194,7 @@ class LivenessConnectionsTest {
         }
     }
 
-    /** Whoever listens says hello first, and closes the connection then. */
+    /** Answers with a hello, and closes the connection then. */
     private static void requireRefused(Socket stranger) throws IOException {
         stranger.setSoTimeout(20_000);
         try {

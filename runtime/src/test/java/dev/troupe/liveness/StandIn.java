@@ -12,7 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What the others see of a process: a port, and connections that close when it ends. */
+/** The stand-in of a process: a port, and connections that close when it ends. */
 public final class StandIn implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 20;
 
@@ -38,12 +38,12 @@ public final class StandIn implements AutoCloseable {
                 Hello.read(call.getInputStream());
                 calls.add(call);
             } catch (IOException _) {
-                // The port was closed, or whoever called thought better of it.
+                // The port was closed, or the caller has closed the connection.
             }
         }
     }
 
-    /** The next connection that somebody has made. */
+    /** Returns the next connection of a caller. */
     public Socket awaitCall() throws InterruptedException {
         Socket call = calls.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertNotNull(call, "nobody called");
@@ -63,7 +63,7 @@ public final class StandIn implements AutoCloseable {
         hello = new Hello(hello.cluster(), new Peer(hello.peer().node(), uid));
     }
 
-    /** Nobody listens any more. */
+    /** Closes the port. */
     @Override
     public void close() throws IOException {
         port.close();

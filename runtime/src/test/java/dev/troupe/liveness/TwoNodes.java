@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A cluster of the nodes a and b on this machine, on ports that nobody has. */
+/** A cluster of the nodes a and b on this machine, on free ports. */
 public final class TwoNodes {
     private TwoNodes() {
     }

@@ -86,7 +86,7 @@ class RunDirectoryTest {
         return assertThrows(UsageException.class, request::run).getMessage();
     }
 
-    /** As a coordinator does that was stopped while the others went on without it. */
+    /** The case of a coordinator that was stopped while the others continued without it. */
     @Test
     @Tag("real")
     void shouldTakeTheDirectoryFromAProcessThatIsStopped() throws Exception {

@@ -14,7 +14,9 @@ import dev.troupe.transport.TransportSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A term is twice what credits let be under way between two nodes: here two messages of 256 rows on each edge. */
+/**
+ * A term is twice the bytes that credits allow in flight between two nodes: here two messages of 256 rows on each edge.
+ */
 class TermLengthTest {
     private static final int ROWS = 256;
     private static final int MEBIBYTE = 1 << 20;

@@ -1,2 +1,2 @@
-/** What a rank that moves is seen by. */
+/** Tests of the pulse of a rank. */
 package dev.troupe.pulse;

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LateListenerTest {
-    /** What it did not pass on would be lost without a word. */
+    /** A method that the listener did not pass on would be lost silently. */
     @Test
     void shouldPassOnAllThatAListenerMayHear() {
         for (Method method : RunListener.class.getDeclaredMethods()) {

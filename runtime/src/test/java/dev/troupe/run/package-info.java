@@ -1,2 +1,2 @@
-/** Tests of what is checked and chosen before a run starts. */
+/** Tests of the listener of a run. */
 package dev.troupe.run;

@@ -50,7 +50,7 @@ class MappedSnapshotsTest {
         assertEquals(openBefore, sharedMemory(), "shared memory that is open yet");
     }
 
-    /** What this process has open and mapped of it. */
+    /** Returns the open files and mappings of the memory in this process. */
     private static List<String> sharedMemory() throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"));
                 Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"))) {
@@ -98,7 +98,7 @@ class MappedSnapshotsTest {
         assertThrows(WeightException.class, () -> state.isIn(first, RANK, STAGE, 1));
     }
 
-    /** Its rank writes while others read: what they read is whole, or refused. */
+    /** Its rank writes while others read: a read state is whole, or refused. */
     @Test
     void shouldNeverReadATornState() throws Exception {
         try (SampleState large = new SampleState(TORN_ELEMENTS); SampleState same = new SampleState(TORN_ELEMENTS)) {
@@ -240,7 +240,7 @@ class MappedSnapshotsTest {
         state.requireKept(there, RANK, STAGE, 3);
     }
 
-    /** Another process: keeps two states and says where, a third when it is told to, and waits for its end. */
+    /** Another process: it keeps two states and prints their place, a third at a request, and waits for its end. */
     static final class Rank {
         private Rank() {
         }

@@ -33,7 +33,7 @@ public final class SampleState implements AutoCloseable {
         }
     }
 
-    /** Trains so many steps, and keeps what comes of it. */
+    /** Trains {@code stepsDone} steps, and keeps a snapshot of the result. */
     public void keep(Snapshots snapshots, int rank, int stage, long stepsDone) {
         for (StateTensor named : tensors) {
             try (Arena arena = Arena.ofConfined()) {
@@ -62,7 +62,7 @@ public final class SampleState implements AutoCloseable {
         return content;
     }
 
-    /** Whether what is kept is, to the bit, what the stage was after so many steps. */
+    /** Whether the snapshot has the bits of the stage after {@code stepsDone} steps. */
     public boolean isIn(WeightSource kept, int rank, int stage, long stepsDone) {
         return tensors.stream().allMatch(named -> {
             try (Arena arena = Arena.ofConfined()) {
@@ -74,7 +74,7 @@ public final class SampleState implements AutoCloseable {
         });
     }
 
-    /** Fails where it is not there, or not as it was. */
+    /** Fails where the snapshot is missing, or differs. */
     public void requireKept(Snapshots snapshots, int rank, int stage, long stepsDone) {
         String what = "stage " + stage + " of rank " + rank + " after " + stepsDone + " steps";
         assertTrue(isIn(snapshots.find(rank, stage, stepsDone)

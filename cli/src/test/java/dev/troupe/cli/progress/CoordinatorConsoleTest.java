@@ -84,7 +84,7 @@ class CoordinatorConsoleTest {
         assertTrue(Files.notExists(directory.resolve("run.lock")));
     }
 
-    /** What the end says of the whole run. */
+    /** The end reports on the whole run. */
     @Test
     void shouldKnowTheFirstLossOfARunThatItTookOver() throws IOException {
         Path file = Files.writeString(home.resolve("metrics.jsonl"),

@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What does not end the process; that is tried in one of its own. */
+/** Requests that do not end the process; those that do are tried in a process of their own. */
 @Tag("plan")
 class StopRequestsTest {
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -55,7 +55,7 @@ class StopRequestsTest {
         }
     }
 
-    /** A signal to all processes of a service and the word of the launcher mean the same. */
+    /** A signal to all processes of a service and the launcher's line mean the same. */
     @Test
     void shouldHearTheLauncherAndASignalAsOneRequest() {
         try (StopRequests requests = listen()) {
@@ -67,7 +67,7 @@ class StopRequestsTest {
         }
     }
 
-    /** The signal of one Ctrl-C may come to a process after the word of its launcher, which had it too. */
+    /** The signal of one Ctrl-C may reach a process after the line of its launcher, which received the signal too. */
     @Test
     void shouldHearASignalAfterTheLauncherAsOneRequest() {
         try (StopRequests requests = listen()) {

@@ -1,2 +1,2 @@
-/** Tests of where ranks are placed, and of what a cluster answers. */
+/** Tests of the placement of ranks, and of a cluster's queries. */
 package dev.troupe.config.cluster;

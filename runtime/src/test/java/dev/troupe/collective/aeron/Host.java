@@ -22,7 +22,7 @@ import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.AtomicCounter;
 
-/** A machine, as far as collectives can tell: a media driver with its directory, and a network that may be bad. */
+/** A machine for collectives: a media driver with its directory, and a network that may be bad. */
 public final class Host implements AutoCloseable {
     private static final double BAD = 0.02;
 
@@ -62,7 +62,7 @@ public final class Host implements AutoCloseable {
         }
     }
 
-    /** Where its media driver keeps its files. */
+    /** Returns the directory of its media driver. */
     public Path directory() {
         return Path.of(driver.aeronDirectoryName());
     }
@@ -72,7 +72,7 @@ public final class Host implements AutoCloseable {
         return spoiled.get();
     }
 
-    /** A UDP port that nobody has. */
+    /** Returns a free UDP port. */
     public static int freePort() {
         try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();

@@ -88,7 +88,7 @@ class NodeGroupsTest {
                 .mapToObj(rank -> nodes.get(nodeOfRank.get(rank)).join(kind, rank, 0).orElseThrow()).toList();
     }
 
-    /** Ranks live elsewhere from an epoch on; returns each as it sees its data group then. */
+    /** Moves ranks from an epoch on; returns the data group of each then. */
     private List<CollectiveGroup> move(int epoch, String nodeOfRanks) {
         nodeOfRank = digits(nodeOfRanks);
         for (int node = 0; node < nodes.size(); node++) {
@@ -187,7 +187,7 @@ class NodeGroupsTest {
     void shouldMeetWhereTheRanksLiveNow(String hostOfNodes) {
         start(new ParallelLayout(1, 3, 1), "001", hostOfNodes, false, DEADLINE);
         byte[][] expected = play(joinData());
-        // Nobody leaves: node 1 is lost, then the second one is, and its ranks read nothing any more.
+        // No member leaves: node 1 is lost, then its successor, and its ranks do not read any more.
         for (String nodeOfRanks : List.of("000", "002", "001", "221", "222", "012")) {
             int epoch = 1 + maps.getFirst().since().stream().mapToInt(Integer::intValue).max().orElseThrow();
             List<CollectiveGroup> members = move(epoch, nodeOfRanks);
@@ -258,7 +258,7 @@ class NodeGroupsTest {
         start(new ParallelLayout(1, 3, 1), "012", hostOfNodes, false, Duration.ofMillis(500));
         List<CollectiveGroup> members = joinData();
         Crowd.play(members, CollectiveGroup::barrier);
-        // Its client takes all its streams with it, and says nothing to anybody.
+        // Its client closes all its streams, without a message to the others.
         nodes.get(1).close();
         List<Throwable> failures = Crowd.failures(members, NodeGroupsTest::playAsMember);
         for (int member : new int[]{0, 2}) {

@@ -64,7 +64,7 @@ class AeronSnapshotCopiesTest {
     private final class Node implements AutoCloseable {
         private final Snapshots snapshots;
         private final BlockingQueue<Copied> copied = new LinkedBlockingQueue<>();
-        /** Whatever has come, its thread waits here before it takes more. */
+        /** The copying thread waits here before it takes more. */
         private volatile CountDownLatch gate = new CountDownLatch(0);
         private final SnapshotCopies copies;
 

@@ -28,7 +28,7 @@ class SnapshotReceiverTest {
     private static final int RANK = 2;
     private static final int STAGE = 1;
     private static final int DOOR = 5;
-    /** Of a header's 64 bytes: what nobody reads. */
+    /** The bytes of a header that are not read, of 64. */
     private static final int UNUSED_BYTES = 17;
 
     private final SampleState state = new SampleState(5, 20);

@@ -12,7 +12,7 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 
-/** A listener that keeps what it hears until a test asks. */
+/** A listener that keeps events until a test asks for them. */
 class Ear implements TransportListener {
     private static final long PATIENCE_SECONDS = 30;
 

@@ -43,7 +43,7 @@ final class MirrorNode extends Ear {
                 tensor);
     }
 
-    /** Starts one that waits for its end to be forced. */
+    /** Starts a process that waits until it is killed. */
     static Process start(Path directory, int epoch, List<Integer> nodeOfRank, List<Integer> movedTo)
             throws IOException {
         return ChildJvm.of(MirrorNode.class, directory.toString(), "" + epoch, text(nodeOfRank), text(movedTo))

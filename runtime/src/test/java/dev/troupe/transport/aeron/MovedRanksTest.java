@@ -122,7 +122,7 @@ class MovedRanksTest {
         assertArrayEquals(Samples.bytes(source), Samples.bytes(target));
     }
 
-    /** Has node 2 stand still as a process that is stopped or dead does, with a message to it under way; returns that. */
+    /** Stops node 2 like a stopped or dead process, with a message to it in flight; returns that message. */
     private Tensor stopNodeTwo() throws InterruptedException {
         AeronTransport two = nodes.get(2);
         two.register(2, new Ear() {
@@ -170,7 +170,7 @@ class MovedRanksTest {
         assertArrayEquals(Samples.bytes(source), Samples.bytes(target));
         requireCarries(1, BACK, nodes.get(1), nodes.get(0), ears.get(0));
         requireCarries(1, Samples.edge(2, 1), nodes.get(1), nodes.get(1), ears.get(1));
-        // Node 2 wakes, and has much to say that nobody hears.
+        // Node 2 wakes, and sends many messages that no node receives.
         wake.complete(null);
         send(nodes.get(2), 0, BACK, Samples.zeros(10));
         requireCarries(1, BACK, nodes.get(1), nodes.get(0), ears.get(0));
@@ -201,7 +201,7 @@ class MovedRanksTest {
     @Test
     void shouldTellNoFaultOfANodeThatIsGone() throws InterruptedException {
         nodes.get(2).close();
-        // Credits for node 2, which nobody takes: its link is out of reach.
+        // Credits for node 2, which it does not read: its link is out of reach.
         grant(nodes.get(0), 0, BACK, Samples.zeros(10));
         assertEquals(1, nodes.get(0).pending().size());
         move(0, 1, AWAY, LEFT);
@@ -283,7 +283,7 @@ class MovedRanksTest {
         }
         assertTrue(first.waitFor(30, TimeUnit.SECONDS));
         Tensor lost = Samples.zeros(LARGE);
-        send(nodes.get(0), 2, THERE, lost); // it has a buffer for this one, and nobody to read it
+        send(nodes.get(0), 2, THERE, lost); // it has a buffer for this message, but no listener
         move(0, 3, AWAY, LEFT);
         move(1, 3, AWAY, LEFT);
         assertSame(lost, Ear.next(ears.get(0).returned));

@@ -60,7 +60,7 @@ final class Samples {
         return new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
     }
 
-    /** One fragment as a sender writes it who sends microbatch after microbatch, in a buffer of exactly its length. */
+    /** Returns one fragment of a sender that sends microbatch after microbatch, in a buffer of exactly its length. */
     static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
         return fragment(new FrameWriter(true), id, tensor, offset, length);
     }
