@@ -1,10 +1,10 @@
 package dev.troupe.bench;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.prepare.EngineChoice;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -82,16 +82,15 @@ public final class EmulationBenchmark implements Callable<Integer> {
     private List<Long> rank(CyclicBarrier begin, long toldNanos) throws Exception {
         EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1, (_, _) -> toldNanos);
         List<Long> nanos = new ArrayList<>(actions);
-        try (Engine engine = emulated().open(settings)) {
-            begin.await();
-            for (int action = -WARM_UP_ACTIONS; action < actions; action++) {
-                long start = System.nanoTime();
-                engine.workStarts(0, Work.FORWARD);
-                engine.workEnds();
-                long taken = System.nanoTime() - start;
-                if (action >= 0) {
-                    nanos.add(taken);
-                }
+        WorkClock clock = emulated().clock(settings);
+        begin.await();
+        for (int action = -WARM_UP_ACTIONS; action < actions; action++) {
+            long start = System.nanoTime();
+            clock.begins(0, Work.FORWARD);
+            clock.ends();
+            long taken = System.nanoTime() - start;
+            if (action >= 0) {
+                nanos.add(taken);
             }
         }
         return nanos;

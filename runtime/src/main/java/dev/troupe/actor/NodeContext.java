@@ -5,6 +5,7 @@ import dev.troupe.collective.RankGroups;
 import dev.troupe.data.Batches;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.observe.ActionTrace;
 import dev.troupe.observe.GradientDump;
@@ -26,6 +27,8 @@ import java.util.function.Supplier;
  *            the process groups that ranks are in
  * @param engines
  *            opens an engine for a rank
+ * @param clocks
+ *            gives a rank what keeps its time beside such an engine
  * @param weights
  *            the weights the run starts from
  * @param resumes
@@ -52,14 +55,15 @@ import java.util.function.Supplier;
  *            whether a node without ranks warms up what it may take over
  */
 public record NodeContext(TrainingPlan plan, Transport transport, RankGroups groups, Supplier<Engine> engines,
-        WeightSource weights,
-        boolean resumes, long firstStep, Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
+        Supplier<WorkClock> clocks, WeightSource weights, boolean resumes, long firstStep,
+        Optional<Snapshots> snapshots, CopyRoutes copies, Batches batches,
         Optional<ValidationBatches> validation, CheckpointStore checkpoints,
         Optional<GradientDump> gradientDump, ActionTrace trace, FaultInjector faults,
         boolean warmsUp) {
     /** The same for ranks that warm up: nothing in it leads to another rank or to what the run has and writes. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
-        return new NodeContext(plan, alone, aloneIn, engines, RankResources.NOTHING, false, 0, Optional.of(kept),
+        return new NodeContext(plan, alone, aloneIn, engines, clocks, RankResources.NOTHING, false, 0,
+                Optional.of(kept),
                 new CopyRoutes(), batches, validation, checkpoints, Optional.empty(), ActionTrace.ofNone(),
                 FaultInjector.NONE, false);
     }

@@ -6,6 +6,7 @@ import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.MessageKey;
@@ -62,6 +63,7 @@ final class RankResources {
     private final TrainingPlan plan;
     private final Pulse pulse = new Pulse();
     private final Engine engine;
+    private final WorkClock clock;
     private final BoundaryTensors tensors = new BoundaryTensors();
     private final Optional<CollectiveGroup> tensorGroup;
     private final Optional<CollectiveGroup> dataGroup;
@@ -102,6 +104,7 @@ final class RankResources {
         this.node = node;
         this.plan = node.plan();
         this.engine = new WatchedEngine(node.engines().get(), pulse);
+        this.clock = node.clocks().get();
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);
         this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
@@ -130,6 +133,11 @@ final class RankResources {
     /** Steps that lay behind when this incarnation started. */
     long stepsDone() {
         return stepsDone;
+    }
+
+    /** Keeps the time of the rank's works where its engine does not compute. */
+    WorkClock clock() {
+        return clock;
     }
 
     Outbox outbox() {

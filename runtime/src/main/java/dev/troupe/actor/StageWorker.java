@@ -5,6 +5,7 @@ import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
@@ -33,6 +34,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class StageWorker implements AutoCloseable {
     private final Stage stage;
     private final Engine engine;
+    private final WorkClock clock;
     private final RankResources rank;
     private final NodeContext node;
     private final TrainingPlan plan;
@@ -46,6 +48,7 @@ final class StageWorker implements AutoCloseable {
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
         this.stage = stage;
         this.engine = engine;
+        this.clock = rank.clock();
         this.rank = rank;
         this.node = node;
         this.plan = node.plan();
@@ -136,7 +139,7 @@ final class StageWorker implements AutoCloseable {
         if (stage.hasHead()) {
             stage.scaleLoss(pass.lossScale());
         }
-        engine.workStarts(stage.index(), Work.FORWARD);
+        clock.begins(stage.index(), Work.FORWARD);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
                 stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
@@ -144,7 +147,7 @@ final class StageWorker implements AutoCloseable {
             }
             case VALIDATION -> stage.forwardOnly(microbatch, input, data.tokens(), data.targets());
         };
-        engine.workEnds();
+        clock.ends();
         if (stage.hasHead()) {
             return new TaskResult(losses(pass, microbatch), List.of());
         }
@@ -175,18 +178,18 @@ final class StageWorker implements AutoCloseable {
 
     private void backward(Action action, Pass pass, Work work, Backward backward) {
         Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B), pass);
-        engine.workStarts(stage.index(), work);
+        clock.begins(stage.index(), work);
         Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
-        engine.workEnds();
+        clock.ends();
         if (!stage.hasEmbedding()) {
             handOver(action.as(Kind.SEND_B), inputGradient);
         }
     }
 
     private void backwardWeight(int microbatch) {
-        engine.workStarts(stage.index(), Work.BACKWARD_WEIGHT);
+        clock.begins(stage.index(), Work.BACKWARD_WEIGHT);
         stage.backwardWeight(microbatch);
-        engine.workEnds();
+        clock.ends();
     }
 
     /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
@@ -241,13 +244,13 @@ final class StageWorker implements AutoCloseable {
     }
 
     private TaskResult update(WeightUpdate update) {
-        engine.workStarts(stage.index(), Work.UPDATE);
+        clock.begins(stage.index(), Work.UPDATE);
         if (update.skipped()) {
             stage.zeroGradients();
         } else {
             stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
         }
-        engine.workEnds();
+        clock.ends();
         if (node.snapshots().isPresent() && !rank.outbox().isRetired()
                 && points.keepsSnapshot(stage.index(), update.step())) {
             node.snapshots().get().keep(rank.rank(), stage.index(), update.step() + 1, engine, stage.state());

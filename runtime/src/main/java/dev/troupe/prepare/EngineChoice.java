@@ -5,6 +5,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.engine.WorkCosts;
 import dev.troupe.plan.UsageException;
 import java.util.Comparator;
@@ -81,5 +82,10 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
     /** Opens the engine of one rank. */
     public Engine open() {
         return provider.open(settings);
+    }
+
+    /** What keeps the time beside it. */
+    public WorkClock clock() {
+        return provider.clock(settings);
     }
 }

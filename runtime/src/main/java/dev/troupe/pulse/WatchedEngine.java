@@ -6,7 +6,6 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -38,17 +37,6 @@ public record WatchedEngine(Engine engine, Pulse pulse) implements Engine {
     @Override
     public boolean computes() {
         return engine.computes();
-    }
-
-    @Override
-    public void workStarts(int stage, Work work) {
-        engine.workStarts(stage, work);
-    }
-
-    @Override
-    public void workEnds() {
-        engine.workEnds();
-        pulse.beat();
     }
 
     @Override

@@ -169,7 +169,8 @@ public final class TrainingRun {
     /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
-        return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.weights(), run.resumes(),
+        return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.engine()::clock, run.weights(),
+                run.resumes(),
                 run.stepsDone(), snapshots, copies,
                 run.batches(), run.validation(), checkpoints(run, directory), gradients,
                 run.trace(), faults, run.warmsUp());

@@ -8,6 +8,7 @@ import dev.troupe.data.Order;
 import dev.troupe.data.Tokenizer;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.model.spec.ModelConfig;
@@ -37,11 +38,17 @@ final class SmallRun implements AutoCloseable {
     /** What the ranks of a node share; without ranks, it warms up. */
     NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<Engine> open, WeightSource weights, Path home) {
+        return context(plan, transport, groups, snapshots, open, WorkClock.NONE, weights, home);
+    }
+
+    /** The same with a clock that hears of the works. */
+    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
+            Supplier<Engine> open, WorkClock clock, WeightSource weights, Path home) {
         return new NodeContext(plan, transport, groups, () -> {
             Engine engine = open.get();
             engines.add(engine);
             return engine;
-        }, weights, false, 0, snapshots, new CopyRoutes(),
+        }, () -> clock, weights, false, 0, snapshots, new CopyRoutes(),
                 new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
                 Optional.empty(),
                 new CheckpointStore(home, MODEL, 0, 0), Optional.empty(), ActionTrace.ofNone(), FaultInjector.NONE,

@@ -8,6 +8,7 @@ import dev.troupe.collective.RankGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkClock;
 import dev.troupe.machine.Pass;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
@@ -21,7 +22,6 @@ import dev.troupe.weights.WeightSource;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -29,6 +29,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -63,11 +64,8 @@ class WarmUpTest {
                 zero);
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             List<String> works = new ArrayList<>();
-            NodeContext node = node(plan, () -> SmallRun.watched((method, arguments) -> {
-                if (method.equals("workStarts")) {
-                    works.add(Arrays.toString(arguments));
-                }
-            }));
+            NodeContext node = node(plan, SmallRun::reference,
+                    heard((stage, work) -> works.add(work(stage, work))));
             try (Snapshots kept = new Snapshots(false)) {
                 for (int stepsDone = 0; stepsDone < 3; stepsDone++) {
                     works.clear();
@@ -120,17 +118,10 @@ class WarmUpTest {
         CountDownLatch computing = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         AtomicInteger works = new AtomicInteger();
-        WarmUp warmUp = WarmUp.start(node(plan(), () -> SmallRun.watched((method, _) -> {
-            switch (method) {
-                case "workStarts" -> works.incrementAndGet();
-                case "layerNorm" -> {
-                    computing.countDown();
-                    await(mayGoOn);
-                }
-                default -> {
-                }
-            }
-        })), news::add);
+        WarmUp warmUp = WarmUp.start(node(plan(), () -> SmallRun.with("layerNorm", () -> {
+            computing.countDown();
+            await(mayGoOn);
+        }), heard((_, _) -> works.incrementAndGet())), news::add);
         await(computing);
         warmUp.stop();
         mayGoOn.countDown();
@@ -172,12 +163,29 @@ class WarmUpTest {
     }
 
     private NodeContext node(TrainingPlan plan, Supplier<Engine> open) {
+        return node(plan, open, WorkClock.NONE);
+    }
+
+    /** A clock that says which works begin. */
+    private static WorkClock heard(BiConsumer<Integer, Work> begun) {
+        return new WorkClock() {
+            @Override
+            public void begins(int stage, Work work) {
+                begun.accept(stage, work);
+            }
+
+            @Override
+            public void ends() {
+            }
+        };
+    }
+
+    private NodeContext node(TrainingPlan plan, Supplier<Engine> open, WorkClock clock) {
         WeightSource weights = (name, _, _, _) -> {
             throw new AssertionError("the weights of the run were read: " + name);
         };
         return run.context(plan, untouched(Transport.class), untouched(RankGroups.class), Optional.empty(), open,
-                weights,
-                home);
+                clock, weights, home);
     }
 
     private static <T> T untouched(Class<T> type) {

@@ -38,20 +38,11 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Whether tensors hold values and kernels compute them. An engine that does not keeps time instead: it takes as long
-     * over each work as {@link EngineSettings#costs} says, nothing need be loaded into it, and what is read from it means
-     * nothing.
+     * Whether tensors hold values and kernels compute them. Nothing need be loaded into an engine that
+     * does not, and what is read from it means nothing.
      */
     default boolean computes() {
         return true;
-    }
-
-    /** The stage begins a work; the kernels until {@link #workEnds} belong to it. */
-    default void workStarts(int stage, Work work) {
-    }
-
-    /** The work that was begun ends. An engine that keeps time returns when its time has come. */
-    default void workEnds() {
     }
 
     /** A tensor filled with zeros. The caller closes it. */

@@ -52,4 +52,9 @@ public interface EngineProvider {
      *             with the sentence of {@link #obstacle} where there is one
      */
     Engine open(EngineSettings settings);
+
+    /** What keeps the time of one rank's works beside its engine; asked once for each engine that a rank opens. */
+    default WorkClock clock(EngineSettings settings) {
+        return WorkClock.NONE;
+    }
 }

@@ -8,49 +8,21 @@ import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongConsumer;
-import java.util.function.LongSupplier;
 
-/**
- * Keeps time instead of computing: from {@link #workStarts} to {@link #workEnds} passes what the settings say, whatever is
- * called in between. Every loss, sum and norm is 0.
- */
+/** Computes nothing, beside an {@link EmulatedClock} that keeps the time. Every loss, sum and norm is 0. */
 public final class EmulatedEngine implements Engine {
     private final EngineSettings settings;
     private final AtomicLong allocatedBytes = new AtomicLong();
-    private final LongSupplier clock;
-    // Sleeps learn from the thread they are on: the rank's one, and another one once the rank has started again.
-    private final ThreadLocal<ExactSleep> sleeps;
-    private long deadlineNanos;
 
     EmulatedEngine(EngineSettings settings) {
-        this(settings, System::nanoTime, LockSupport::parkNanos);
-    }
-
-    /** With another clock than the machine's, and what lets time pass on it; both in nanoseconds. */
-    EmulatedEngine(EngineSettings settings, LongSupplier clock, LongConsumer sleep) {
         this.settings = settings;
-        this.clock = clock;
-        this.sleeps = ThreadLocal.withInitial(() -> new ExactSleep(clock, sleep));
     }
 
     @Override
     public boolean computes() {
         return false;
-    }
-
-    @Override
-    public void workStarts(int stage, Work work) {
-        deadlineNanos = clock.getAsLong() + settings.costs().nanos(stage, work);
-    }
-
-    @Override
-    public void workEnds() {
-        sleeps.get().until(deadlineNanos);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.troupe.engine.emulated;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.EngineProvider;
 import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.WorkClock;
 import java.util.Optional;
 
 /** Opens engines that keep time instead of computing. */
@@ -39,5 +40,10 @@ public final class EmulatedEngineProvider implements EngineProvider {
     @Override
     public Engine open(EngineSettings settings) {
         return new EmulatedEngine(settings);
+    }
+
+    @Override
+    public WorkClock clock(EngineSettings settings) {
+        return new EmulatedClock(settings.costs());
     }
 }

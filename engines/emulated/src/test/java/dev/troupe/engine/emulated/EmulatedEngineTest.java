@@ -11,6 +11,7 @@ import dev.troupe.engine.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkClock;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,16 +35,16 @@ class EmulatedEngineTest {
             nanos += asked + lateNanos;
         }
 
-        private EmulatedEngine engine() {
-            return new EmulatedEngine(SETTINGS, () -> nanos, this::sleep);
+        private WorkClock clock() {
+            return new EmulatedClock(SETTINGS.costs(), () -> nanos, this::sleep);
         }
 
         /** How long a work takes of which {@code ownNanos} pass in the calls of the stage. */
-        private long taken(Engine engine, int stage, Work work, long ownNanos) {
+        private long taken(WorkClock clock, int stage, Work work, long ownNanos) {
             long start = nanos;
-            engine.workStarts(stage, work);
+            clock.begins(stage, work);
             nanos += ownNanos;
-            engine.workEnds();
+            clock.ends();
             return nanos - start;
         }
     }
@@ -51,56 +52,52 @@ class EmulatedEngineTest {
     @Test
     void shouldTakeTheTimeItIsToldOnceItKnowsHowLongWakingUpTakes() {
         Machine machine = new Machine();
-        try (Engine engine = machine.engine()) {
-            long first = machine.taken(engine, 2, Work.BACKWARD_INPUT, 0);
-            assertEquals(COST_NANOS + WAKE_UP_NANOS, first, "nothing is known yet");
-            for (int round = 0; round < 100; round++) {
-                machine.taken(engine, 2, Work.BACKWARD_INPUT, 0);
-            }
-            long all = 0;
-            for (int round = 0; round < 100; round++) {
-                long taken = machine.taken(engine, 2, Work.BACKWARD_INPUT, 1_000_000);
-                assertEquals(COST_NANOS, taken, COST_NANOS / 100, "round " + round);
-                all += taken;
-            }
-            assertEquals(100 * COST_NANOS, all, 100 * COST_NANOS / 1000);
+        WorkClock clock = machine.clock();
+        long first = machine.taken(clock, 2, Work.BACKWARD_INPUT, 0);
+        assertEquals(COST_NANOS + WAKE_UP_NANOS, first, "nothing is known yet");
+        for (int round = 0; round < 100; round++) {
+            machine.taken(clock, 2, Work.BACKWARD_INPUT, 0);
         }
+        long all = 0;
+        for (int round = 0; round < 100; round++) {
+            long taken = machine.taken(clock, 2, Work.BACKWARD_INPUT, 1_000_000);
+            assertEquals(COST_NANOS, taken, COST_NANOS / 100, "round " + round);
+            all += taken;
+        }
+        assertEquals(100 * COST_NANOS, all, 100 * COST_NANOS / 1000);
     }
 
     @Test
     void shouldSleepOnWhereItWakesEarly() {
         Machine machine = new Machine();
         machine.lateNanos = 0;
-        try (Engine engine = machine.engine()) {
-            ExactSleep sleep = new ExactSleep(() -> machine.nanos, asked -> machine.nanos += Math.max(1, asked / 2));
-            long deadline = machine.nanos + COST_NANOS;
-            sleep.until(deadline);
-            assertEquals(deadline, machine.nanos);
-            assertEquals(COST_NANOS, machine.taken(engine, 2, Work.BACKWARD_INPUT, 0));
-        }
+        WorkClock clock = machine.clock();
+        ExactSleep sleep = new ExactSleep(() -> machine.nanos, asked -> machine.nanos += Math.max(1, asked / 2));
+        long deadline = machine.nanos + COST_NANOS;
+        sleep.until(deadline);
+        assertEquals(deadline, machine.nanos);
+        assertEquals(COST_NANOS, machine.taken(clock, 2, Work.BACKWARD_INPUT, 0));
     }
 
     @Test
     void shouldNotSleepForWorkThatCostsNothingOrHasTakenLonger() {
         Machine machine = new Machine();
-        try (Engine engine = machine.engine()) {
-            assertEquals(0, machine.taken(engine, 0, Work.FORWARD, 0));
-            assertEquals(COST_NANOS + 1, machine.taken(engine, 2, Work.BACKWARD_INPUT, COST_NANOS + 1));
-            assertEquals(0, machine.sleeps);
-        }
+        WorkClock clock = machine.clock();
+        assertEquals(0, machine.taken(clock, 0, Work.FORWARD, 0));
+        assertEquals(COST_NANOS + 1, machine.taken(clock, 2, Work.BACKWARD_INPUT, COST_NANOS + 1));
+        assertEquals(0, machine.sleeps);
     }
 
     @Test
     void shouldLetRealTimePass() {
-        try (Engine engine = open()) {
-            for (int round = 0; round < 20; round++) {
-                long start = System.nanoTime();
-                engine.workStarts(2, Work.BACKWARD_INPUT);
-                engine.workEnds();
-                long taken = System.nanoTime() - start;
-                // Only the lower end: how late a loaded machine is, is for a benchmark to say.
-                assertTrue(taken > COST_NANOS - 250_000, () -> "took " + taken + " ns");
-            }
+        WorkClock clock = new EmulatedEngineProvider().clock(SETTINGS);
+        for (int round = 0; round < 20; round++) {
+            long start = System.nanoTime();
+            clock.begins(2, Work.BACKWARD_INPUT);
+            clock.ends();
+            long taken = System.nanoTime() - start;
+            // Only the lower end: how late a loaded machine is, is for a benchmark to say.
+            assertTrue(taken > COST_NANOS - 250_000, () -> "took " + taken + " ns");
         }
     }
 

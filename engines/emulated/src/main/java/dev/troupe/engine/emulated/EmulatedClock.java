@@ -1,0 +1,37 @@
+package dev.troupe.engine.emulated;
+
+import dev.troupe.engine.Work;
+import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.WorkCosts;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/** The time of one rank's works: as long as the costs say, by sleeping. */
+final class EmulatedClock implements WorkClock {
+    private final WorkCosts costs;
+    private final LongSupplier clock;
+    private final ExactSleep sleep;
+    private long deadlineNanos;
+
+    EmulatedClock(WorkCosts costs) {
+        this(costs, System::nanoTime, LockSupport::parkNanos);
+    }
+
+    /** With another clock than the machine's, and another way to let time pass on it; both in nanoseconds. */
+    EmulatedClock(WorkCosts costs, LongSupplier clock, LongConsumer sleep) {
+        this.costs = costs;
+        this.clock = clock;
+        this.sleep = new ExactSleep(clock, sleep);
+    }
+
+    @Override
+    public void begins(int stage, Work work) {
+        deadlineNanos = clock.getAsLong() + costs.nanos(stage, work);
+    }
+
+    @Override
+    public void ends() {
+        sleep.until(deadlineNanos);
+    }
+}
