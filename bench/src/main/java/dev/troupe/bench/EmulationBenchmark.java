@@ -1,10 +1,10 @@
 package dev.troupe.bench;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
-import dev.troupe.engine.Work;
-import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.prepare.EngineChoice;
 import java.io.PrintStream;
 import java.util.ArrayList;

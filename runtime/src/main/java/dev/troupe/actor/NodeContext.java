@@ -5,7 +5,7 @@ import dev.troupe.collective.RankGroups;
 import dev.troupe.data.Batches;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.observe.ActionTrace;
 import dev.troupe.observe.GradientDump;

@@ -6,7 +6,7 @@ import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
 import dev.troupe.machine.MessageKey;

@@ -1,7 +1,7 @@
 package dev.troupe.compare;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.engine.Work;
+import dev.troupe.engine.provider.Work;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Plan;

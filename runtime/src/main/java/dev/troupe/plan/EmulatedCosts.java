@@ -1,8 +1,8 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.spec.EmulatedSpec;
-import dev.troupe.engine.Work;
-import dev.troupe.engine.WorkCosts;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Partition;
 import dev.troupe.model.Recompute;

@@ -1,7 +1,7 @@
 package dev.troupe.plan;
 
-import dev.troupe.engine.Work;
-import dev.troupe.engine.WorkCosts;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.machine.StragglerWatch;
 import dev.troupe.schedule.Kind;
 

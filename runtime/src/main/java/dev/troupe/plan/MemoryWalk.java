@@ -2,7 +2,7 @@ package dev.troupe.plan;
 
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.SizingEngine;
+import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.model.Stage;

@@ -15,7 +15,7 @@ import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.WorkCosts;
+import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StragglerWatch;

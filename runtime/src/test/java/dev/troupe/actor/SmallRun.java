@@ -8,7 +8,7 @@ import dev.troupe.data.Order;
 import dev.troupe.data.Tokenizer;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
 import dev.troupe.model.spec.ModelConfig;

@@ -8,7 +8,7 @@ import dev.troupe.collective.shared.SharedGroup;
 import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngineProvider;

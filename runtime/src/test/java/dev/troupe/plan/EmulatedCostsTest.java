@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.engine.Work;
+import dev.troupe.engine.provider.Work;
 import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;

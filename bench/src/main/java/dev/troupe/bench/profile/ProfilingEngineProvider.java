@@ -1,8 +1,8 @@
 package dev.troupe.bench.profile;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

@@ -1,6 +1,6 @@
 /**
  * An engine that measures another one, kernel by kernel, and the processor time of the threads of a run.
  *
- * <p>Imports the JDK and {@code dev.troupe.engine}.
+ * <p>Imports the JDK, {@code dev.troupe.engine} and {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.bench.profile;

@@ -2,7 +2,7 @@ package dev.troupe.cli.options;
 
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.Key;
-import dev.troupe.engine.EngineProvider;
+import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.schedule.builder.Schedules;
 import java.util.List;

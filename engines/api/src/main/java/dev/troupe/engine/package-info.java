@@ -1,6 +1,5 @@
 /**
- * What a stage computes on: {@link dev.troupe.engine.Tensor}, {@link dev.troupe.engine.Engine} and the
- * {@link dev.troupe.engine.EngineProvider} that opens one.
+ * What a stage computes on: {@link dev.troupe.engine.Tensor} and {@link dev.troupe.engine.Engine}.
  *
  * <p>Imports the JDK.
  */

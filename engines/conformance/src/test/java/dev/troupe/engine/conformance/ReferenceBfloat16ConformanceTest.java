@@ -2,7 +2,7 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 
 /** The reference in mixed precision is held by the one in float64 too. */

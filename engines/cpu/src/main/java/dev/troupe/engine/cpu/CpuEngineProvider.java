@@ -2,8 +2,8 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.util.Optional;
 
 /**

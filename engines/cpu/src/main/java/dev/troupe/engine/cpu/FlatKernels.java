@@ -3,7 +3,7 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;

@@ -2,7 +2,7 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
 
 /** Activations and products of bfloat16, on two threads throughout. */

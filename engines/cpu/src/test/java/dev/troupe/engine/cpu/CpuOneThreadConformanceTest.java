@@ -2,7 +2,7 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
 
 /** One thread, or as many as a test asks for. */

@@ -1,8 +1,8 @@
 package dev.troupe.engine.emulated;
 
-import dev.troupe.engine.Work;
-import dev.troupe.engine.WorkClock;
-import dev.troupe.engine.WorkCosts;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.engine.provider.WorkCosts;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;

@@ -4,7 +4,7 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;

@@ -1,9 +1,9 @@
 package dev.troupe.engine.emulated;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
-import dev.troupe.engine.WorkClock;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.WorkClock;
 import java.util.Optional;
 
 /** Opens engines that keep time instead of computing. */

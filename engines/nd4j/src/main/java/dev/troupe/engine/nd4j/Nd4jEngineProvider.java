@@ -1,8 +1,8 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.util.Optional;
 
 /** Opens engines on ND4J. All that are open in a process at one time compute with the same number of threads. */

@@ -2,7 +2,7 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.conformance.EngineConformance;
 
 /** float64, one thread throughout: engines that are open together must agree on the number. */

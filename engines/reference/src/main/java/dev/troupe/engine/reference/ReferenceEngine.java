@@ -3,7 +3,7 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.Arrays;

@@ -1,8 +1,8 @@
 package dev.troupe.engine.reference;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.EngineProvider;
-import dev.troupe.engine.EngineSettings;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import java.util.Optional;
 
 /** Opens {@link ReferenceEngine}s. Serves every machine and every precision; the last choice of {@code auto}. */

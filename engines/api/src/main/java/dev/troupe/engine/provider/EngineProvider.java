@@ -1,5 +1,7 @@
-package dev.troupe.engine;
+package dev.troupe.engine.provider;
 
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
 import java.util.Optional;
 
 /** Opens engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread. */

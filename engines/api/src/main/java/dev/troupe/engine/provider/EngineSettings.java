@@ -1,4 +1,6 @@
-package dev.troupe.engine;
+package dev.troupe.engine.provider;
+
+import dev.troupe.engine.DataType;
 
 /**
  * How an engine is to be opened.

@@ -1,4 +1,4 @@
-package dev.troupe.engine;
+package dev.troupe.engine.provider;
 
 /**
  * Keeps the time of an engine that computes nothing: between the begin and the end of a work passes what the work costs,

@@ -1,4 +1,4 @@
-package dev.troupe.engine;
+package dev.troupe.engine.provider;
 
 /** What a stage does with its engine at a time, for engines that keep time instead of computing. */
 public enum Work {

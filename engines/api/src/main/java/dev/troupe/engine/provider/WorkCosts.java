@@ -1,4 +1,4 @@
-package dev.troupe.engine;
+package dev.troupe.engine.provider;
 
 /** How long each work of each stage is to take on an engine that keeps time instead of computing. Any thread may ask. */
 @FunctionalInterface
