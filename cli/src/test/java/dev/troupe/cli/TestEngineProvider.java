@@ -57,8 +57,8 @@ abstract class TestEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine open(EngineSettings settings) {
-        Around around = around(reference.open(settings));
+    public Engine create(EngineSettings settings) {
+        Around around = around(reference.create(settings));
         return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
                 (_, method, arguments) -> around.call(method, arguments));
     }

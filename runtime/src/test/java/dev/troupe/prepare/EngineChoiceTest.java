@@ -96,7 +96,7 @@ class EngineChoiceTest {
         }
 
         @Override
-        public Engine open(EngineSettings settings) {
+        public Engine create(EngineSettings settings) {
             throw new IllegalStateException("no test opens it");
         }
     }

@@ -39,11 +39,19 @@ public final class KernelTimes {
     }
 
     /** Adds one call. */
-    void add(String kernel, long wallNanos, long operations) {
-        Sums sums = kernels.computeIfAbsent(kernel, _ -> new Sums(new LongAdder(), new LongAdder(), new LongAdder()));
+    void add(String kernel, long wallNanos) {
+        Sums sums = of(kernel);
         sums.calls.increment();
         sums.wallNanos.add(wallNanos);
-        sums.operations.add(operations);
+    }
+
+    /** Adds the operations of one call. */
+    void addOperations(String kernel, long operations) {
+        of(kernel).operations.add(operations);
+    }
+
+    private Sums of(String kernel) {
+        return kernels.computeIfAbsent(kernel, _ -> new Sums(new LongAdder(), new LongAdder(), new LongAdder()));
     }
 
     /** Returns the sums of each kernel that was called, the longest time first. */

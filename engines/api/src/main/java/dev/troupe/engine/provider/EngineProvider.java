@@ -2,6 +2,7 @@ package dev.troupe.engine.provider;
 
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
 import java.util.Optional;
 
 /** Opens engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread. */
@@ -48,12 +49,20 @@ public interface EngineProvider {
     }
 
     /**
-     * Opens an engine for one rank, whose stages all compute on it.
+     * Opens an engine for one rank, whose stages all compute on it, with the checks of operands in front of it.
      *
      * @throws IllegalStateException
      *             with the sentence of {@link #obstacle} where there is one
      */
-    Engine open(EngineSettings settings);
+    default Engine open(EngineSettings settings) {
+        obstacle(settings).ifPresent(sentence -> {
+            throw new IllegalStateException(sentence);
+        });
+        return new CheckedEngine(create(settings));
+    }
+
+    /** An engine that checks nothing it is given; {@link #open} is its only caller. */
+    Engine create(EngineSettings settings);
 
     /** What keeps the time of one rank's works beside its engine; asked once for each engine that a rank opens. */
     default WorkClock clock(EngineSettings settings) {

@@ -2,7 +2,6 @@ package dev.troupe.engine.structural;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.TooManyElementsException;

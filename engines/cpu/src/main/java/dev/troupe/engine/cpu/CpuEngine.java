@@ -50,40 +50,34 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
-        Operands operands = operands("matmul");
-        CpuTensor a = operands.matrix("left", left);
+        CpuTensor a = CpuTensor.of(left);
         int m = a.size(transposeLeft ? 1 : 0);
         int k = a.size(transposeLeft ? 0 : 1);
-        CpuTensor b = operands.reading().matrix("right", right);
+        CpuTensor b = CpuTensor.of(right);
         int n = b.size(transposeRight ? 0 : 1);
-        if (b.size(transposeRight ? 1 : 0) != k) {
-            throw operands.misfit("right", "must have " + k + (transposeRight ? " columns" : " rows"), right);
-        }
-        CpuTensor c = operands.product(product, accumulate, m, n);
+        CpuTensor c = CpuTensor.changing(product);
         products.multiply(a, transposeLeft, b, transposeRight, c, k, accumulate, 0, null);
     }
 
     @Override
     public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
-        Operands operands = operands("linear");
-        CpuTensor in = operands.matrix("x", x);
-        CpuTensor w = operands.reading().weight(weight, in);
+        CpuTensor in = CpuTensor.of(x);
+        CpuTensor w = CpuTensor.of(weight);
         int m = w.size(1);
-        long b = operands.reading().vector("bias", bias, m).address();
-        CpuTensor out = operands.matrix("y", y, in.size(0), m);
+        long b = CpuTensor.of(bias).address();
+        CpuTensor out = CpuTensor.changing(y);
         products.multiply(in, false, w, false, out, in.size(1), false, b, null);
     }
 
     @Override
     public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
-        Operands operands = operands("linearGelu");
-        CpuTensor in = operands.matrix("x", x);
-        CpuTensor w = operands.reading().weight(weight, in);
+        CpuTensor in = CpuTensor.of(x);
+        CpuTensor w = CpuTensor.of(weight);
         int n = in.size(0);
         int m = w.size(1);
-        long b = operands.reading().vector("bias", bias, m).address();
-        CpuTensor pre = operands.matrix("preActivation", preActivation, n, m);
-        CpuTensor out = operands.matrix("y", y, n, m);
+        long b = CpuTensor.of(bias).address();
+        CpuTensor pre = CpuTensor.changing(preActivation);
+        CpuTensor out = CpuTensor.changing(y);
         scratch.require(Gelu.SCRATCH_BYTES);
         products.multiply(in, false, w, false, pre, in.size(1), false, b,
                 (firstRow, rows, firstColumn, columns, member) -> {
@@ -95,9 +89,8 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void gelu(Tensor preActivation, Tensor y) {
-        Operands operands = operands("gelu");
-        CpuTensor pre = operands.matrix("preActivation", preActivation);
-        CpuTensor out = operands.like("y", y, pre);
+        CpuTensor pre = CpuTensor.of(preActivation);
+        CpuTensor out = CpuTensor.changing(y);
         int m = pre.size(1);
         scratch.require(Gelu.SCRATCH_BYTES);
         // Row by row, as linearGelu does it: what is a tail of a row there is one here.
@@ -110,10 +103,9 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
-        Operands operands = operands("geluBackward");
-        CpuTensor pre = operands.anyProducts("preActivation", preActivation);
-        CpuTensor dOut = operands.like("dy", dy, pre);
-        CpuTensor dIn = operands.like("dx", dx, pre);
+        CpuTensor pre = CpuTensor.of(preActivation);
+        CpuTensor dOut = CpuTensor.of(dy);
+        CpuTensor dIn = CpuTensor.changing(dx);
         scratch.require(Gelu.SCRATCH_BYTES);
         pool.share(pre.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Gelu.backward(pre, dOut, dIn, from, count, scratch.of(member)));
@@ -121,10 +113,9 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void biasBackward(Tensor dy, Tensor dBias) {
-        Operands operands = operands("biasBackward");
-        CpuTensor dOut = operands.matrix("dy", dy);
+        CpuTensor dOut = CpuTensor.of(dy);
         int m = dOut.size(1);
-        long to = operands.vector("dBias", dBias, m).address();
+        long to = CpuTensor.changing(dBias).address();
         int grain = columnsOfThread(m);
         scratch.require(Bias.scratchBytes(grain));
         pool.share(m, grain,
@@ -134,16 +125,15 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
             Tensor mean, Tensor reciprocalDeviation) {
-        Operands operands = operands("layerNorm");
-        CpuTensor in = operands.matrix("x", x);
-        CpuTensor passing = residual == null ? null : operands.like("residual", residual, in);
+        CpuTensor in = residual == null ? CpuTensor.of(x) : CpuTensor.changing(x);
+        CpuTensor passing = residual == null ? null : CpuTensor.of(residual);
         int n = in.size(0);
         int c = in.size(1);
-        long g = operands.reading().vector("gamma", gamma, c).address();
-        long b = operands.reading().vector("beta", beta, c).address();
-        CpuTensor out = operands.like("y", y, in);
-        long centre = operands.vector("mean", mean, n).address();
-        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
+        long g = CpuTensor.of(gamma).address();
+        long b = CpuTensor.of(beta).address();
+        CpuTensor out = CpuTensor.changing(y);
+        long centre = CpuTensor.changing(mean).address();
+        long r = CpuTensor.changing(reciprocalDeviation).address();
         scratch.require(Math.max(LayerNorm.scratchBytes(c), Elementwise.SCRATCH_BYTES));
         pool.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.forward(passing, in, g, b, epsilon, out, centre, r,
                 (int) row, rows, scratch.of(member)));
@@ -152,15 +142,14 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
             Tensor dx, boolean accumulate) {
-        Operands operands = operands("layerNormBackwardInput");
-        CpuTensor in = operands.matrix("x", x);
+        CpuTensor in = CpuTensor.of(x);
         int n = in.size(0);
         int c = in.size(1);
-        CpuTensor dOut = operands.like("dy", dy, in);
-        long g = operands.reading().vector("gamma", gamma, c).address();
-        long centre = operands.vector("mean", mean, n).address();
-        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
-        CpuTensor dIn = operands.like("dx", dx, in);
+        CpuTensor dOut = CpuTensor.of(dy);
+        long g = CpuTensor.of(gamma).address();
+        long centre = CpuTensor.of(mean).address();
+        long r = CpuTensor.of(reciprocalDeviation).address();
+        CpuTensor dIn = CpuTensor.changing(dx);
         scratch.require(LayerNorm.scratchBytes(c));
         pool.share(n, rowsOf(c), (row, rows, member) -> LayerNorm.backwardInput(dOut, in, g, centre, r, dIn,
                 accumulate, (int) row, rows, scratch.of(member)));
@@ -169,15 +158,14 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta) {
-        Operands operands = operands("layerNormBackwardWeight");
-        CpuTensor in = operands.matrix("x", x);
+        CpuTensor in = CpuTensor.of(x);
         int n = in.size(0);
         int c = in.size(1);
-        CpuTensor dOut = operands.like("dy", dy, in);
-        long centre = operands.vector("mean", mean, n).address();
-        long r = operands.vector("reciprocalDeviation", reciprocalDeviation, n).address();
-        long dG = operands.vector("dGamma", dGamma, c).address();
-        long dB = operands.vector("dBeta", dBeta, c).address();
+        CpuTensor dOut = CpuTensor.of(dy);
+        long centre = CpuTensor.of(mean).address();
+        long r = CpuTensor.of(reciprocalDeviation).address();
+        long dG = CpuTensor.changing(dGamma).address();
+        long dB = CpuTensor.changing(dBeta).address();
         int grain = columnsOfThread(c);
         scratch.require(LayerNorm.scratchBytes(Math.min(c, grain)));
         pool.share(c, grain, (first, columns, member) -> LayerNorm.backwardWeight(dOut, in, centre, r, dG, dB,
@@ -186,16 +174,13 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
-        Operands operands = operands("embedding");
-        CpuTensor out = operands.matrix("y", y);
+        CpuTensor out = CpuTensor.changing(y);
         int c = out.size(1);
-        operands.sequences(out, sequenceLength);
-        CpuTensor ids = operands.ids("tokens", tokens, out.size(0));
-        CpuTensor table = operands.reading().table("tokenTable", tokenTable, 1, c);
+        CpuTensor ids = CpuTensor.of(tokens);
+        CpuTensor table = CpuTensor.of(tokenTable);
         long position = positionTable == null
                 ? Embedding.NO_TABLE
-                : operands.reading().table("positionTable", positionTable, sequenceLength, c).address();
-        operands.idsBelow(table.size(0), "tokens", ids);
+                : CpuTensor.of(positionTable).address();
         long id = ids.address();
         long row = table.address();
         scratch.require(Embedding.scratchBytes(c));
@@ -206,15 +191,12 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
             Tensor dPositionTable) {
-        Operands operands = operands("embeddingBackward");
-        CpuTensor dOut = operands.matrix("dy", dy);
+        CpuTensor dOut = CpuTensor.of(dy);
         int n = dOut.size(0);
         int c = dOut.size(1);
-        operands.sequences(dOut, sequenceLength);
-        CpuTensor ids = operands.ids("tokens", tokens, n);
-        CpuTensor table = operands.table("dTokenTable", dTokenTable, 1, c);
-        CpuTensor positions = operands.table("dPositionTable", dPositionTable, sequenceLength, c);
-        operands.idsBelow(table.size(0), "tokens", ids);
+        CpuTensor ids = CpuTensor.of(tokens);
+        CpuTensor table = CpuTensor.changing(dTokenTable);
+        CpuTensor positions = CpuTensor.changing(dPositionTable);
         long id = ids.address();
         long row = table.address();
         long position = positions.address();
@@ -232,11 +214,10 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
-        Operands operands = operands("causalAttention");
-        CpuTensor out = operands.matrix("y", y);
-        int units = operands.heads(out, sequenceLength, heads);
-        CpuTensor in = operands.matrix("qkv", qkv, out.size(0), 3 * out.size(1));
-        long logSums = operands.attentionState(state, out, sequenceLength, heads);
+        CpuTensor out = CpuTensor.changing(y);
+        int units = out.size(0) / sequenceLength * heads;
+        CpuTensor in = CpuTensor.of(qkv);
+        long logSums = CpuTensor.changing(state).address();
         CausalAttention attention = new CausalAttention(sequenceLength, heads, out.size(1), dropout);
         scratch.require(attention.scratchBytes(out.isNarrow()));
         pool.share(units, 1, (unit, count, member) -> attention.forward(in, logSums, out, (int) unit,
@@ -246,13 +227,12 @@ public final class CpuEngine extends FlatKernels {
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
             Dropout dropout, Tensor dQkv) {
-        Operands operands = operands("causalAttentionBackward");
-        CpuTensor dOut = operands.matrix("dy", dy);
-        int units = operands.heads(dOut, sequenceLength, heads);
-        CpuTensor in = operands.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
-        CpuTensor out = operands.like("y", y, dOut);
-        long logSums = operands.attentionState(state, dOut, sequenceLength, heads);
-        CpuTensor dIn = operands.like("dQkv", dQkv, in);
+        CpuTensor dOut = CpuTensor.of(dy);
+        int units = dOut.size(0) / sequenceLength * heads;
+        CpuTensor in = CpuTensor.of(qkv);
+        CpuTensor out = CpuTensor.of(y);
+        long logSums = CpuTensor.of(state).address();
+        CpuTensor dIn = CpuTensor.changing(dQkv);
         CausalAttention attention = new CausalAttention(sequenceLength, heads, dOut.size(1), dropout);
         scratch.require(attention.scratchBytes(dOut.isNarrow()));
         pool.share(units, 1, (unit, count, member) -> attention.backward(dOut, in, out, logSums, dIn, (int) unit,
@@ -261,9 +241,8 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void dropout(Tensor x, Dropout dropout, Tensor y) {
-        Operands operands = operands("dropout");
-        CpuTensor own = operands.matrix("x", x);
-        CpuTensor out = operands.like("y", y, own);
+        CpuTensor own = CpuTensor.of(x);
+        CpuTensor out = CpuTensor.changing(y);
         int m = own.size(1);
         Masks masks = new Masks(dropout);
         scratch.require(Masks.SCRATCH_BYTES + 4L * m);
@@ -279,14 +258,12 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        Operands operands = operands("crossEntropy");
-        CpuTensor in = operands.matrix("logits", logits);
+        CpuTensor in = CpuTensor.of(logits);
         int n = in.size(0);
         int v = in.size(1);
-        CpuTensor ids = operands.ids("targets", targets, n);
-        long loss = operands.vector("rowLoss", rowLoss, n).address();
-        long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
-        operands.idsBelow(v, "targets", ids);
+        CpuTensor ids = CpuTensor.of(targets);
+        long loss = CpuTensor.changing(rowLoss).address();
+        long logSum = CpuTensor.changing(rowLogSumExp).address();
         long id = ids.address();
         scratch.require(CrossEntropy.scratchBytes(v));
         pool.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.forward(in, id, loss, logSum, (int) row, rows,
@@ -295,14 +272,12 @@ public final class CpuEngine extends FlatKernels {
 
     @Override
     public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
-        Operands operands = operands("crossEntropyBackward");
-        CpuTensor in = operands.matrix("logits", logits);
+        CpuTensor in = CpuTensor.of(logits);
         int n = in.size(0);
         int v = in.size(1);
-        CpuTensor ids = operands.ids("targets", targets, n);
-        long logSum = operands.vector("rowLogSumExp", rowLogSumExp, n).address();
-        CpuTensor dIn = operands.like("dLogits", dLogits, in);
-        operands.idsBelow(v, "targets", ids);
+        CpuTensor ids = CpuTensor.of(targets);
+        long logSum = CpuTensor.of(rowLogSumExp).address();
+        CpuTensor dIn = CpuTensor.changing(dLogits);
         long id = ids.address();
         scratch.require(CrossEntropy.scratchBytes(v));
         pool.share(n, rowsOf(v), (row, rows, member) -> CrossEntropy.backward(in, id, logSum, (float) scale, dIn,

@@ -97,10 +97,7 @@ public final class CpuEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine open(EngineSettings settings) {
-        obstacle(settings).ifPresent(sentence -> {
-            throw new IllegalStateException(sentence);
-        });
+    public Engine create(EngineSettings settings) {
         return new CpuEngine(settings);
     }
 }

@@ -2,7 +2,6 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.TooManyElementsException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,14 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 final class CpuMemory {
     private final Set<CpuTensor> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong allocatedBytes = new AtomicLong();
-    private volatile boolean closed;
 
     CpuTensor allocate(DataType dataType, Shape shape) {
-        if (closed) {
-            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
-                    dataType, shape));
-        }
-        TooManyElementsException.check(shape);
         CpuTensor tensor = new CpuTensor(this, dataType, shape);
         open.add(tensor);
         allocatedBytes.addAndGet(tensor.byteCount());
@@ -41,7 +34,6 @@ final class CpuMemory {
     }
 
     void close() {
-        closed = true;
         List.copyOf(open).forEach(CpuTensor::close);
     }
 }

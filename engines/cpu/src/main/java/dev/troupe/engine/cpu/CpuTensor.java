@@ -54,12 +54,17 @@ final class CpuTensor implements Tensor {
         return shape;
     }
 
-    CpuMemory owner() {
-        return owner;
+    /** An operand that a kernel reads. */
+    static CpuTensor of(Tensor operand) {
+        return (CpuTensor) operand;
     }
 
-    boolean isClosed() {
-        return buffer.closed.get();
+    /** An operand that is written: what was packed of its buffer is packed again when it is next needed. */
+    static CpuTensor changing(Tensor operand) {
+        CpuTensor own = (CpuTensor) operand;
+        // Not atomic: of two that add at once one may be lost, and it is no longer what it was all the same.
+        own.buffer.changes++;
+        return own;
     }
 
     int size(int dimension) {
@@ -72,12 +77,6 @@ final class CpuTensor implements Tensor {
 
     boolean isRange() {
         return buffer != this;
-    }
-
-    /** Someone has this who may write it: what was packed of its buffer is packed again when it is next needed. */
-    void mayChange() {
-        // Not atomic: of two that add at once one may be lost, and it is no longer what it was all the same.
-        buffer.changes++;
     }
 
     /** Where a packed copy of this is that is up to date; made and kept the first time. */

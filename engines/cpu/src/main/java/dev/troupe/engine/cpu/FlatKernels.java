@@ -4,7 +4,6 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -44,9 +43,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        CpuTensor whole = operands("range").reading().own("buffer", buffer);
-        Ranges.requireWithin(whole, first, shape);
-        return new CpuTensor(whole, first, shape);
+        return new CpuTensor(CpuTensor.of(buffer), first, shape);
     }
 
     @Override
@@ -56,24 +53,22 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        Operands operands = operands("copyToHost");
-        target.copyFrom(operands.range(operands.reading().own("source", source), byteOffset, target.byteSize()));
+        target.copyFrom(CpuTensor.of(source).elements().asSlice(byteOffset, target.byteSize()));
     }
 
     @Override
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        Operands operands = operands("copyFromHost");
-        operands.range(operands.own("target", target), byteOffset, source.byteSize()).copyFrom(source);
+        CpuTensor.changing(target).elements().asSlice(byteOffset, source.byteSize()).copyFrom(source);
     }
 
     @Override
     public Optional<MemorySegment> hostMemory(Tensor tensor) {
-        return Optional.of(operands("hostMemory").own("tensor", tensor).elements());
+        return Optional.of(CpuTensor.changing(tensor).elements());
     }
 
     @Override
     public void fill(Tensor tensor, double value) {
-        CpuTensor own = operands("fill").anyFloats("tensor", tensor);
+        CpuTensor own = CpuTensor.changing(tensor);
         long at = own.address();
         pool.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.fill(at + 4 * from, (float) value, count));
@@ -81,19 +76,16 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void copy(Tensor source, Tensor target) {
-        Operands operands = operands("copy");
-        CpuTensor from = operands.reading().own("source", source);
-        CpuTensor to = operands.exactly("target", target, from.dataType(), from.shape());
+        CpuTensor from = CpuTensor.of(source);
+        CpuTensor to = CpuTensor.changing(target);
         pool.share(from.byteCount(), Elementwise.GRAIN * Float.BYTES,
                 (first, bytes, member) -> MemorySegment.copy(from.elements(), first, to.elements(), first, bytes));
     }
 
     @Override
     public void cast(Tensor source, Tensor target) {
-        Operands operands = operands("cast");
-        CpuTensor from = operands.reading().either("source", source);
-        CpuTensor to = operands.either("target", target);
-        operands.exactly("target", target, to.dataType(), from.shape());
+        CpuTensor from = CpuTensor.of(source);
+        CpuTensor to = CpuTensor.changing(target);
         if (from.dataType() == to.dataType()) {
             copy(from, to);
         } else {
@@ -104,10 +96,9 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
-        Operands operands = operands("add");
-        CpuTensor a = operands.either("left", left);
-        CpuTensor b = operands.like("right", right, a);
-        CpuTensor c = operands.like("sum", sum, a);
+        CpuTensor a = CpuTensor.of(left);
+        CpuTensor b = CpuTensor.of(right);
+        CpuTensor c = CpuTensor.changing(sum);
         scratch.require(Elementwise.SCRATCH_BYTES);
         pool.share(a.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.add(a, b, c, from, count, scratch.of(member)));
@@ -115,7 +106,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void scale(Tensor tensor, double factor) {
-        CpuTensor own = operands("scale").anyFloats("tensor", tensor);
+        CpuTensor own = CpuTensor.changing(tensor);
         long at = own.address();
         pool.share(own.elementCount(), Elementwise.GRAIN,
                 (from, count, member) -> Elementwise.scale(at + 4 * from, (float) factor, count));
@@ -123,24 +114,23 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public double sum(Tensor tensor) {
-        CpuTensor own = operands("sum").anyFloats("tensor", tensor);
+        CpuTensor own = CpuTensor.of(tensor);
         return Sums.ofBlocks(pool, own.address(), own.elementCount(), false);
     }
 
     @Override
     public double squaredSum(Tensor tensor) {
-        CpuTensor own = operands("squaredSum").anyFloats("tensor", tensor);
+        CpuTensor own = CpuTensor.of(tensor);
         return Sums.ofBlocks(pool, own.address(), own.elementCount(), true);
     }
 
     @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
-        Operands operands = operands("adamW");
-        CpuTensor own = operands.anyFloats("weights", weights);
+        CpuTensor own = CpuTensor.changing(weights);
         long w = own.address();
-        long g = operands.like("gradients", gradients, own).address();
-        long first = operands.like("firstMoment", firstMoment, own).address();
-        long second = operands.like("secondMoment", secondMoment, own).address();
+        long g = CpuTensor.changing(gradients).address();
+        long first = CpuTensor.changing(firstMoment).address();
+        long second = CpuTensor.changing(secondMoment).address();
         Optimizers.AdamFactors factors = Optimizers.AdamFactors.of(update);
         pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.adamW(w + 4 * from,
                 g + 4 * from, first + 4 * from, second + 4 * from, factors, count));
@@ -148,10 +138,9 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
-        Operands operands = operands("sgd");
-        CpuTensor own = operands.anyFloats("weights", weights);
+        CpuTensor own = CpuTensor.changing(weights);
         long w = own.address();
-        long g = operands.like("gradients", gradients, own).address();
+        long g = CpuTensor.changing(gradients).address();
         pool.share(own.elementCount(), Elementwise.GRAIN, (from, count, member) -> Optimizers.sgd(w + 4 * from,
                 g + 4 * from, (float) learningRate, (float) weightDecay, (float) gradientScale, count));
     }
@@ -161,9 +150,5 @@ abstract class FlatKernels implements Engine {
         memory.close();
         pool.close();
         scratch.close();
-    }
-
-    Operands operands(String kernel) {
-        return new Operands(memory, computeType, kernel);
     }
 }

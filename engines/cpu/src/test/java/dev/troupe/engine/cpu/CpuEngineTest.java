@@ -147,34 +147,6 @@ class CpuEngineTest {
     }
 
     @Test
-    void shouldRefuseATensorThatIsClosedOrAnothers() {
-        try (Engine engine = open(1); Engine other = open(1)) {
-            Tensor own = engine.allocate(DataType.FLOAT32, Shape.of(3));
-            Tensor foreign = other.allocate(DataType.FLOAT32, Shape.of(3));
-            assertThrows(IllegalArgumentException.class, () -> engine.add(own, own, foreign));
-            own.close();
-            assertThrows(IllegalStateException.class, () -> engine.fill(own, 1));
-            assertThrows(IllegalStateException.class, () -> engine.copyToHost(own, 0, MemorySegment.ofArray(
-                    new float[3])));
-        }
-    }
-
-    @Test
-    void shouldRefuseIdsThatAreNoRowOfTheTable() {
-        try (Engine engine = open(1)) {
-            Tensor ids = engine.allocate(DataType.INT32, Shape.of(2));
-            Tensor table = engine.allocate(DataType.FLOAT32, Shape.of(5, 3));
-            Tensor y = engine.allocate(DataType.FLOAT32, Shape.of(2, 3));
-            for (int wrong : new int[]{5, -2}) {
-                engine.copyFromHost(MemorySegment.ofArray(new int[]{0, wrong}), ids, 0);
-                assertEquals("embedding: tokens[1] is " + wrong + ", but must be from 0 to 4, or -1 for elsewhere",
-                        assertThrows(IllegalArgumentException.class,
-                                () -> engine.embedding(ids, table, table, 2, y)).getMessage());
-            }
-        }
-    }
-
-    @Test
     void shouldSayWhereBfloat16IsNotFast() {
         EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
         assertEquals(Optional.empty(), provider.obstacle(mixed));

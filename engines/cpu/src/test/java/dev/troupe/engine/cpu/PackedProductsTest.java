@@ -28,7 +28,7 @@ class PackedProductsTest {
     private static final int N = 901;
     private static final int SAMPLES = 300;
 
-    private final CpuEngine engine = engine(DataType.FLOAT32, 1);
+    private final Engine engine = engine(DataType.FLOAT32, 1);
     private final Random random = new Random(7);
 
     @AfterEach
@@ -69,7 +69,7 @@ class PackedProductsTest {
         float[] a = numbers(M * K);
         float[] b = numbers(K * N);
         float[] alone = productOn(engine, a, b);
-        try (CpuEngine pool = engine(DataType.FLOAT32, 3)) {
+        try (Engine pool = engine(DataType.FLOAT32, 3)) {
             assertArrayEquals(alone, productOn(pool, a, b));
         }
     }
@@ -109,7 +109,7 @@ class PackedProductsTest {
 
     @Test
     void shouldPackRoundedWeightsAgainOnceTheyAreRoundedAgain() {
-        try (CpuEngine mixed = engine(DataType.BFLOAT16, 2)) {
+        try (Engine mixed = engine(DataType.BFLOAT16, 2)) {
             Tensor x = rounded(mixed, numbers(M * K), M, K);
             Tensor y = mixed.allocate(DataType.FLOAT32, Shape.of(M, N));
             Tensor buffer = mixed.allocate(DataType.BFLOAT16, Shape.of(K * N));
@@ -153,7 +153,7 @@ class PackedProductsTest {
                 "a parameter keeps its copy itself");
         assertEquals(packed, engine.productScratchBytes(M, K, N, false, DataType.FLOAT32));
         assertEquals(0, engine.productScratchBytes(3, K, N, false, DataType.FLOAT32), "not packed");
-        try (CpuEngine mixed = engine(DataType.BFLOAT16, 2)) {
+        try (Engine mixed = engine(DataType.BFLOAT16, 2)) {
             long panel = BfloatUnits.arePresent() ? 0 : 2 * 4L * 256 * K;
             assertEquals(panel, mixed.productScratchBytes(M, K, N, true, DataType.FLOAT32));
             assertEquals(panel + (panel == 0 ? 0 : 2 * 4L * 256 * N),
@@ -173,11 +173,11 @@ class PackedProductsTest {
         }
     }
 
-    private static CpuEngine engine(DataType computeType, int threads) {
-        return new CpuEngine(new EngineSettings(DataType.FLOAT32, computeType, threads));
+    private static Engine engine(DataType computeType, int threads) {
+        return new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, computeType, threads));
     }
 
-    private static Tensor rounded(CpuEngine on, float[] numbers, int... sizes) {
+    private static Tensor rounded(Engine on, float[] numbers, int... sizes) {
         Tensor rounded = on.allocate(DataType.BFLOAT16, Shape.of(sizes));
         on.cast(tensor(on, numbers, sizes), rounded);
         return rounded;
@@ -187,7 +187,7 @@ class PackedProductsTest {
         return engine.allocate(tensor.dataType(), tensor.shape());
     }
 
-    private static float[] productOn(CpuEngine on, float[] a, float[] b) {
+    private static float[] productOn(Engine on, float[] a, float[] b) {
         Tensor product = on.allocate(DataType.FLOAT32, Shape.of(M, N));
         on.matmul(tensor(on, a, M, K), false, tensor(on, b, K, N), false, product, false);
         return read(on, product);
@@ -201,13 +201,13 @@ class PackedProductsTest {
         return numbers;
     }
 
-    private static Tensor tensor(CpuEngine on, float[] numbers, int... sizes) {
+    private static Tensor tensor(Engine on, float[] numbers, int... sizes) {
         Tensor tensor = on.allocate(DataType.FLOAT32, Shape.of(sizes));
         on.copyFromHost(MemorySegment.ofArray(numbers), tensor, 0);
         return tensor;
     }
 
-    private static float[] read(CpuEngine on, Tensor tensor) {
+    private static float[] read(Engine on, Tensor tensor) {
         float[] numbers = new float[(int) tensor.shape().elementCount()];
         on.copyToHost(tensor, 0, MemorySegment.ofArray(numbers));
         return numbers;

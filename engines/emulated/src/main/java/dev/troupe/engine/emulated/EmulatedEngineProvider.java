@@ -38,7 +38,7 @@ public final class EmulatedEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine open(EngineSettings settings) {
+    public Engine create(EngineSettings settings) {
         return new EmulatedEngine(settings);
     }
 

@@ -4,7 +4,6 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -61,9 +60,7 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        Nd4jTensor whole = new Operands(memory, parameterType, "range").own("buffer", buffer);
-        Ranges.requireWithin(whole, first, shape);
-        return new Nd4jTensor(whole, first, shape);
+        return new Nd4jTensor((Nd4jTensor) buffer, first, shape);
     }
 
     @Override
@@ -73,134 +70,105 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        Nd4jTensor own = new Operands(memory, parameterType, "copyToHost").bytes("source", source, byteOffset,
-                target.byteSize());
-        MemorySegment.copy(Nd4jMemory.hostBytes(own), byteOffset, target, 0, target.byteSize());
+        MemorySegment.copy(Nd4jMemory.hostBytes((Nd4jTensor) source), byteOffset, target, 0, target.byteSize());
     }
 
     @Override
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        Nd4jTensor own = new Operands(memory, parameterType, "copyFromHost").bytes("target", target, byteOffset,
-                source.byteSize());
+        Nd4jTensor own = (Nd4jTensor) target;
         MemorySegment.copy(source, 0, Nd4jMemory.hostBytes(own), byteOffset, source.byteSize());
         Nd4jMemory.hostBytesWritten(own);
     }
 
     @Override
     public void fill(Tensor tensor, double value) {
-        operands("fill").floats("tensor", tensor).flat().assign(value);
+        of(tensor).flat().assign(value);
     }
 
     @Override
     public void copy(Tensor source, Tensor target) {
-        Operands operands = operands("copy");
-        Nd4jTensor from = operands.own("source", source);
-        Nd4jTensor to = operands.exactly("target", target, from.dataType(), from.shape());
+        Nd4jTensor from = of(source);
+        Nd4jTensor to = of(target);
         operations.copy(from.flat(), to.flat());
     }
 
     @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
-        Operands operands = operands("add");
-        Nd4jTensor a = operands.floats("left", left);
-        Nd4jTensor b = operands.like("right", right, a);
-        operations.add(a.flat(), b.flat(), operands.like("sum", sum, a).flat());
+        Nd4jTensor a = of(left);
+        Nd4jTensor b = of(right);
+        operations.add(a.flat(), b.flat(), of(sum).flat());
     }
 
     @Override
     public void scale(Tensor tensor, double factor) {
-        operations.scale(factor, operands("scale").floats("tensor", tensor).flat());
+        operations.scale(factor, of(tensor).flat());
     }
 
     @Override
     public double sum(Tensor tensor) {
-        return HostSums.sum(operands("sum").floats("tensor", tensor));
+        return HostSums.sum(of(tensor));
     }
 
     @Override
     public double squaredSum(Tensor tensor) {
-        return HostSums.squaredSum(operands("squaredSum").floats("tensor", tensor));
+        return HostSums.squaredSum(of(tensor));
     }
 
     @Override
     public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
-        Operands operands = operands("matmul");
-        Nd4jTensor a = operands.matrix("left", left);
-        Nd4jTensor b = operands.matrix("right", right);
-        int k = a.size(transposeLeft ? 0 : 1);
-        operands.require(b.size(transposeRight ? 1 : 0) == k, "right",
-                "must have " + k + (transposeRight ? " columns" : " rows"), right);
-        Nd4jTensor out = operands.floats("product", product, a.size(transposeLeft ? 1 : 0),
-                b.size(transposeRight ? 0 : 1));
-        operands.apart("product", out, a, b);
+        Nd4jTensor a = of(left);
+        Nd4jTensor b = of(right);
+        Nd4jTensor out = of(product);
         operations.multiplyMatrices(1, transposeRight ? b.matrix() : b.transposed(),
                 transposeLeft ? a.matrix() : a.transposed(), accumulate ? 1 : 0, out.transposed());
     }
 
     @Override
     public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
-        linear(operands("linear"), x, weight, bias, "y", y);
+        Nd4jTensor in = of(x);
+        Nd4jTensor out = of(y);
+        operations.repeatRow(of(bias).flat(), out.matrix());
+        operations.multiplyMatrices(1, of(weight).transposed(), in.transposed(), 1, out.transposed());
     }
 
     @Override
     public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
-        Operands operands = operands("linearGelu");
-        Nd4jTensor pre = operands.floats("preActivation", preActivation);
-        Nd4jTensor out = operands.like("y", y, pre);
-        operands.apart("y", out, pre, operands.own("x", x), operands.own("weight", weight));
-        linear(operands, x, weight, bias, "preActivation", preActivation);
-        gelu.forward(pre.flat(), out.flat());
-    }
-
-    private void linear(Operands operands, Tensor x, Tensor weight, Tensor bias, String outputName, Tensor output) {
-        Nd4jTensor in = operands.matrix("x", x);
-        Nd4jTensor w = operands.matrix("weight", weight);
-        operands.require(w.size(0) == in.size(1), "weight", "must have %d rows, the columns of x".formatted(in.size(
-                1)), weight);
-        Nd4jTensor b = operands.floats("bias", bias, w.size(1));
-        Nd4jTensor out = operands.floats(outputName, output, in.size(0), w.size(1));
-        operands.apart(outputName, out, in, w, b);
-        operations.repeatRow(b.flat(), out.matrix());
-        operations.multiplyMatrices(1, w.transposed(), in.transposed(), 1, out.transposed());
+        linear(x, weight, bias, preActivation);
+        gelu.forward(of(preActivation).flat(), of(y).flat());
     }
 
     @Override
     public void gelu(Tensor preActivation, Tensor y) {
-        Operands operands = operands("gelu");
-        Nd4jTensor pre = operands.matrix("preActivation", preActivation);
-        gelu.forward(pre.flat(), operands.like("y", y, pre).flat());
+        Nd4jTensor pre = of(preActivation);
+        gelu.forward(pre.flat(), of(y).flat());
     }
 
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
-        Operands operands = operands("geluBackward");
-        Nd4jTensor pre = operands.floats("preActivation", preActivation);
-        Nd4jTensor dOut = operands.like("dy", dy, pre);
-        gelu.backward(pre.flat(), dOut.flat(), operands.like("dx", dx, pre).flat());
+        Nd4jTensor pre = of(preActivation);
+        Nd4jTensor dOut = of(dy);
+        gelu.backward(pre.flat(), dOut.flat(), of(dx).flat());
     }
 
     @Override
     public void biasBackward(Tensor dy, Tensor dBias) {
-        Operands operands = operands("biasBackward");
-        Nd4jTensor dOut = operands.matrix("dy", dy);
-        Nd4jTensor d = operands.floats("dBias", dBias, dOut.size(1));
+        Nd4jTensor dOut = of(dy);
+        Nd4jTensor d = of(dBias);
         operations.weighRows(1, dOut.transposed(), scratch.ones(dOut.size(0)), 1, d.views());
     }
 
     @Override
     public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
             Tensor mean, Tensor reciprocalDeviation) {
-        Operands operands = operands("layerNorm");
-        Nd4jTensor in = operands.matrix("x", x);
-        Nd4jTensor g = operands.floats("gamma", gamma, in.size(1));
-        Nd4jTensor b = operands.floats("beta", beta, in.size(1));
-        Nd4jTensor out = operands.like("y", y, in);
-        Nd4jTensor centre = operands.floats("mean", mean, in.size(0));
-        Nd4jTensor r = operands.floats("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        operands.apart("y", out, in);
+        Nd4jTensor in = of(x);
+        Nd4jTensor g = of(gamma);
+        Nd4jTensor b = of(beta);
+        Nd4jTensor out = of(y);
+        Nd4jTensor centre = of(mean);
+        Nd4jTensor r = of(reciprocalDeviation);
         if (residual != null) {
-            operations.add(operands.like("residual", residual, in).flat(), in.flat(), in.flat());
+            operations.add(of(residual).flat(), in.flat(), in.flat());
         }
         layerNorm.forward(in, g, b, epsilon, out, centre, r);
     }
@@ -208,60 +176,43 @@ final class Nd4jEngine implements Engine {
     @Override
     public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
             Tensor dx, boolean accumulate) {
-        Operands operands = operands("layerNormBackwardInput");
-        Nd4jTensor in = operands.matrix("x", x);
-        Nd4jTensor dOut = operands.like("dy", dy, in);
-        Nd4jTensor g = operands.floats("gamma", gamma, in.size(1));
-        Nd4jTensor centre = operands.floats("mean", mean, in.size(0));
-        Nd4jTensor r = operands.floats("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        Nd4jTensor dIn = operands.like("dx", dx, in);
-        operands.apart("dx", dIn, in);
-        if (accumulate) {
-            operands.apart("dx", dIn, dOut);
-        }
+        Nd4jTensor in = of(x);
+        Nd4jTensor dOut = of(dy);
+        Nd4jTensor g = of(gamma);
+        Nd4jTensor centre = of(mean);
+        Nd4jTensor r = of(reciprocalDeviation);
+        Nd4jTensor dIn = of(dx);
         layerNorm.backwardInput(dOut, in, g, centre, r, dIn, accumulate);
     }
 
     @Override
     public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta) {
-        Operands operands = operands("layerNormBackwardWeight");
-        Nd4jTensor in = operands.matrix("x", x);
-        Nd4jTensor dOut = operands.like("dy", dy, in);
-        Nd4jTensor centre = operands.floats("mean", mean, in.size(0));
-        Nd4jTensor r = operands.floats("reciprocalDeviation", reciprocalDeviation, in.size(0));
-        Nd4jTensor dG = operands.floats("dGamma", dGamma, in.size(1));
-        Nd4jTensor dB = operands.floats("dBeta", dBeta, in.size(1));
-        operands.apart("dGamma", dG, dB);
+        Nd4jTensor in = of(x);
+        Nd4jTensor dOut = of(dy);
+        Nd4jTensor centre = of(mean);
+        Nd4jTensor r = of(reciprocalDeviation);
+        Nd4jTensor dG = of(dGamma);
+        Nd4jTensor dB = of(dBeta);
         layerNorm.backwardWeight(dOut, in, centre, r, dG, dB);
     }
 
     @Override
     public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
-        Operands operands = operands("embedding");
-        Nd4jTensor out = operands.matrix("y", y);
-        int n = out.size(0);
-        int c = out.size(1);
-        operands.sequences(n, sequenceLength);
-        Nd4jTensor ids = operands.ints("tokens", tokens, n);
-        Nd4jTensor table = operands.table("tokenTable", tokenTable, 1, c);
-        Nd4jTensor positions = positionTable == null
-                ? null
-                : operands.table("positionTable", positionTable, sequenceLength, c);
+        Nd4jTensor out = of(y);
+        Nd4jTensor ids = of(tokens);
+        Nd4jTensor table = of(tokenTable);
+        Nd4jTensor positions = positionTable == null ? null : of(positionTable);
         embedding.forward(ids, table, positions, sequenceLength, out);
     }
 
     @Override
     public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
             Tensor dPositionTable) {
-        Operands operands = operands("embeddingBackward");
-        Nd4jTensor dOut = operands.matrix("dy", dy);
-        int n = dOut.size(0);
-        int c = dOut.size(1);
-        operands.sequences(n, sequenceLength);
-        Nd4jTensor ids = operands.ints("tokens", tokens, n);
-        Nd4jTensor table = operands.table("dTokenTable", dTokenTable, 1, c);
-        Nd4jTensor positions = operands.table("dPositionTable", dPositionTable, sequenceLength, c);
+        Nd4jTensor dOut = of(dy);
+        Nd4jTensor ids = of(tokens);
+        Nd4jTensor table = of(dTokenTable);
+        Nd4jTensor positions = of(dPositionTable);
         embedding.backward(ids, dOut, sequenceLength, table, positions);
     }
 
@@ -273,10 +224,9 @@ final class Nd4jEngine implements Engine {
     @Override
     public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
         requireNone(dropout);
-        Operands operands = operands("causalAttention");
-        Nd4jTensor out = operands.matrix("y", y);
-        Nd4jTensor kept = operands.attentionState(state, out, sequenceLength, heads);
-        Nd4jTensor in = operands.floats("qkv", qkv, out.size(0), 3 * out.size(1));
+        Nd4jTensor out = of(y);
+        Nd4jTensor kept = of(state);
+        Nd4jTensor in = of(qkv);
         attention.forward(in, sequenceLength, heads, kept, out);
     }
 
@@ -284,13 +234,10 @@ final class Nd4jEngine implements Engine {
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
             Dropout dropout, Tensor dQkv) {
         requireNone(dropout);
-        Operands operands = operands("causalAttentionBackward");
-        Nd4jTensor dOut = operands.matrix("dy", dy);
-        operands.like("y", y, dOut);
-        Nd4jTensor kept = operands.attentionState(state, dOut, sequenceLength, heads);
-        Nd4jTensor in = operands.floats("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
-        Nd4jTensor dIn = operands.like("dQkv", dQkv, in);
-        operands.apart("dQkv", dIn, in);
+        Nd4jTensor dOut = of(dy);
+        Nd4jTensor kept = of(state);
+        Nd4jTensor in = of(qkv);
+        Nd4jTensor dIn = of(dQkv);
         attention.backward(dOut, in, kept, sequenceLength, heads, dIn);
     }
 
@@ -310,43 +257,34 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        Operands operands = operands("crossEntropy");
-        Nd4jTensor in = operands.indexable("logits", logits);
-        Nd4jTensor ids = operands.ints("targets", targets, in.size(0));
-        Nd4jTensor loss = operands.floats("rowLoss", rowLoss, in.size(0));
-        Nd4jTensor logSum = operands.floats("rowLogSumExp", rowLogSumExp, in.size(0));
-        operands.apart("rowLoss", loss, logSum);
+        Nd4jTensor in = of(logits);
+        Nd4jTensor ids = of(targets);
+        Nd4jTensor loss = of(rowLoss);
+        Nd4jTensor logSum = of(rowLogSumExp);
         crossEntropy.forward(in, ids, loss, logSum);
     }
 
     @Override
     public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
-        Operands operands = operands("crossEntropyBackward");
-        Nd4jTensor in = operands.indexable("logits", logits);
-        Nd4jTensor ids = operands.ints("targets", targets, in.size(0));
-        Nd4jTensor logSum = operands.floats("rowLogSumExp", rowLogSumExp, in.size(0));
-        crossEntropy.backward(in, ids, logSum, scale, operands.like("dLogits", dLogits, in));
+        Nd4jTensor in = of(logits);
+        Nd4jTensor ids = of(targets);
+        Nd4jTensor logSum = of(rowLogSumExp);
+        crossEntropy.backward(in, ids, logSum, scale, of(dLogits));
     }
 
     @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
-        Operands operands = operands("adamW");
-        Nd4jTensor w = operands.floats("weights", weights);
-        Nd4jTensor g = operands.like("gradients", gradients, w);
-        Nd4jTensor first = operands.like("firstMoment", firstMoment, w);
-        Nd4jTensor second = operands.like("secondMoment", secondMoment, w);
-        operands.apart("weights", w, g, first, second);
-        operands.apart("firstMoment", first, g, second);
-        operands.apart("secondMoment", second, g);
+        Nd4jTensor w = of(weights);
+        Nd4jTensor g = of(gradients);
+        Nd4jTensor first = of(firstMoment);
+        Nd4jTensor second = of(secondMoment);
         optimizers.adamW(w, g, first, second, update);
     }
 
     @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
-        Operands operands = operands("sgd");
-        Nd4jTensor w = operands.floats("weights", weights);
-        Nd4jTensor g = operands.like("gradients", gradients, w);
-        operands.apart("weights", w, g);
+        Nd4jTensor w = of(weights);
+        Nd4jTensor g = of(gradients);
         optimizers.sgd(w.flat(), g.flat(), learningRate, weightDecay, gradientScale);
     }
 
@@ -360,11 +298,12 @@ final class Nd4jEngine implements Engine {
         }
     }
 
-    private Operands operands(String kernel) {
+    /** An operand of a kernel, which the thread may call from now on. */
+    private Nd4jTensor of(Tensor operand) {
         if (caller != Thread.currentThread()) {
             caller = Thread.currentThread();
             Nd4jLibrary.calledFromThisThread(threads);
         }
-        return new Operands(memory, parameterType, kernel);
+        return (Nd4jTensor) operand;
     }
 }

@@ -47,7 +47,7 @@ public final class Nd4jEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine open(EngineSettings settings) {
+    public Engine create(EngineSettings settings) {
         Nd4jLibrary.engineOpens(settings.threads());
         return new Nd4jEngine(settings.parameterType(), settings.threads());
     }

@@ -2,7 +2,6 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +17,6 @@ final class Nd4jMemory {
     private final AtomicLong allocatedBytes = new AtomicLong();
 
     Nd4jTensor allocate(DataType dataType, Shape shape) {
-        TooManyElementsException.check(shape);
         INDArray elements = Nd4j.create(nd4jType(dataType), shape.elementCount());
         Nd4jTensor tensor = new Nd4jTensor(this, dataType, shape, elements);
         open.add(tensor);

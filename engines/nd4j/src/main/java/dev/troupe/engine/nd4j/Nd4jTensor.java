@@ -47,20 +47,6 @@ final class Nd4jTensor implements Tensor {
         return shape;
     }
 
-    Nd4jMemory owner() {
-        return owner;
-    }
-
-    boolean isClosed() {
-        return buffer.closed.get();
-    }
-
-    /** Whether they have an element in common. */
-    boolean overlaps(Nd4jTensor other) {
-        return buffer == other.buffer && start < other.start + other.shape.elementCount()
-                && other.start < start + shape.elementCount();
-    }
-
     ArrayViews views() {
         return views;
     }

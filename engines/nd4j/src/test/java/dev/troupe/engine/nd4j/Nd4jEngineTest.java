@@ -10,8 +10,6 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
@@ -103,17 +101,6 @@ class Nd4jEngineTest {
                 assertArrayEquals(aloneFirst, first.get(60, TimeUnit.SECONDS));
                 assertArrayEquals(aloneSecond, second.get(60, TimeUnit.SECONDS));
             }
-        }
-    }
-
-    @Test
-    void shouldRefuseATensorThatIsClosedOrAnothers() {
-        try (Engine engine = provider.open(ONE_THREAD); Engine other = provider.open(ONE_THREAD)) {
-            Tensor own = engine.allocate(DataType.FLOAT32, Shape.of(3));
-            Tensor foreign = other.allocate(DataType.FLOAT32, Shape.of(3));
-            assertThrows(IllegalArgumentException.class, () -> engine.add(own, own, foreign));
-            own.close();
-            assertThrows(IllegalStateException.class, () -> engine.fill(own, 1));
         }
     }
 

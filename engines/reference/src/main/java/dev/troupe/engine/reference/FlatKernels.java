@@ -4,7 +4,6 @@ import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.engine.Ranges;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -41,9 +40,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public Tensor range(Tensor buffer, long first, Shape shape) {
-        ReferenceTensor whole = operands("range").own("buffer", buffer);
-        Ranges.requireWithin(whole, first, shape);
-        return new ReferenceTensor(whole, first, shape);
+        return new ReferenceTensor((ReferenceTensor) buffer, first, shape);
     }
 
     @Override
@@ -53,26 +50,25 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
-        operands("copyToHost").own("source", source).copyTo(byteOffset, target);
+        ((ReferenceTensor) source).copyTo(byteOffset, target);
     }
 
     @Override
     public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
-        operands("copyFromHost").own("target", target).copyFrom(source, byteOffset);
+        ((ReferenceTensor) target).copyFrom(source, byteOffset);
     }
 
     @Override
     public void fill(Tensor tensor, double value) {
-        ReferenceTensor own = operands("fill").anyFloats("tensor", tensor);
+        ReferenceTensor own = ReferenceTensor.of(tensor);
         Arrays.fill(own.floats(), value);
         own.settle();
     }
 
     @Override
     public void copy(Tensor source, Tensor target) {
-        Operands operands = operands("copy");
-        ReferenceTensor from = operands.own("source", source);
-        ReferenceTensor to = operands.exactly("target", target, from.dataType(), from.shape());
+        ReferenceTensor from = ReferenceTensor.of(source);
+        ReferenceTensor to = ReferenceTensor.of(target);
         switch (from.dataType()) {
             case FLOAT32, FLOAT64, BFLOAT16 -> System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
             case INT32 -> System.arraycopy(from.ints(), 0, to.ints(), 0, from.ints().length);
@@ -82,20 +78,17 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void cast(Tensor source, Tensor target) {
-        Operands operands = operands("cast");
-        ReferenceTensor from = operands.either("source", source);
-        ReferenceTensor to = operands.either("target", target);
-        operands.require(to.shape().equals(from.shape()), "target", "must be " + from.shape(), target);
+        ReferenceTensor from = ReferenceTensor.of(source);
+        ReferenceTensor to = ReferenceTensor.of(target);
         System.arraycopy(from.floats(), 0, to.floats(), 0, from.floats().length);
         to.settle();
     }
 
     @Override
     public void add(Tensor left, Tensor right, Tensor sum) {
-        Operands operands = operands("add");
-        ReferenceTensor a = operands.either("left", left);
-        ReferenceTensor b = operands.like("right", right, a);
-        ReferenceTensor out = operands.like("sum", sum, a);
+        ReferenceTensor a = ReferenceTensor.of(left);
+        ReferenceTensor b = ReferenceTensor.of(right);
+        ReferenceTensor out = ReferenceTensor.of(sum);
         double[] terms = a.floats();
         double[] others = b.floats();
         double[] sums = out.floats();
@@ -107,7 +100,7 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void scale(Tensor tensor, double factor) {
-        ReferenceTensor own = operands("scale").anyFloats("tensor", tensor);
+        ReferenceTensor own = ReferenceTensor.of(tensor);
         double[] elements = own.floats();
         for (int i = 0; i < elements.length; i++) {
             elements[i] *= factor;
@@ -118,7 +111,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public double sum(Tensor tensor) {
         double total = 0;
-        for (double element : operands("sum").anyFloats("tensor", tensor).floats()) {
+        for (double element : ReferenceTensor.of(tensor).floats()) {
             total += element;
         }
         return total;
@@ -127,7 +120,7 @@ abstract class FlatKernels implements Engine {
     @Override
     public double squaredSum(Tensor tensor) {
         double total = 0;
-        for (double element : operands("squaredSum").anyFloats("tensor", tensor).floats()) {
+        for (double element : ReferenceTensor.of(tensor).floats()) {
             total += element * element;
         }
         return total;
@@ -135,14 +128,10 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
-        Operands operands = operands("adamW");
-        ReferenceTensor w = operands.anyFloats("weights", weights);
-        ReferenceTensor g = operands.like("gradients", gradients, w);
-        ReferenceTensor first = operands.like("firstMoment", firstMoment, w);
-        ReferenceTensor second = operands.like("secondMoment", secondMoment, w);
-        operands.apart("weights", w, g, first, second);
-        operands.apart("firstMoment", first, g, second);
-        operands.apart("secondMoment", second, g);
+        ReferenceTensor w = ReferenceTensor.of(weights);
+        ReferenceTensor g = ReferenceTensor.of(gradients);
+        ReferenceTensor first = ReferenceTensor.of(firstMoment);
+        ReferenceTensor second = ReferenceTensor.of(secondMoment);
         Optimizers.adamW(w.floats(), g.floats(), first.floats(), second.floats(), update);
         w.settle();
         g.settle();
@@ -152,10 +141,8 @@ abstract class FlatKernels implements Engine {
 
     @Override
     public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
-        Operands operands = operands("sgd");
-        ReferenceTensor w = operands.anyFloats("weights", weights);
-        ReferenceTensor g = operands.like("gradients", gradients, w);
-        operands.apart("weights", w, g);
+        ReferenceTensor w = ReferenceTensor.of(weights);
+        ReferenceTensor g = ReferenceTensor.of(gradients);
         Optimizers.sgd(w.floats(), g.floats(), learningRate, weightDecay, gradientScale);
         w.settle();
         g.settle();
@@ -164,9 +151,5 @@ abstract class FlatKernels implements Engine {
     @Override
     public void close() {
         memory.close();
-    }
-
-    Operands operands(String kernel) {
-        return new Operands(memory, parameterType, computeType, kernel);
     }
 }

@@ -32,7 +32,7 @@ public final class ReferenceEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Engine open(EngineSettings settings) {
-        return new ReferenceEngine(settings);
+    public Engine create(EngineSettings settings) {
+        return new ReferenceKernels(settings);
     }
 }

@@ -13,13 +13,8 @@ final class ReferenceMemory {
 
     private final Set<ReferenceTensor> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong allocatedBytes = new AtomicLong();
-    private volatile boolean closed;
 
     ReferenceTensor allocate(DataType dataType, Shape shape) {
-        if (closed) {
-            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
-                    dataType, shape));
-        }
         if (shape.elementCount() > MOST_ELEMENTS) {
             throw new IllegalArgumentException(
                     "allocate: the reference engine holds at most %d elements in a tensor, but %s has %d; use another engine"
@@ -43,7 +38,6 @@ final class ReferenceMemory {
     }
 
     void close() {
-        closed = true;
         open.forEach(this::release);
     }
 }

@@ -4,7 +4,6 @@ import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.TooManyElementsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -14,8 +13,8 @@ import java.nio.ByteOrder;
  * maths serves all; between kernels each element of a FLOAT32 tensor is exactly a float, and of a BFLOAT16 tensor
  * exactly one of its numbers.
  *
- * <p>A range has an array of its own for the kernels, who know whole arrays only: it is filled from the buffer before a
- * kernel ({@link #refresh}) and written back after it ({@link #settle}).
+ * <p>A range has an array of its own for the kernels, which know whole arrays only: it is filled from the buffer before a
+ * kernel ({@link #of}) and written back after it ({@link #settle}).
  */
 final class ReferenceTensor implements Tensor {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -58,7 +57,6 @@ final class ReferenceTensor implements Tensor {
     }
 
     private void allocate() {
-        TooManyElementsException.check(shape);
         int elements = (int) shape.elementCount();
         switch (dataType) {
             case FLOAT32, FLOAT64, BFLOAT16 -> floats = new double[elements];
@@ -81,46 +79,31 @@ final class ReferenceTensor implements Tensor {
         owner.release(this);
     }
 
-    ReferenceMemory owner() {
-        return owner;
-    }
-
     /** Called by the owner, once. */
     void drop() {
         floats = null;
         ints = null;
     }
 
-    boolean isClosed() {
-        return buffer.floats == null && buffer.ints == null;
-    }
-
-    /** Whether they have an element in common. */
-    boolean overlaps(ReferenceTensor other) {
-        return buffer == other.buffer && start < other.start + other.shape.elementCount()
-                && other.start < start + shape.elementCount();
-    }
-
     /** The elements themselves. A kernel that writes them calls {@link #settle} when it is done. */
     double[] floats() {
-        double[] elements = floats;
-        if (elements == null) {
-            throw isClosed() ? closed() : new IllegalArgumentException("a tensor of " + dataType + " has no floats");
-        }
-        return elements;
+        return floats;
     }
 
     /** The elements themselves. A kernel that writes them calls {@link #settle} when it is done. */
     int[] ints() {
-        int[] elements = ints;
-        if (elements == null) {
-            throw isClosed() ? closed() : new IllegalArgumentException("a tensor of " + dataType + " has no integers");
-        }
-        return elements;
+        return ints;
     }
 
-    /** Before a kernel: has a range show what its buffer holds now. */
-    void refresh() {
+    /** An operand of a kernel, as it is now. */
+    static ReferenceTensor of(Tensor operand) {
+        ReferenceTensor own = (ReferenceTensor) operand;
+        own.refresh();
+        return own;
+    }
+
+    /** Has a range show what its buffer holds now. */
+    private void refresh() {
         if (buffer == this) {
             return;
         }
@@ -162,7 +145,7 @@ final class ReferenceTensor implements Tensor {
     }
 
     void copyTo(long byteOffset, MemorySegment target) {
-        int first = firstElement("copyToHost", byteOffset, target.byteSize());
+        int first = firstElement(byteOffset);
         switch (dataType) {
             case FLOAT32 -> {
                 double[] elements = buffer.floats();
@@ -184,7 +167,7 @@ final class ReferenceTensor implements Tensor {
     }
 
     void copyFrom(MemorySegment source, long byteOffset) {
-        int first = firstElement("copyFromHost", byteOffset, source.byteSize());
+        int first = firstElement(byteOffset);
         switch (dataType) {
             case FLOAT32 -> {
                 double[] elements = buffer.floats();
@@ -205,22 +188,8 @@ final class ReferenceTensor implements Tensor {
         }
     }
 
-    /** Where in the buffer a byte range begins, which must lie in the tensor and on whole elements. */
-    private int firstElement(String call, long byteOffset, long bytes) {
-        if (byteOffset < 0 || bytes > byteCount() - byteOffset) {
-            throw new IllegalArgumentException("%s: %d bytes from byte %d do not lie in a tensor of %d bytes (%s %s)"
-                    .formatted(call, bytes, byteOffset, byteCount(), dataType, shape));
-        }
-        int elementBytes = dataType.elementBytes();
-        if (byteOffset % elementBytes != 0 || bytes % elementBytes != 0) {
-            throw new IllegalArgumentException(
-                    "%s: %d bytes from byte %d cut an element; both must be multiples of the %d bytes of %s"
-                            .formatted(call, bytes, byteOffset, elementBytes, dataType));
-        }
-        return start + (int) (byteOffset / elementBytes);
-    }
-
-    IllegalStateException closed() {
-        return new IllegalStateException("a tensor of %s %s is used after it was closed".formatted(dataType, shape));
+    /** Where in the buffer a byte range begins. */
+    private int firstElement(long byteOffset) {
+        return start + (int) (byteOffset / dataType.elementBytes());
     }
 }

@@ -6,6 +6,6 @@
  * float64 gradients that are accumulated over microbatches in order have the bits of those of one large batch. Functions
  * come from {@link StrictMath}, so the bits are also those of any other machine.
  *
- * <p>Imports the JDK, {@code dev.troupe.engine} and {@code dev.troupe.engine.provider}.
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.engine.check} and {@code dev.troupe.engine.provider}.
  */
 package dev.troupe.engine.reference;

@@ -3,6 +3,7 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
 /** An engine with what a test needs around it: tensors from numbers, and numbers from tensors. */
@@ -39,17 +40,35 @@ final class Fixture implements AutoCloseable {
 
     Tensor ints(int... numbers) {
         Tensor tensor = engine.allocate(DataType.INT32, Shape.of(numbers.length));
-        System.arraycopy(numbers, 0, ((ReferenceTensor) tensor).ints(), 0, numbers.length);
+        engine.copyFromHost(MemorySegment.ofArray(numbers), tensor, 0);
         return tensor;
     }
 
     void write(Tensor tensor, double... numbers) {
-        System.arraycopy(numbers, 0, ((ReferenceTensor) tensor).floats(), 0, numbers.length);
-        ((ReferenceTensor) tensor).settle();
+        if (tensor.dataType() == DataType.FLOAT64) {
+            engine.copyFromHost(MemorySegment.ofArray(numbers), tensor, 0);
+        } else {
+            float[] floats = new float[numbers.length];
+            for (int i = 0; i < floats.length; i++) {
+                floats[i] = (float) numbers[i];
+            }
+            engine.copyFromHost(MemorySegment.ofArray(floats), tensor, 0);
+        }
     }
 
     double[] read(Tensor tensor) {
-        return ((ReferenceTensor) tensor).floats().clone();
+        int count = (int) tensor.shape().elementCount();
+        double[] numbers = new double[count];
+        if (tensor.dataType() == DataType.FLOAT64) {
+            engine.copyToHost(tensor, 0, MemorySegment.ofArray(numbers));
+        } else {
+            float[] floats = new float[count];
+            engine.copyToHost(tensor, 0, MemorySegment.ofArray(floats));
+            for (int i = 0; i < count; i++) {
+                numbers[i] = floats[i];
+            }
+        }
+        return numbers;
     }
 
     @Override

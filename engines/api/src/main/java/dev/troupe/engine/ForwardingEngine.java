@@ -1,0 +1,303 @@
+package dev.troupe.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * An engine that hands every call to another one, and hears of the begin and the end of each that takes time: the base of
+ * what watches or measures an engine. Every method of the contract is here, the defaults too: a default that were not
+ * handed on would run another kernel than the engine's own.
+ */
+public abstract class ForwardingEngine implements Engine {
+    private final Engine engine;
+
+    /** Over another engine, which is closed with this one. */
+    protected ForwardingEngine(Engine engine) {
+        this.engine = engine;
+    }
+
+    /**
+     * A call begins, on the thread that makes it.
+     *
+     * @return what {@link #ends} is given of this call
+     */
+    protected abstract long begins(Kernel kernel);
+
+    /** A call has returned; of one that has thrown nothing is heard. */
+    protected abstract void ends(Kernel kernel, long begun);
+
+    @Override
+    public String kind() {
+        return engine.kind();
+    }
+
+    @Override
+    public DataType parameterType() {
+        return engine.parameterType();
+    }
+
+    @Override
+    public DataType computeType() {
+        return engine.computeType();
+    }
+
+    @Override
+    public boolean computes() {
+        return engine.computes();
+    }
+
+    @Override
+    public Tensor allocate(DataType dataType, Shape shape) {
+        long begun = begins(Kernel.ALLOCATE);
+        Tensor result = engine.allocate(dataType, shape);
+        ends(Kernel.ALLOCATE, begun);
+        return result;
+    }
+
+    @Override
+    public Tensor range(Tensor buffer, long first, Shape shape) {
+        return engine.range(buffer, first, shape);
+    }
+
+    @Override
+    public long bytesKeptBeside(Shape range, long rows) {
+        return engine.bytesKeptBeside(range, rows);
+    }
+
+    @Override
+    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return engine.productScratchBytes(m, k, n, isRange, product);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return engine.allocatedBytes();
+    }
+
+    @Override
+    public void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        long begun = begins(Kernel.COPY_TO_HOST);
+        engine.copyToHost(source, byteOffset, target);
+        ends(Kernel.COPY_TO_HOST, begun);
+    }
+
+    @Override
+    public void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+        long begun = begins(Kernel.COPY_FROM_HOST);
+        engine.copyFromHost(source, target, byteOffset);
+        ends(Kernel.COPY_FROM_HOST, begun);
+    }
+
+    @Override
+    public Optional<MemorySegment> hostMemory(Tensor tensor) {
+        return engine.hostMemory(tensor);
+    }
+
+    @Override
+    public void fill(Tensor tensor, double value) {
+        long begun = begins(Kernel.FILL);
+        engine.fill(tensor, value);
+        ends(Kernel.FILL, begun);
+    }
+
+    @Override
+    public void copy(Tensor source, Tensor target) {
+        long begun = begins(Kernel.COPY);
+        engine.copy(source, target);
+        ends(Kernel.COPY, begun);
+    }
+
+    @Override
+    public void cast(Tensor source, Tensor target) {
+        long begun = begins(Kernel.CAST);
+        engine.cast(source, target);
+        ends(Kernel.CAST, begun);
+    }
+
+    @Override
+    public void add(Tensor left, Tensor right, Tensor sum) {
+        long begun = begins(Kernel.ADD);
+        engine.add(left, right, sum);
+        ends(Kernel.ADD, begun);
+    }
+
+    @Override
+    public void scale(Tensor tensor, double factor) {
+        long begun = begins(Kernel.SCALE);
+        engine.scale(tensor, factor);
+        ends(Kernel.SCALE, begun);
+    }
+
+    @Override
+    public double sum(Tensor tensor) {
+        long begun = begins(Kernel.SUM);
+        double result = engine.sum(tensor);
+        ends(Kernel.SUM, begun);
+        return result;
+    }
+
+    @Override
+    public double squaredSum(Tensor tensor) {
+        long begun = begins(Kernel.SQUARED_SUM);
+        double result = engine.squaredSum(tensor);
+        ends(Kernel.SQUARED_SUM, begun);
+        return result;
+    }
+
+    @Override
+    public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate) {
+        long begun = begins(Kernel.MATMUL);
+        engine.matmul(left, transposeLeft, right, transposeRight, product, accumulate);
+        ends(Kernel.MATMUL, begun);
+    }
+
+    @Override
+    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+        long begun = begins(Kernel.LINEAR);
+        engine.linear(x, weight, bias, y);
+        ends(Kernel.LINEAR, begun);
+    }
+
+    @Override
+    public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
+        long begun = begins(Kernel.LINEAR_GELU);
+        engine.linearGelu(x, weight, bias, preActivation, y);
+        ends(Kernel.LINEAR_GELU, begun);
+    }
+
+    @Override
+    public void gelu(Tensor preActivation, Tensor y) {
+        long begun = begins(Kernel.GELU);
+        engine.gelu(preActivation, y);
+        ends(Kernel.GELU, begun);
+    }
+
+    @Override
+    public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+        long begun = begins(Kernel.GELU_BACKWARD);
+        engine.geluBackward(preActivation, dy, dx);
+        ends(Kernel.GELU_BACKWARD, begun);
+    }
+
+    @Override
+    public void biasBackward(Tensor dy, Tensor dBias) {
+        long begun = begins(Kernel.BIAS_BACKWARD);
+        engine.biasBackward(dy, dBias);
+        ends(Kernel.BIAS_BACKWARD, begun);
+    }
+
+    @Override
+    public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y, Tensor mean,
+            Tensor reciprocalDeviation) {
+        long begun = begins(Kernel.LAYER_NORM);
+        engine.layerNorm(residual, x, gamma, beta, epsilon, y, mean, reciprocalDeviation);
+        ends(Kernel.LAYER_NORM, begun);
+    }
+
+    @Override
+    public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate) {
+        long begun = begins(Kernel.LAYER_NORM_BACKWARD_INPUT);
+        engine.layerNormBackwardInput(dy, x, gamma, mean, reciprocalDeviation, dx, accumulate);
+        ends(Kernel.LAYER_NORM_BACKWARD_INPUT, begun);
+    }
+
+    @Override
+    public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+            Tensor dBeta) {
+        long begun = begins(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
+        engine.layerNormBackwardWeight(dy, x, mean, reciprocalDeviation, dGamma, dBeta);
+        ends(Kernel.LAYER_NORM_BACKWARD_WEIGHT, begun);
+    }
+
+    @Override
+    public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
+        long begun = begins(Kernel.EMBEDDING);
+        engine.embedding(tokens, tokenTable, positionTable, sequenceLength, y);
+        ends(Kernel.EMBEDDING, begun);
+    }
+
+    @Override
+    public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
+            Tensor dPositionTable) {
+        long begun = begins(Kernel.EMBEDDING_BACKWARD);
+        engine.embeddingBackward(tokens, dy, sequenceLength, dTokenTable, dPositionTable);
+        ends(Kernel.EMBEDDING_BACKWARD, begun);
+    }
+
+    @Override
+    public Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+        return engine.attentionStateShape(microbatchSize, sequenceLength, heads);
+    }
+
+    @Override
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
+        long begun = begins(Kernel.CAUSAL_ATTENTION);
+        engine.causalAttention(qkv, sequenceLength, heads, state, y);
+        ends(Kernel.CAUSAL_ATTENTION, begun);
+    }
+
+    @Override
+    public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
+        long begun = begins(Kernel.CAUSAL_ATTENTION);
+        engine.causalAttention(qkv, sequenceLength, heads, dropout, state, y);
+        ends(Kernel.CAUSAL_ATTENTION, begun);
+    }
+
+    @Override
+    public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Tensor dQkv) {
+        long begun = begins(Kernel.CAUSAL_ATTENTION_BACKWARD);
+        engine.causalAttentionBackward(dy, qkv, y, state, sequenceLength, heads, dQkv);
+        ends(Kernel.CAUSAL_ATTENTION_BACKWARD, begun);
+    }
+
+    @Override
+    public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Dropout dropout, Tensor dQkv) {
+        long begun = begins(Kernel.CAUSAL_ATTENTION_BACKWARD);
+        engine.causalAttentionBackward(dy, qkv, y, state, sequenceLength, heads, dropout, dQkv);
+        ends(Kernel.CAUSAL_ATTENTION_BACKWARD, begun);
+    }
+
+    @Override
+    public void dropout(Tensor x, Dropout dropout, Tensor y) {
+        long begun = begins(Kernel.DROPOUT);
+        engine.dropout(x, dropout, y);
+        ends(Kernel.DROPOUT, begun);
+    }
+
+    @Override
+    public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+        long begun = begins(Kernel.CROSS_ENTROPY);
+        engine.crossEntropy(logits, targets, rowLoss, rowLogSumExp);
+        ends(Kernel.CROSS_ENTROPY, begun);
+    }
+
+    @Override
+    public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
+        long begun = begins(Kernel.CROSS_ENTROPY_BACKWARD);
+        engine.crossEntropyBackward(logits, targets, rowLogSumExp, scale, dLogits);
+        ends(Kernel.CROSS_ENTROPY_BACKWARD, begun);
+    }
+
+    @Override
+    public void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+        long begun = begins(Kernel.ADAM_W);
+        engine.adamW(weights, gradients, firstMoment, secondMoment, update);
+        ends(Kernel.ADAM_W, begun);
+    }
+
+    @Override
+    public void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+        long begun = begins(Kernel.SGD);
+        engine.sgd(weights, gradients, learningRate, weightDecay, gradientScale);
+        ends(Kernel.SGD, begun);
+    }
+
+    @Override
+    public void close() {
+        engine.close();
+    }
+}

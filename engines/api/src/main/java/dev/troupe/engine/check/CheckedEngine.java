@@ -1,0 +1,310 @@
+package dev.troupe.engine.check;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+
+/**
+ * What is in front of every engine: holds a caller to the contract of {@link Engine}, with one set of sentences, before the
+ * engine writes anything. Beyond the contract it refuses ids out of range, on engines that compute.
+ *
+ * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
+ */
+public class CheckedEngine extends CheckedMemory {
+    private final IdCheck ids;
+
+    /** A checked engine over another, which this one alone calls from now on, and closes. */
+    public CheckedEngine(Engine engine) {
+        super(engine);
+        this.ids = new IdCheck(engine);
+    }
+
+    @Override
+    public final void fill(Tensor tensor, double value) {
+        engine.fill(of(Kernel.FILL).floats("tensor", tensor).own(), value);
+    }
+
+    @Override
+    public final void copy(Tensor source, Tensor target) {
+        Operands check = of(Kernel.COPY);
+        CheckedTensor from = check.any("source", source);
+        engine.copy(from.own(), check.like("target", target, from).own());
+    }
+
+    @Override
+    public final void cast(Tensor source, Tensor target) {
+        Operands check = of(Kernel.CAST);
+        CheckedTensor from = check.either("source", source);
+        engine.cast(from.own(), check.ofShape("target", target, from).own());
+    }
+
+    @Override
+    public final void add(Tensor left, Tensor right, Tensor sum) {
+        Operands check = of(Kernel.ADD);
+        CheckedTensor a = check.either("left", left);
+        CheckedTensor b = check.like("right", right, a);
+        engine.add(a.own(), b.own(), check.like("sum", sum, a).own());
+    }
+
+    @Override
+    public final void scale(Tensor tensor, double factor) {
+        engine.scale(of(Kernel.SCALE).floats("tensor", tensor).own(), factor);
+    }
+
+    @Override
+    public final double sum(Tensor tensor) {
+        return engine.sum(of(Kernel.SUM).floats("tensor", tensor).own());
+    }
+
+    @Override
+    public final double squaredSum(Tensor tensor) {
+        return engine.squaredSum(of(Kernel.SQUARED_SUM).floats("tensor", tensor).own());
+    }
+
+    @Override
+    public final void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate) {
+        Operands check = of(Kernel.MATMUL);
+        CheckedTensor a = check.matrix("left", left);
+        int k = a.size(transposeLeft ? 0 : 1);
+        CheckedTensor b = check.matrix("right", right);
+        if (b.size(transposeRight ? 1 : 0) != k) {
+            throw check.misfit("right", "must have " + k + (transposeRight ? " columns" : " rows"), b);
+        }
+        CheckedTensor out = check.product(product, accumulate, a.size(transposeLeft ? 1 : 0),
+                b.size(transposeRight ? 0 : 1));
+        check.apart("product", out, a, b);
+        engine.matmul(a.own(), transposeLeft, b.own(), transposeRight, out.own(), accumulate);
+    }
+
+    @Override
+    public final void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+        Operands check = of(Kernel.LINEAR);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor w = check.weight(weight, in);
+        CheckedTensor b = check.vector("bias", bias, w.size(1));
+        CheckedTensor out = check.matrix("y", y, in.size(0), w.size(1));
+        check.apart("y", out, in, w, b);
+        engine.linear(in.own(), w.own(), b.own(), out.own());
+    }
+
+    @Override
+    public final void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
+        Operands check = of(Kernel.LINEAR_GELU);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor w = check.weight(weight, in);
+        CheckedTensor b = check.vector("bias", bias, w.size(1));
+        CheckedTensor pre = check.matrix("preActivation", preActivation, in.size(0), w.size(1));
+        CheckedTensor out = check.like("y", y, pre);
+        check.apart("preActivation", pre, in, w, b);
+        check.apart("y", out, in, w, b);
+        check.apart("y", out, pre);
+        engine.linearGelu(in.own(), w.own(), b.own(), pre.own(), out.own());
+    }
+
+    @Override
+    public final void gelu(Tensor preActivation, Tensor y) {
+        Operands check = of(Kernel.GELU);
+        CheckedTensor pre = check.matrix("preActivation", preActivation);
+        engine.gelu(pre.own(), check.like("y", y, pre).own());
+    }
+
+    @Override
+    public final void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+        Operands check = of(Kernel.GELU_BACKWARD);
+        CheckedTensor pre = check.products("preActivation", preActivation);
+        CheckedTensor dOut = check.like("dy", dy, pre);
+        CheckedTensor dIn = check.like("dx", dx, pre);
+        check.apart("dx", dIn, pre);
+        engine.geluBackward(pre.own(), dOut.own(), dIn.own());
+    }
+
+    @Override
+    public final void biasBackward(Tensor dy, Tensor dBias) {
+        Operands check = of(Kernel.BIAS_BACKWARD);
+        CheckedTensor dOut = check.matrix("dy", dy);
+        engine.biasBackward(dOut.own(), check.vector("dBias", dBias, dOut.size(1)).own());
+    }
+
+    @Override
+    public final void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
+        Operands check = of(Kernel.LAYER_NORM);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
+        CheckedTensor b = check.vector("beta", beta, in.size(1));
+        CheckedTensor out = check.like("y", y, in);
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        check.apart("y", out, in, g, b);
+        check.apart("y", out, centre, r);
+        check.apart("mean", centre, in, g, b);
+        check.apart("mean", centre, r);
+        check.apart("reciprocalDeviation", r, in, g, b);
+        CheckedTensor added = residual == null ? null : check.like("residual", residual, in);
+        if (added != null) {
+            check.apart("x", in, added, g, b);
+            check.apart("y", out, added);
+        }
+        engine.layerNorm(added == null ? null : added.own(), in.own(), g.own(), b.own(), epsilon, out.own(),
+                centre.own(), r.own());
+    }
+
+    @Override
+    public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean,
+            Tensor reciprocalDeviation, Tensor dx, boolean accumulate) {
+        Operands check = of(Kernel.LAYER_NORM_BACKWARD_INPUT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.vector("gamma", gamma, in.size(1));
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        check.apart("dx", dIn, in, g);
+        check.apart("dx", dIn, centre, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        engine.layerNormBackwardInput(dOut.own(), in.own(), g.own(), centre.own(), r.own(), dIn.own(), accumulate);
+    }
+
+    @Override
+    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dGamma, Tensor dBeta) {
+        Operands check = of(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor centre = check.vector("mean", mean, in.size(0));
+        CheckedTensor r = check.vector("reciprocalDeviation", reciprocalDeviation, in.size(0));
+        CheckedTensor dG = check.vector("dGamma", dGamma, in.size(1));
+        CheckedTensor dB = check.vector("dBeta", dBeta, in.size(1));
+        check.apart("dGamma", dG, centre, r, dB);
+        check.apart("dBeta", dB, centre, r);
+        engine.layerNormBackwardWeight(dOut.own(), in.own(), centre.own(), r.own(), dG.own(), dB.own());
+    }
+
+    @Override
+    public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
+        Operands check = of(Kernel.EMBEDDING);
+        CheckedTensor out = check.matrix("y", y);
+        check.sequences(out, sequenceLength);
+        CheckedTensor rows = check.ids("tokens", tokens, out.size(0));
+        CheckedTensor table = check.table("tokenTable", tokenTable, 1, out.size(1));
+        check.apart("y", out, table);
+        CheckedTensor positions = positionTable == null
+                ? null
+                : check.table("positionTable", positionTable, sequenceLength, out.size(1));
+        if (positions != null) {
+            check.apart("y", out, positions);
+        }
+        ids.requireBelow(table.size(0), Kernel.EMBEDDING, "tokens", rows);
+        engine.embedding(rows.own(), table.own(), positions == null ? null : positions.own(), sequenceLength,
+                out.own());
+    }
+
+    @Override
+    public final void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
+            Tensor dPositionTable) {
+        Operands check = of(Kernel.EMBEDDING_BACKWARD);
+        CheckedTensor dOut = check.matrix("dy", dy);
+        check.sequences(dOut, sequenceLength);
+        CheckedTensor rows = check.ids("tokens", tokens, dOut.size(0));
+        CheckedTensor table = check.table("dTokenTable", dTokenTable, 1, dOut.size(1));
+        CheckedTensor positions = check.table("dPositionTable", dPositionTable, sequenceLength, dOut.size(1));
+        check.apart("dTokenTable", table, dOut, positions);
+        check.apart("dPositionTable", positions, dOut);
+        ids.requireBelow(table.size(0), Kernel.EMBEDDING_BACKWARD, "tokens", rows);
+        engine.embeddingBackward(rows.own(), dOut.own(), sequenceLength, table.own(), positions.own());
+    }
+
+    @Override
+    public final Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+        return engine.attentionStateShape(microbatchSize, sequenceLength, heads);
+    }
+
+    @Override
+    public final void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state,
+            Tensor y) {
+        Operands check = of(Kernel.CAUSAL_ATTENTION);
+        CheckedTensor out = check.matrix("y", y);
+        CheckedTensor kept = check.attentionState(state, out, sequenceLength, heads);
+        CheckedTensor in = check.matrix("qkv", qkv, out.size(0), 3 * out.size(1));
+        check.apart("state", kept, in, out);
+        check.apart("y", out, in);
+        engine.causalAttention(in.own(), sequenceLength, heads, dropout, kept.own(), out.own());
+    }
+
+    @Override
+    public final void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength,
+            int heads, Dropout dropout, Tensor dQkv) {
+        Operands check = of(Kernel.CAUSAL_ATTENTION_BACKWARD);
+        CheckedTensor dOut = check.matrix("dy", dy);
+        CheckedTensor kept = check.attentionState(state, dOut, sequenceLength, heads);
+        CheckedTensor in = check.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
+        CheckedTensor out = check.like("y", y, dOut);
+        CheckedTensor dIn = check.like("dQkv", dQkv, in);
+        check.apart("dQkv", dIn, dOut, in);
+        check.apart("dQkv", dIn, out, kept);
+        engine.causalAttentionBackward(dOut.own(), in.own(), out.own(), kept.own(), sequenceLength, heads, dropout,
+                dIn.own());
+    }
+
+    @Override
+    public final void dropout(Tensor x, Dropout dropout, Tensor y) {
+        Operands check = of(Kernel.DROPOUT);
+        CheckedTensor in = check.matrix("x", x);
+        engine.dropout(in.own(), dropout, check.like("y", y, in).own());
+    }
+
+    @Override
+    public final void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+        Operands check = of(Kernel.CROSS_ENTROPY);
+        CheckedTensor in = check.matrix("logits", logits);
+        CheckedTensor rows = check.ids("targets", targets, in.size(0));
+        CheckedTensor loss = check.vector("rowLoss", rowLoss, in.size(0));
+        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
+        check.apart("rowLoss", loss, in, logSum);
+        check.apart("rowLogSumExp", logSum, in);
+        ids.requireBelow(in.size(1), Kernel.CROSS_ENTROPY, "targets", rows);
+        engine.crossEntropy(in.own(), rows.own(), loss.own(), logSum.own());
+    }
+
+    @Override
+    public final void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale,
+            Tensor dLogits) {
+        Operands check = of(Kernel.CROSS_ENTROPY_BACKWARD);
+        CheckedTensor in = check.matrix("logits", logits);
+        CheckedTensor rows = check.ids("targets", targets, in.size(0));
+        CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
+        CheckedTensor dIn = check.like("dLogits", dLogits, in);
+        check.apart("dLogits", dIn, logSum);
+        ids.requireBelow(in.size(1), Kernel.CROSS_ENTROPY_BACKWARD, "targets", rows);
+        engine.crossEntropyBackward(in.own(), rows.own(), logSum.own(), scale, dIn.own());
+    }
+
+    @Override
+    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+        Operands check = of(Kernel.ADAM_W);
+        CheckedTensor w = check.floats("weights", weights);
+        CheckedTensor g = check.like("gradients", gradients, w);
+        CheckedTensor first = check.like("firstMoment", firstMoment, w);
+        CheckedTensor second = check.like("secondMoment", secondMoment, w);
+        check.apart("weights", w, g, first, second);
+        check.apart("firstMoment", first, g, second);
+        check.apart("secondMoment", second, g);
+        engine.adamW(w.own(), g.own(), first.own(), second.own(), update);
+    }
+
+    @Override
+    public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay,
+            double gradientScale) {
+        Operands check = of(Kernel.SGD);
+        CheckedTensor w = check.floats("weights", weights);
+        CheckedTensor g = check.like("gradients", gradients, w);
+        check.apart("weights", w, g);
+        engine.sgd(w.own(), g.own(), learningRate, weightDecay, gradientScale);
+    }
+}

@@ -1,0 +1,109 @@
+package dev.troupe.engine.check;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.TooManyElementsException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** The half of a checked engine that has its tensors: each is the engine's own, with what is checked of it. */
+abstract class CheckedMemory implements Engine {
+    final Engine engine;
+    private final Operands[] operands;
+    private final Operands ofRange = new Operands(this, "range");
+    private final Operands ofHostMemory = new Operands(this, "hostMemory");
+    private volatile boolean isClosed;
+
+    CheckedMemory(Engine engine) {
+        this.engine = engine;
+        this.operands = Arrays.stream(Kernel.values()).map(kernel -> new Operands(this, kernel.method()))
+                .toArray(Operands[]::new);
+    }
+
+    /** The checks of one kernel. */
+    final Operands of(Kernel kernel) {
+        return operands[kernel.ordinal()];
+    }
+
+    final boolean isClosed() {
+        return isClosed;
+    }
+
+    @Override
+    public final String kind() {
+        return engine.kind();
+    }
+
+    @Override
+    public final DataType parameterType() {
+        return engine.parameterType();
+    }
+
+    @Override
+    public final DataType computeType() {
+        return engine.computeType();
+    }
+
+    @Override
+    public final boolean computes() {
+        return engine.computes();
+    }
+
+    @Override
+    public final Tensor allocate(DataType dataType, Shape shape) {
+        if (isClosed) {
+            throw new IllegalStateException("allocate: a tensor of %s %s is asked of a closed engine".formatted(
+                    dataType, shape));
+        }
+        TooManyElementsException.check(shape);
+        return new CheckedTensor(this, engine.allocate(dataType, shape));
+    }
+
+    @Override
+    public final Tensor range(Tensor buffer, long first, Shape shape) {
+        CheckedTensor whole = ofRange.holding("buffer", buffer, first, shape);
+        return new CheckedTensor(whole, first, engine.range(whole.own(), first, shape));
+    }
+
+    @Override
+    public final long bytesKeptBeside(Shape range, long rows) {
+        return engine.bytesKeptBeside(range, rows);
+    }
+
+    @Override
+    public final long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return engine.productScratchBytes(m, k, n, isRange, product);
+    }
+
+    @Override
+    public final long allocatedBytes() {
+        return engine.allocatedBytes();
+    }
+
+    @Override
+    public final void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        engine.copyToHost(of(Kernel.COPY_TO_HOST).bytes("source", source, byteOffset, target.byteSize()).own(),
+                byteOffset, target);
+    }
+
+    @Override
+    public final void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+        engine.copyFromHost(source,
+                of(Kernel.COPY_FROM_HOST).bytes("target", target, byteOffset, source.byteSize()).own(), byteOffset);
+    }
+
+    @Override
+    public final Optional<MemorySegment> hostMemory(Tensor tensor) {
+        return engine.hostMemory(ofHostMemory.any("tensor", tensor).own());
+    }
+
+    @Override
+    public final void close() {
+        isClosed = true;
+        engine.close();
+    }
+}

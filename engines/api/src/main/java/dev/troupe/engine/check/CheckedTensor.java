@@ -1,0 +1,79 @@
+package dev.troupe.engine.check;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+
+/**
+ * A tensor of a checked engine: the engine's own, with whose it is, whether it is open, and which elements of a buffer it
+ * has.
+ */
+final class CheckedTensor implements Tensor {
+    private final CheckedMemory owner;
+    private final Tensor own;
+    private final DataType dataType;
+    private final Shape shape;
+    /** The tensor whose elements these are: itself, or the one it is a range of. */
+    private final CheckedTensor buffer;
+    /** The element of the buffer that this begins with. */
+    private final long first;
+    private volatile boolean isClosed;
+
+    CheckedTensor(CheckedMemory owner, Tensor own) {
+        this.owner = owner;
+        this.own = own;
+        this.dataType = own.dataType();
+        this.shape = own.shape();
+        this.buffer = this;
+        this.first = 0;
+    }
+
+    /** A range of another tensor. */
+    CheckedTensor(CheckedTensor whole, long first, Tensor own) {
+        this.owner = whole.owner;
+        this.own = own;
+        this.dataType = own.dataType();
+        this.shape = own.shape();
+        this.buffer = whole.buffer;
+        this.first = whole.first + first;
+    }
+
+    /** The engine's own tensor, which its kernels take. */
+    Tensor own() {
+        return own;
+    }
+
+    CheckedMemory owner() {
+        return owner;
+    }
+
+    boolean isClosed() {
+        return buffer.isClosed;
+    }
+
+    /** Whether they have an element in common. */
+    boolean overlaps(CheckedTensor other) {
+        return buffer == other.buffer && first < other.first + other.shape.elementCount()
+                && other.first < first + shape.elementCount();
+    }
+
+    int size(int dimension) {
+        return shape.size(dimension);
+    }
+
+    @Override
+    public DataType dataType() {
+        return dataType;
+    }
+
+    @Override
+    public Shape shape() {
+        return shape;
+    }
+
+    @Override
+    public void close() {
+        isClosed = true; // of a range it has no effect: the buffer says
+        own.close();
+    }
+}

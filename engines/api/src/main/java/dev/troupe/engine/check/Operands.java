@@ -1,0 +1,217 @@
+package dev.troupe.engine.check;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+
+/**
+ * Checks the operands of one method of an engine before anything is written: each belongs to the engine, is open, and has
+ * the type and the shape that the method needs. What is wrong is said with the method, the operand, and what was expected
+ * and found. Engines check nothing again, so this is what stands between a wrong shape and memory that is not the
+ * tensor's. A check that holds allocates nothing.
+ */
+final class Operands {
+    private final CheckedMemory engine;
+    private final String method;
+
+    Operands(CheckedMemory engine, String method) {
+        this.engine = engine;
+        this.method = method;
+    }
+
+    /** An open tensor of this engine, of any type and shape. */
+    CheckedTensor any(String name, Tensor tensor) {
+        if (!(tensor instanceof CheckedTensor own) || own.owner() != engine) {
+            throw new IllegalArgumentException("%s: %s must be a tensor of this engine, but is %s".formatted(method,
+                    name, tensor == null ? "null" : "another's"));
+        }
+        if (own.isClosed() || engine.isClosed()) {
+            throw new IllegalStateException("%s: %s, %s %s, is used after it was closed".formatted(method, name,
+                    own.dataType(), own.shape()));
+        }
+        return own;
+    }
+
+    /** A float tensor of any shape. */
+    CheckedTensor floats(String name, Tensor tensor) {
+        return ofType(name, tensor, engine.parameterType());
+    }
+
+    /** A product tensor of any shape. */
+    CheckedTensor products(String name, Tensor tensor) {
+        return ofType(name, tensor, engine.computeType());
+    }
+
+    /** A float tensor or a product tensor, of any shape. */
+    CheckedTensor either(String name, Tensor tensor) {
+        CheckedTensor own = any(name, tensor);
+        if (own.dataType() != engine.parameterType() && own.dataType() != engine.computeType()) {
+            throw misfit(name, "must be of " + engine.parameterType()
+                    + (engine.parameterType() == engine.computeType() ? "" : " or " + engine.computeType()), own);
+        }
+        return own;
+    }
+
+    /** A float tensor of one dimension. */
+    CheckedTensor vector(String name, Tensor tensor, int size) {
+        return ofSize(name, floats(name, tensor), size);
+    }
+
+    /** INT32 numbers in one dimension. */
+    CheckedTensor ids(String name, Tensor tensor, int size) {
+        return ofSize(name, ofType(name, tensor, DataType.INT32), size);
+    }
+
+    /** A product tensor of two dimensions. */
+    CheckedTensor matrix(String name, Tensor tensor) {
+        return ofTwoDimensions(name, products(name, tensor));
+    }
+
+    /** A product matrix of exactly these sizes. */
+    CheckedTensor matrix(String name, Tensor tensor, int rows, int columns) {
+        return ofSizes(name, products(name, tensor), rows, columns);
+    }
+
+    /** Where a product goes: a product matrix, or a float matrix, of exactly these sizes. */
+    CheckedTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
+        return ofSizes("product", accumulate ? floats("product", tensor) : either("product", tensor), rows, columns);
+    }
+
+    /** A float matrix with at least so many rows, and exactly so many columns. */
+    CheckedTensor table(String name, Tensor tensor, int leastRows, int columns) {
+        CheckedTensor own = floats(name, tensor);
+        if (own.shape().rank() != 2 || own.size(0) < leastRows || own.size(1) != columns) {
+            throw misfit(name, "must be [at least %d x %d]".formatted(leastRows, columns), own);
+        }
+        return own;
+    }
+
+    /** A product matrix with as many rows as another has columns. */
+    CheckedTensor weight(Tensor tensor, CheckedTensor x) {
+        CheckedTensor own = matrix("weight", tensor);
+        if (own.size(0) != x.size(1)) {
+            throw misfit("weight", "must have %d rows, the columns of x".formatted(x.size(1)), own);
+        }
+        return own;
+    }
+
+    /** A tensor of the type and the shape of another. */
+    CheckedTensor like(String name, Tensor tensor, CheckedTensor other) {
+        return exactly(name, tensor, other.dataType(), other.shape());
+    }
+
+    CheckedTensor exactly(String name, Tensor tensor, DataType dataType, Shape shape) {
+        CheckedTensor own = any(name, tensor);
+        if (own.dataType() != dataType || !own.shape().equals(shape)) {
+            throw misfit(name, "must be " + dataType + " " + shape, own);
+        }
+        return own;
+    }
+
+    /** A float tensor or a product tensor of the shape of another. */
+    CheckedTensor ofShape(String name, Tensor tensor, CheckedTensor other) {
+        CheckedTensor own = either(name, tensor);
+        if (!own.shape().equals(other.shape())) {
+            throw misfit(name, "must be " + other.shape(), own);
+        }
+        return own;
+    }
+
+    /** A tensor that has these bytes, which are whole elements. */
+    CheckedTensor bytes(String name, Tensor tensor, long byteOffset, long bytes) {
+        CheckedTensor own = any(name, tensor);
+        if (byteOffset < 0 || bytes > own.byteCount() - byteOffset) {
+            throw new IllegalArgumentException("%s: %d bytes from byte %d do not lie in a tensor of %d bytes (%s %s)"
+                    .formatted(method, bytes, byteOffset, own.byteCount(), own.dataType(), own.shape()));
+        }
+        int elementBytes = own.dataType().elementBytes();
+        if (byteOffset % elementBytes != 0 || bytes % elementBytes != 0) {
+            throw new IllegalArgumentException(
+                    "%s: %d bytes from byte %d cut an element; both must be multiples of the %d bytes of %s"
+                            .formatted(method, bytes, byteOffset, elementBytes, own.dataType()));
+        }
+        return own;
+    }
+
+    /** A tensor that holds a range of this shape from an element on. */
+    CheckedTensor holding(String name, Tensor tensor, long first, Shape shape) {
+        CheckedTensor own = any(name, tensor);
+        if (first < 0 || shape.elementCount() > own.shape().elementCount() - first) {
+            throw new IllegalArgumentException("%s: %s from element %d on does not lie in a buffer of %s".formatted(
+                    method, shape, first, own.shape()));
+        }
+        return own;
+    }
+
+    /** Refuses an output that shares memory with another operand. */
+    void apart(String name, CheckedTensor output, CheckedTensor other) {
+        if (output.overlaps(other)) {
+            throw new IllegalArgumentException(
+                    "%s: %s is written and must be a tensor of its own, but is given twice".formatted(method, name));
+        }
+    }
+
+    void apart(String name, CheckedTensor output, CheckedTensor one, CheckedTensor two) {
+        apart(name, output, one);
+        apart(name, output, two);
+    }
+
+    void apart(String name, CheckedTensor output, CheckedTensor one, CheckedTensor two, CheckedTensor three) {
+        apart(name, output, one, two);
+        apart(name, output, three);
+    }
+
+    /** The number of whole sequences in the rows of a matrix. */
+    int sequences(CheckedTensor matrix, int sequenceLength) {
+        int rows = matrix.size(0);
+        if (sequenceLength < 1 || rows % sequenceLength != 0) {
+            throw new IllegalArgumentException("%s: %d rows are not whole sequences of length %d".formatted(method,
+                    rows, sequenceLength));
+        }
+        return rows / sequenceLength;
+    }
+
+    /** The state of attention that belongs to these rows, of whole sequences and heads. */
+    CheckedTensor attentionState(Tensor state, CheckedTensor rows, int sequenceLength, int heads) {
+        int sequences = sequences(rows, sequenceLength);
+        if (heads < 1 || rows.size(1) % heads != 0) {
+            throw misfit("the hidden size", "must be a multiple of " + heads + " heads", rows);
+        }
+        return exactly("state", state, engine.parameterType(),
+                engine.attentionStateShape(sequences, sequenceLength, heads));
+    }
+
+    IllegalArgumentException misfit(String name, String need, CheckedTensor found) {
+        return new IllegalArgumentException("%s: %s %s, but is %s %s".formatted(method, name, need, found.dataType(),
+                found.shape()));
+    }
+
+    private CheckedTensor ofType(String name, Tensor tensor, DataType dataType) {
+        CheckedTensor own = any(name, tensor);
+        if (own.dataType() != dataType) {
+            throw misfit(name, "must be of " + dataType, own);
+        }
+        return own;
+    }
+
+    private CheckedTensor ofSize(String name, CheckedTensor own, int size) {
+        if (own.shape().rank() != 1 || own.size(0) != size) {
+            throw misfit(name, "must be %s [%d]".formatted(own.dataType(), size), own);
+        }
+        return own;
+    }
+
+    private CheckedTensor ofTwoDimensions(String name, CheckedTensor own) {
+        if (own.shape().rank() != 2) {
+            throw misfit(name, "must have two dimensions", own);
+        }
+        return own;
+    }
+
+    private CheckedTensor ofSizes(String name, CheckedTensor own, int rows, int columns) {
+        if (own.shape().rank() != 2 || own.size(0) != rows || own.size(1) != columns) {
+            throw misfit(name, "must be %s [%d x %d]".formatted(own.dataType(), rows, columns), own);
+        }
+        return own;
+    }
+}
