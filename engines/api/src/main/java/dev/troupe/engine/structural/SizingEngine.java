@@ -2,25 +2,20 @@ package dev.troupe.engine.structural;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.TooManyElementsException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Stands in for an engine where only sizes count: its tensors have shapes and no memory, its kernels do nothing, and
- * {@link Engine#allocatedBytes} says what the other engine would have allocated, with the scratch memory of its products.
- * What no engine can allocate raises a {@link TooManyElementsException} here too.
+ * {@link #allocatedBytes} says what the other engine would have allocated, with the scratch memory of its products.
+ * What no engine can allocate raises a {@link dev.troupe.engine.TooManyElementsException} here too.
  */
-public final class SizingEngine {
+public final class SizingEngine extends StructuralEngine {
     private final Engine model;
-    private final AtomicLong allocatedBytes = new AtomicLong();
     /** The most of any product; kernels are one thread's. */
     private long scratchBytes;
     // Ranges that were the right side of a product, as they are and transposed.
@@ -28,6 +23,7 @@ public final class SizingEngine {
     private final Set<Tensor> transposed = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private SizingEngine(Engine model) {
+        super(model.parameterType(), model.computeType());
         this.model = model;
     }
 
@@ -38,91 +34,44 @@ public final class SizingEngine {
      *            the engine whose sizes count; it stays the caller's, and open as long as this one is used
      */
     public static Engine like(Engine model) {
-        // A proxy, not a class with a method for each kernel: a kernel that the contract gains does nothing here either.
-        SizingEngine sizing = new SizingEngine(model);
-        return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[]{Engine.class},
-                (_, method, arguments) -> sizing.call(method, arguments));
+        return new SizingEngine(model);
     }
 
-    private Object call(Method method, Object[] arguments) throws Throwable {
-        return switch (method.getName()) {
-            case "allocate" -> allocate((DataType) arguments[0], (Shape) arguments[1]);
-            case "range" -> new Range(((Tensor) arguments[0]).dataType(), (Shape) arguments[2]);
-            case "matmul" -> multiply((Tensor) arguments[4], (Tensor) arguments[2], (boolean) arguments[3]);
-            case "linear", "linearGelu" -> multiply((Tensor) arguments[3], (Tensor) arguments[1], false);
-            case "allocatedBytes" -> allocatedBytes.get() + scratchBytes;
-            case "computes" -> false;
-            default -> {
-                if (method.getReturnType() == void.class) {
-                    yield null;
-                }
-                yield method.getReturnType() == double.class ? (Object) 0.0 : ofModel(method, arguments);
-            }
-        };
+    @Override
+    public String kind() {
+        return model.kind();
     }
 
-    private Tensor allocate(DataType dataType, Shape shape) {
-        TooManyElementsException.check(shape);
-        return new Size(dataType, shape, allocatedBytes);
+    @Override
+    public Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+        return model.attentionStateShape(microbatchSize, sequenceLength, heads);
+    }
+
+    @Override
+    public long bytesKeptBeside(Shape range, long rows) {
+        return model.bytesKeptBeside(range, rows);
+    }
+
+    @Override
+    public long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
+        return model.productScratchBytes(m, k, n, isRange, product);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return super.allocatedBytes() + scratchBytes;
     }
 
     /** Counts what the engine would keep of a right side, and the scratch memory of the product. */
-    private Object multiply(Tensor product, Tensor right, boolean isTransposed) {
-        int m = product.shape().size(0);
-        boolean isRange = right instanceof Range;
-        if (isRange && (isTransposed ? transposed : plain).add(right)) {
-            allocatedBytes.addAndGet(model.bytesKeptBeside(right.shape(), m));
-        }
-        scratchBytes = Math.max(scratchBytes, model.productScratchBytes(m, right.shape().size(isTransposed ? 1 : 0),
-                product.shape().size(1), isRange, product.dataType()));
-        return null;
-    }
-
-    private Object ofModel(Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(model, arguments);
-        } catch (InvocationTargetException failure) {
-            throw failure.getCause();
-        }
-    }
-
-    /** It has no bytes of its own. */
-    private record Range(DataType dataType, Shape shape) implements Tensor {
-        @Override
-        public void close() {
-            // The buffer is what is closed.
-        }
-    }
-
-    private static final class Size implements Tensor {
-        private final DataType dataType;
-        private final Shape shape;
-        private final AtomicLong allocatedBytes;
-        private boolean closed;
-
-        Size(DataType dataType, Shape shape, AtomicLong allocatedBytes) {
-            this.dataType = dataType;
-            this.shape = shape;
-            this.allocatedBytes = allocatedBytes;
-            allocatedBytes.addAndGet(byteCount());
-        }
-
-        @Override
-        public DataType dataType() {
-            return dataType;
-        }
-
-        @Override
-        public Shape shape() {
-            return shape;
-        }
-
-        @Override
-        public void close() {
-            if (!closed) {
-                closed = true;
-                allocatedBytes.addAndGet(-byteCount());
+    @Override
+    protected void work(Kernel kernel, Cost cost) {
+        if (cost instanceof Cost.Product product) {
+            boolean isRange = isRange(product.right());
+            if (isRange && (product.transposeRight() ? transposed : plain).add(product.right())) {
+                keep(bytesKeptBeside(product.right().shape(), product.m()));
             }
+            scratchBytes = Math.max(scratchBytes,
+                    productScratchBytes(product.m(), product.k(), product.n(), isRange, product.type()));
         }
     }
 }

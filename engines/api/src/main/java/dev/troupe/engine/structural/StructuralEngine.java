@@ -1,0 +1,220 @@
+package dev.troupe.engine.structural;
+
+import dev.troupe.engine.AdamW;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.TooManyElementsException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An engine that computes nothing: its tensors have shapes and no memory, and each of its kernels is a {@link #work} of
+ * some {@link Cost}, so that a kernel which the contract gains does not compile here before it has one. Sums are 0.
+ */
+public abstract class StructuralEngine implements Engine {
+    private final DataType parameterType;
+    private final DataType computeType;
+    private final AtomicLong allocatedBytes = new AtomicLong();
+
+    /** An engine with no tensors, of these types. */
+    protected StructuralEngine(DataType parameterType, DataType computeType) {
+        this.parameterType = parameterType;
+        this.computeType = computeType;
+    }
+
+    /** A kernel is called; what its operands hold means nothing. */
+    protected abstract void work(Kernel kernel, Cost cost);
+
+    /** Counts bytes beside those of tensors. */
+    protected final void keep(long bytes) {
+        allocatedBytes.addAndGet(bytes);
+    }
+
+    /** Whether a tensor of this engine is a range. */
+    protected static boolean isRange(Tensor tensor) {
+        return ((StructuralTensor) tensor).isRange();
+    }
+
+    @Override
+    public final DataType parameterType() {
+        return parameterType;
+    }
+
+    @Override
+    public final DataType computeType() {
+        return computeType;
+    }
+
+    @Override
+    public final boolean computes() {
+        return false;
+    }
+
+    @Override
+    public final Tensor allocate(DataType dataType, Shape shape) {
+        TooManyElementsException.check(shape);
+        return StructuralTensor.counted(dataType, shape, allocatedBytes);
+    }
+
+    @Override
+    public final Tensor range(Tensor buffer, long first, Shape shape) {
+        return StructuralTensor.range((StructuralTensor) buffer, shape);
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return allocatedBytes.get();
+    }
+
+    @Override
+    public final void copyToHost(Tensor source, long byteOffset, MemorySegment target) {
+        work(Kernel.COPY_TO_HOST, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void copyFromHost(MemorySegment source, Tensor target, long byteOffset) {
+        work(Kernel.COPY_FROM_HOST, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void fill(Tensor tensor, double value) {
+        work(Kernel.FILL, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void copy(Tensor source, Tensor target) {
+        work(Kernel.COPY, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void cast(Tensor source, Tensor target) {
+        work(Kernel.CAST, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void add(Tensor left, Tensor right, Tensor sum) {
+        work(Kernel.ADD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void scale(Tensor tensor, double factor) {
+        work(Kernel.SCALE, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final double sum(Tensor tensor) {
+        work(Kernel.SUM, Cost.NO_PRODUCT);
+        return 0;
+    }
+
+    @Override
+    public final double squaredSum(Tensor tensor) {
+        work(Kernel.SQUARED_SUM, Cost.NO_PRODUCT);
+        return 0;
+    }
+
+    @Override
+    public final void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
+            boolean accumulate) {
+        work(Kernel.MATMUL, Cost.Product.of(right, transposeRight, product));
+    }
+
+    @Override
+    public final void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+        work(Kernel.LINEAR, Cost.Product.of(weight, false, y));
+    }
+
+    @Override
+    public final void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
+        work(Kernel.LINEAR_GELU, Cost.Product.of(weight, false, preActivation));
+    }
+
+    @Override
+    public final void gelu(Tensor preActivation, Tensor y) {
+        work(Kernel.GELU, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
+        work(Kernel.GELU_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void biasBackward(Tensor dy, Tensor dBias) {
+        work(Kernel.BIAS_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
+            Tensor mean, Tensor reciprocalDeviation) {
+        work(Kernel.LAYER_NORM, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dx, boolean accumulate) {
+        work(Kernel.LAYER_NORM_BACKWARD_INPUT, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+            Tensor dBeta) {
+        work(Kernel.LAYER_NORM_BACKWARD_WEIGHT, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
+        work(Kernel.EMBEDDING, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
+            Tensor dPositionTable) {
+        work(Kernel.EMBEDDING_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
+        work(Kernel.CAUSAL_ATTENTION, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+            Dropout dropout, Tensor dQkv) {
+        work(Kernel.CAUSAL_ATTENTION_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void dropout(Tensor x, Dropout dropout, Tensor y) {
+        work(Kernel.DROPOUT, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
+        work(Kernel.CROSS_ENTROPY, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
+        work(Kernel.CROSS_ENTROPY_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void adamW(Tensor weights, Tensor gradients, Tensor firstMoment, Tensor secondMoment, AdamW update) {
+        work(Kernel.ADAM_W, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+        work(Kernel.SGD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void close() {
+        // There is no memory to give back.
+    }
+}
