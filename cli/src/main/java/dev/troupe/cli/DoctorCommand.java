@@ -5,6 +5,7 @@ import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.prepare.EngineChoice;
@@ -69,10 +70,10 @@ final class DoctorCommand implements Callable<Integer> {
             found |= obstacle.isEmpty();
             report(obstacle.isEmpty(), false, "engine " + provider.kind(), obstacle.orElseGet(provider::description),
                     "");
-            if (obstacle.isEmpty() && provider.computes()) {
+            if (obstacle.isEmpty() && provider.serves(Capability.VALUES)) {
                 trial(provider, single).ifPresent(trials::add);
                 EngineSettings mixed = new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1);
-                if (provider.obstacle(mixed).isEmpty()) {
+                if (provider.serves(mixed)) {
                     trial(provider, mixed).ifPresent(trials::add);
                 }
             }

@@ -3,6 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import dev.troupe.engine.reference.ReferenceEngineProvider;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -52,7 +53,7 @@ abstract class TestEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
+    public Optional<String> obstacle(Need need) {
         return Optional.empty();
     }
 

@@ -173,7 +173,7 @@ public final class Comparison {
     }
 
     private String agreement(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
-        if (!runs.getFirst().engine().provider().computes()) {
+        if (!runs.getFirst().engine().computes()) {
             return "nothing computed";
         }
         double tolerance = switch (base.training().precision()) {

@@ -64,7 +64,7 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
         long control = ControlGap.nanos(measured, paired);
         long bytes = any.boundaryBytes();
         EngineChoice engine = any.engine();
-        List<StageCost> stages = engine.provider().computes()
+        List<StageCost> stages = engine.computes()
                 ? MeasuredCosts.of(together(any.plan().training().plan(), measured), _ -> bytes, (_, _) -> hop).stages()
                 : IntStream.range(0, any.plan().partition().stageCount())
                         .mapToObj(stage -> new StageCost(told(engine, stage, Work.FORWARD),
@@ -92,7 +92,7 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
     /** Returns the time of a step beyond its plan: reductions, the norm, the update, the coordinator. */
     private static double tailSeconds(List<TracedRun> runs, int firstStep) {
         EngineChoice engine = runs.getFirst().engine();
-        if (!engine.provider().computes()) {
+        if (!engine.computes()) {
             Plan plan = runs.getFirst().plan().training().plan();
             return IntStream.range(0, plan.rankCount())
                     .mapToLong(rank -> plan.stagesOf(rank).stream()

@@ -3,6 +3,7 @@ package dev.troupe.prepare;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.WorkClock;
@@ -54,7 +55,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
             throw new UsageException("no engine is installed: put an engine's module on the class path");
         }
         if (spec.kind().equals(EngineSpec.AUTO)) {
-            return installed.stream().filter(provider -> provider.obstacle(settings).isEmpty()).findFirst()
+            return installed.stream().filter(provider -> provider.serves(settings)).findFirst()
                     .map(provider -> new EngineChoice(provider, settings, installed.getFirst().obstacle(settings)
                             .map(obstacle -> "engine.kind = auto takes " + provider.kind() + ": " + obstacle)))
                     .orElseThrow(() -> new UsageException("no engine can serve here: " + installed.stream()
@@ -77,6 +78,11 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
     /** Returns the same choice, with times for the engine {@code emulated}. */
     public EngineChoice withCosts(WorkCosts costs) {
         return new EngineChoice(provider, settings.withCosts(costs), passedOver);
+    }
+
+    /** Whether its engines compute, or keep time instead. */
+    public boolean computes() {
+        return provider.serves(Capability.VALUES);
     }
 
     /** Opens the engine of one rank. */

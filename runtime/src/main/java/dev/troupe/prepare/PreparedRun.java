@@ -15,6 +15,7 @@ import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.machine.LossScale;
 import dev.troupe.machine.RunSettings;
@@ -119,7 +120,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
             WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
             this.engine = choice.withCosts(costs);
-            this.expectation = new ExpectedTimes(choice.provider().computes()
+            this.expectation = new ExpectedTimes(choice.computes()
                     ? EmulatedCosts.ofOperations(plan)
                     : costs);
             try (Engine sizes = engine.open()) {
@@ -128,7 +129,7 @@ public final class PreparedRun implements AutoCloseable {
             MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
                     keepsCopies() ? request.ranksCopiedHere() : List.of());
             long availableBytes = MachineMemory.availableBytes();
-            if (engine.provider().computes()) {
+            if (engine.computes()) {
                 here.requireRoom(availableBytes);
             }
             requireDisk();
@@ -191,10 +192,10 @@ public final class PreparedRun implements AutoCloseable {
     }
 
     private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
-        if (training.dropout() > 0 && !engine.provider().dropsOut()) {
-            throw new UsageException("training.dropout = " + training.dropout() + ", but the engine "
-                    + engine.provider().kind()
-                    + " cannot drop out: set engine.kind = cpu, or training.dropout = 0");
+        if (training.dropout() > 0) {
+            engine.provider().obstacle(Capability.DROPOUT).ifPresent(sentence -> {
+                throw new UsageException("training.dropout = " + training.dropout() + ", but " + sentence);
+            });
         }
         return new DropoutSettings(training.dropout(), training.seed());
     }
@@ -325,7 +326,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
     public boolean leavesWeights() {
-        return engine.provider().computes() && request.trace().isEmpty();
+        return engine.computes() && request.trace().isEmpty();
     }
 
     /** Returns the coordinator's settings. */

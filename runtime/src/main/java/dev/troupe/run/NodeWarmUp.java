@@ -44,7 +44,7 @@ public final class NodeWarmUp {
 
     /** Begins the warm-up, which is empty for an engine that computes nothing. */
     public static NodeWarmUp start(PreparedRun run, List<Integer> ranks) {
-        NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().provider().computes() ? ranks : List.of());
+        NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().computes() ? ranks : List.of());
         for (KernelWarmUp rank : warmUp.ranks) {
             // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the
             // run.

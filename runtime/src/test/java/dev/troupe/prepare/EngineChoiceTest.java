@@ -10,6 +10,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import dev.troupe.plan.UsageException;
 import java.util.List;
 import java.util.Optional;
@@ -91,7 +92,7 @@ class EngineChoiceTest {
         }
 
         @Override
-        public Optional<String> obstacle(EngineSettings settings) {
+        public Optional<String> obstacle(Need need) {
             return hindrance;
         }
 

@@ -3,6 +3,7 @@ package dev.troupe.bench.profile;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -45,8 +46,8 @@ public final class ProfilingEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
-        return inner().map(provider -> provider.obstacle(settings)).orElseGet(() -> Optional
+    public Optional<String> obstacle(Need need) {
+        return inner().map(provider -> provider.obstacle(need)).orElseGet(() -> Optional
                 .of("the system property " + INNER + " must name an engine, but is " + System.getProperty(INNER)));
     }
 

@@ -1,6 +1,5 @@
 package dev.troupe.engine.provider;
 
-import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
 import java.util.Optional;
@@ -13,24 +12,19 @@ public interface EngineProvider {
     /** Among the usable engines {@code auto} takes the one with the highest preference. */
     int preference();
 
-    /** Whether its engines compute; see {@link Engine#computes}. */
-    default boolean computes() {
-        return true;
-    }
-
-    /** Whether its engines drop out; those of others refuse any {@link Dropout} that drops. */
-    default boolean dropsOut() {
-        return true;
-    }
-
     /** One line for a person: library, version, instruction set or device. May load native code. */
     String description();
 
     /**
-     * Why this engine cannot serve such settings on this machine, in one sentence that says what to do; empty when it
-     * can. May load native code.
+     * Why this engine cannot serve a need, on this machine, in one sentence that says what to do; empty when it can. May
+     * load native code.
      */
-    Optional<String> obstacle(EngineSettings settings);
+    Optional<String> obstacle(Need need);
+
+    /** Whether there is no {@link #obstacle}. */
+    default boolean serves(Need need) {
+        return obstacle(need).isEmpty();
+    }
 
     /**
      * What a user should know before a run with such settings, in one sentence: it will be right, but slower than the

@@ -15,7 +15,9 @@ import dev.troupe.engine.DataType;
  * @param costs
  *            what an engine that keeps time instead of computing is told; others do not ask
  */
-public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
+public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs)
+        implements
+            Need {
     public EngineSettings {
         if (parameterType != DataType.FLOAT32 && parameterType != DataType.FLOAT64) {
             throw new IllegalArgumentException("an engine computes in FLOAT32 or FLOAT64, not in " + parameterType);

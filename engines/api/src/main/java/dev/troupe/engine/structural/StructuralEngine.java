@@ -161,7 +161,8 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
+    public final void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation,
+            Tensor dGamma,
             Tensor dBeta) {
         work(Kernel.LAYER_NORM_BACKWARD_WEIGHT, Cost.NO_PRODUCT);
     }
@@ -178,12 +179,14 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
+    public final void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state,
+            Tensor y) {
         work(Kernel.CAUSAL_ATTENTION, Cost.NO_PRODUCT);
     }
 
     @Override
-    public final void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
+    public final void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength,
+            int heads,
             Dropout dropout, Tensor dQkv) {
         work(Kernel.CAUSAL_ATTENTION_BACKWARD, Cost.NO_PRODUCT);
     }
@@ -199,7 +202,8 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
+    public final void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale,
+            Tensor dLogits) {
         work(Kernel.CROSS_ENTROPY_BACKWARD, Cost.NO_PRODUCT);
     }
 
@@ -209,7 +213,8 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay, double gradientScale) {
+    public final void sgd(Tensor weights, Tensor gradients, double learningRate, double weightDecay,
+            double gradientScale) {
         work(Kernel.SGD, Cost.NO_PRODUCT);
     }
 

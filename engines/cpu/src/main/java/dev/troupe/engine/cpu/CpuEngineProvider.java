@@ -3,7 +3,9 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
 /**
@@ -41,7 +43,14 @@ public final class CpuEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
+    public Optional<String> obstacle(Need need) {
+        return switch (need) {
+            case EngineSettings settings -> obstacle(settings);
+            case Capability _ -> Optional.empty();
+        };
+    }
+
+    private static Optional<String> obstacle(EngineSettings settings) {
         if (settings.parameterType() != DataType.FLOAT32) {
             return Optional.of("the cpu engine computes in FLOAT32, not in " + settings.parameterType()
                     + "; set training.precision = float32, or take the engine reference or nd4j");

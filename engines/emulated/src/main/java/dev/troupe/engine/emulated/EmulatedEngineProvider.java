@@ -2,7 +2,9 @@ package dev.troupe.engine.emulated;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import dev.troupe.engine.provider.WorkClock;
 import java.util.Optional;
 
@@ -23,18 +25,18 @@ public final class EmulatedEngineProvider implements EngineProvider {
     }
 
     @Override
-    public boolean computes() {
-        return false;
-    }
-
-    @Override
     public String description() {
         return "emulated: no arithmetic, each action takes the time it is told; losses mean nothing";
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
-        return Optional.empty();
+    public Optional<String> obstacle(Need need) {
+        return switch (need) {
+            case EngineSettings _ -> Optional.empty();
+            case Capability.DROPOUT -> Optional.empty();
+            case Capability.VALUES -> Optional.of(
+                    "the engine emulated keeps time and computes nothing: set engine.kind = cpu or reference");
+        };
     }
 
     @Override

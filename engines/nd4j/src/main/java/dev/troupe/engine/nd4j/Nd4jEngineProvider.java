@@ -2,7 +2,9 @@ package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
 /** Opens engines on ND4J. All that are open in a process at one time compute with the same number of threads. */
@@ -27,17 +29,21 @@ public final class Nd4jEngineProvider implements EngineProvider {
     }
 
     @Override
-    public boolean dropsOut() {
-        return false;
-    }
-
-    @Override
     public String description() {
         return Nd4jLibrary.usesCuda() ? "ND4J 1.0.0-M2.1, CUDA 11.6 backend" : "ND4J 1.0.0-M2.1, CPU, OpenBLAS";
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
+    public Optional<String> obstacle(Need need) {
+        return switch (need) {
+            case EngineSettings settings -> obstacle(settings);
+            case Capability.VALUES -> Optional.empty();
+            case Capability.DROPOUT -> Optional.of(
+                    "the engine nd4j cannot drop out: set engine.kind = cpu, or training.dropout = 0");
+        };
+    }
+
+    private static Optional<String> obstacle(EngineSettings settings) {
         if (settings.mixesTypes()) {
             return Optional.of("the nd4j engine computes its products in " + settings.parameterType() + ", not in "
                     + settings.computeType()

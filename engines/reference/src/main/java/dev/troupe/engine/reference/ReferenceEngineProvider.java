@@ -3,6 +3,7 @@ package dev.troupe.engine.reference;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.Need;
 import java.util.Optional;
 
 /** Opens {@link ReferenceEngine}s. Serves every machine and every precision; the last choice of {@code auto}. */
@@ -27,7 +28,7 @@ public final class ReferenceEngineProvider implements EngineProvider {
     }
 
     @Override
-    public Optional<String> obstacle(EngineSettings settings) {
+    public Optional<String> obstacle(Need need) {
         return Optional.empty();
     }
 
