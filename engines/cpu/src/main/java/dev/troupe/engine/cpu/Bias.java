@@ -14,7 +14,7 @@ final class Bias {
 
     /** Adds {@code bias} to a row. */
     static void add(long bias, long row, int count) {
-        Elementwise.add(row, bias, row, count);
+        Elements.add(row, bias, row, count);
     }
 
     /** Bytes of scratch memory for so many columns. */
@@ -46,7 +46,7 @@ final class Bias {
             addFour(dy + 4L * row * m, m, dBias, columns);
         }
         for (; row < rows; row++) {
-            Elementwise.add(dBias, dy + 4L * row * m, dBias, columns);
+            Elements.add(dBias, dy + 4L * row * m, dBias, columns);
         }
     }
 

@@ -80,19 +80,19 @@ final class CpuTensor implements Tensor {
     }
 
     /** Where a packed copy of this is that is up to date; made and kept the first time. */
-    long packed(Packing packing) {
-        return buffer.packed(packing, address());
+    long packed(Packer packer) {
+        return buffer.packed(packer, address());
     }
 
-    private long packed(Packing packing, long from) {
+    private long packed(Packer packer, long from) {
         for (int i = 0; i < copies.size(); i++) {
-            if (copies.get(i).isOf(packing, from)) {
+            if (copies.get(i).isOf(packer, from)) {
                 return copies.get(i).after(changes);
             }
         }
-        long to = arena.allocate(packing.bytes(), Lanes.ALIGNMENT).address();
-        copies.add(new PackedCopy(packing, from, to, changes));
-        owner.grew(packing.bytes());
+        long to = arena.allocate(packer.bytes(), Lanes.ALIGNMENT).address();
+        copies.add(new PackedCopy(packer, from, to, changes));
+        owner.grew(packer.bytes());
         return copies.getLast().after(changes);
     }
 

@@ -28,13 +28,13 @@ final class Embedding {
             long position = positionTable + 4L * (row % t) * c;
             long to = y.target((long) row * c, scratch);
             if (id != Engine.NOT_IN_SHARD && positionTable != NO_TABLE) {
-                Elementwise.add(token, position, to, c);
+                Elements.add(token, position, to, c);
             } else if (id != Engine.NOT_IN_SHARD) {
-                Elementwise.copy(token, to, c);
+                Elements.copy(token, to, c);
             } else if (positionTable != NO_TABLE) {
-                Elementwise.copy(position, to, c);
+                Elements.copy(position, to, c);
             } else {
-                Elementwise.fill(to, 0, c);
+                Elements.fill(to, 0, c);
             }
             y.written((long) row * c, c, to);
         }
@@ -49,10 +49,10 @@ final class Embedding {
             int id = Lanes.getInt(tokens, row);
             if (id != Engine.NOT_IN_SHARD) {
                 long token = dTokenTable + 4L * id * c;
-                Elementwise.add(token, gradient, token, columns);
+                Elements.add(token, gradient, token, columns);
             }
             long position = dPositionTable + 4L * (row % t) * c;
-            Elementwise.add(position, gradient, position, columns);
+            Elements.add(position, gradient, position, columns);
         }
     }
 }

@@ -71,7 +71,7 @@ abstract class FlatKernels implements Engine {
         CpuTensor own = CpuTensor.changing(tensor);
         long at = own.address();
         pool.share(own.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Elementwise.fill(at + 4 * from, (float) value, count));
+                (from, count, member) -> Elements.fill(at + 4 * from, (float) value, count));
     }
 
     @Override
@@ -109,7 +109,7 @@ abstract class FlatKernels implements Engine {
         CpuTensor own = CpuTensor.changing(tensor);
         long at = own.address();
         pool.share(own.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Elementwise.scale(at + 4 * from, (float) factor, count));
+                (from, count, member) -> Elements.scale(at + 4 * from, (float) factor, count));
     }
 
     @Override

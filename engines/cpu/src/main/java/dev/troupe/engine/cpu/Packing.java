@@ -8,7 +8,7 @@ import dev.troupe.engine.DataType;
  *
  * <p>Thread rule: one thread at a time.
  */
-final class Packing implements AutoCloseable {
+final class Packing implements Packer, AutoCloseable {
     /** Rows that are packed together: a multiple of the rows of any block. */
     private static final int ROWS = 64;
 
@@ -89,8 +89,8 @@ final class Packing implements AutoCloseable {
         return descriptor;
     }
 
-    /** Of a packed b. */
-    long bytes() {
+    @Override
+    public long bytes() {
         return Dnnl.bytes(descriptor);
     }
 
@@ -99,8 +99,8 @@ final class Packing implements AutoCloseable {
         return Float.BYTES * ROWS * n;
     }
 
-    /** Packs b from one address to another. */
-    void pack(long b, long packed) {
+    @Override
+    public void pack(long b, long packed) {
         if (widens()) {
             wide.require(wideBytes(n));
         }

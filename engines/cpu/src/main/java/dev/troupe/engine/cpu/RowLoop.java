@@ -14,7 +14,7 @@ enum RowLoop {
     FILL {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            Elementwise.fill(x, value, count);
+            Elements.fill(x, value, count);
             return 0;
         }
     },
@@ -22,7 +22,7 @@ enum RowLoop {
     SCALE {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            Elementwise.scale(x, factor, count);
+            Elements.scale(x, factor, count);
             return 0;
         }
     },
@@ -75,21 +75,21 @@ enum RowLoop {
     SUM {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            return LayerNorm.sum(x, count, lanes);
+            return RowSums.sum(x, count, lanes);
         }
     },
     /** The sum of the squares of x - value. */
     SQUARED_OFFSETS {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            return LayerNorm.squaredOffsets(x, value, count, lanes);
+            return RowSums.squaredOffsets(x, value, count, lanes);
         }
     },
     /** The two sums of a norm's backward over gradients x, inputs y and gamma z, of a mean and a reciprocal. */
     NORM_SUMS {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            LayerNorm.backwardSums(x, y, z, value, factor, count, lanes);
+            RowSums.backwardSums(x, y, z, value, factor, count, lanes);
             return 0;
         }
     },
@@ -151,17 +151,17 @@ enum RowLoop {
         run(NARROW, floats, numbers, 0, 0, 0, count, 0);
     }
 
-    /** As {@link LayerNorm#sum}. */
+    /** As {@link RowSums#sum}. */
     static float sum(long x, int count, long lanes) {
         return run(SUM, x, 0, 0, 0, 0, count, lanes);
     }
 
-    /** As {@link LayerNorm#squaredOffsets}. */
+    /** As {@link RowSums#squaredOffsets}. */
     static float squaredOffsets(long x, float mean, int count, long lanes) {
         return run(SQUARED_OFFSETS, x, 0, 0, mean, 0, count, lanes);
     }
 
-    /** As {@link LayerNorm#backwardSums}. */
+    /** As {@link RowSums#backwardSums}. */
     static void normSums(long dy, long x, long gamma, float mean, float r, int count, long lanes) {
         run(NORM_SUMS, dy, x, gamma, mean, r, count, lanes);
     }
