@@ -3,9 +3,21 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cpu.kernel.Bias;
+import dev.troupe.engine.cpu.kernel.CausalAttention;
+import dev.troupe.engine.cpu.kernel.CrossEntropy;
+import dev.troupe.engine.cpu.kernel.Elementwise;
+import dev.troupe.engine.cpu.kernel.Embedding;
+import dev.troupe.engine.cpu.kernel.Gelu;
+import dev.troupe.engine.cpu.kernel.LayerNorm;
+import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.cpu.loop.Masks;
+import dev.troupe.engine.cpu.memory.CpuTensor;
+import dev.troupe.engine.cpu.product.MatrixProduct;
+import dev.troupe.engine.provider.EngineSettings;
 
 /**
  * The engine of processors, in float32, or with activations and products of bfloat16 beside it. Matrix products run in

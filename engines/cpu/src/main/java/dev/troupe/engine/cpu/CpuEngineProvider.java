@@ -2,8 +2,14 @@ package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.library.InstructionSet;
+import dev.troupe.engine.cpu.library.Limits;
+import dev.troupe.engine.cpu.library.OneDnn;
+import dev.troupe.engine.cpu.library.Processor;
+import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.provider.Capability;
+import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Need;
 import java.util.Optional;

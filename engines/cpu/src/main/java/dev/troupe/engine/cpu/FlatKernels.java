@@ -3,9 +3,17 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.AdamW;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cpu.kernel.Elementwise;
+import dev.troupe.engine.cpu.kernel.Optimizers;
+import dev.troupe.engine.cpu.kernel.Sums;
+import dev.troupe.engine.cpu.loop.Elements;
+import dev.troupe.engine.cpu.loop.WorkerPool;
+import dev.troupe.engine.cpu.memory.CpuMemory;
+import dev.troupe.engine.cpu.memory.CpuTensor;
+import dev.troupe.engine.cpu.memory.GrowingMemory;
+import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 

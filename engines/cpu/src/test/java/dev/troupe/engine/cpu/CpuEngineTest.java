@@ -9,10 +9,12 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineProvider;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

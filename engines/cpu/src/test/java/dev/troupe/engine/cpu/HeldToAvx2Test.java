@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.library.InstructionSet;
+import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.provider.EngineSettings;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

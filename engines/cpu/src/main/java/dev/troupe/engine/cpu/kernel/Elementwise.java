@@ -1,0 +1,38 @@
+package dev.troupe.engine.cpu.kernel;
+
+import dev.troupe.engine.cpu.loop.Bfloats;
+import dev.troupe.engine.cpu.loop.Elements;
+import dev.troupe.engine.cpu.memory.CpuTensor;
+
+/** Sums and casts of tensors, some elements at a time, and how many elements make a piece of work. */
+public final class Elementwise {
+    /** Floats of a piece of work: enough to be worth a helper's while, few enough to stay in its cache. */
+    public static final int GRAIN = 16384;
+    /** Floats that are widened together: so few that they stay in the nearest cache. */
+    private static final int BLOCK = 1024;
+    /** Bytes of the scratch memory that sums of tensors need. */
+    public static final long SCRATCH_BYTES = 2 * 4L * BLOCK;
+
+    private Elementwise() {
+    }
+
+    /** The sums of so many elements, from an index on. */
+    public static void add(CpuTensor left, CpuTensor right, CpuTensor sum, long first, int count, long scratch) {
+        for (int from = 0; from < count; from += BLOCK) {
+            int floats = Math.min(BLOCK, count - from);
+            long a = left.read(first + from, floats, scratch);
+            long to = sum.target(first + from, scratch);
+            Elements.add(a, right.read(first + from, floats, scratch + 4L * BLOCK), to, floats);
+            sum.written(first + from, floats, to);
+        }
+    }
+
+    /** The elements of a tensor in the type of another, so many, from an index on. */
+    public static void cast(CpuTensor source, CpuTensor target, long first, int count) {
+        if (source.isNarrow()) {
+            Bfloats.widen(source.addressOf(first), target.addressOf(first), count);
+        } else {
+            Bfloats.narrow(source.addressOf(first), target.addressOf(first), count);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.engine.cpu.library;
+
+import dev.troupe.engine.DataType;
+import java.util.Set;
+
+/**
+ * Whether oneDNN multiplies bfloat16 in units of the processor. Elsewhere it has no such product (AVX2), or emulates
+ * one that takes four times as long as a product of floats (AVX-512 without bfloat16), so products widen their numbers
+ * first.
+ */
+public final class BfloatUnits {
+    /** What the system calls those of aarch64, of which oneDNN names no instruction set. */
+    private static final Set<String> OF_AARCH64 = Set.of("bf16", "svebf16");
+    /** Of the product that is asked for: any that is worth a kernel of its own. */
+    private static final int SIZE = 256;
+
+    private BfloatUnits() {
+    }
+
+    /** Asked once, of oneDNN, and so with whatever limit the environment sets it. */
+    public static boolean arePresent() {
+        return Answer.PRESENT;
+    }
+
+    /** The type in which products of such operands are computed. */
+    public static DataType computing(DataType operands) {
+        return operands == DataType.BFLOAT16 && !arePresent() ? DataType.FLOAT32 : operands;
+    }
+
+    /** Whether an instruction set of oneDNN's, with what the system says of the processor, has units. */
+    static boolean areIn(InstructionSet instructions, Processor processor) {
+        return processor.isX86()
+                ? instructions.multipliesBfloat16()
+                : processor.features().stream().anyMatch(OF_AARCH64::contains);
+    }
+
+    private static boolean multiplies() {
+        long a = Dnnl.descriptor(DataType.BFLOAT16, SIZE, SIZE, false, SIZE);
+        long b = Dnnl.anyDescriptor(DataType.BFLOAT16, SIZE, SIZE);
+        long plan = Dnnl.matmulPlanIfAny(a, b, Dnnl.NONE, a, false);
+        Dnnl.destroyDescriptor(a);
+        Dnnl.destroyDescriptor(b);
+        if (plan == Dnnl.NONE) {
+            return false;
+        }
+        Dnnl.destroyPlan(plan);
+        return true;
+    }
+
+    private static final class Answer {
+        static final boolean PRESENT = areIn(InstructionSet.here(), Processor.here()) && multiplies();
+    }
+}

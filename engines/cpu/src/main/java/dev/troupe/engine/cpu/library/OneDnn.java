@@ -1,0 +1,167 @@
+package dev.troupe.engine.cpu.library;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.net.URL;
+import org.bytedeco.javacpp.Loader;
+
+/**
+ * oneDNN's matrix product, called by the foreign function API. The library is unpacked from the jar of its presets and
+ * loaded when this class is first used; where that fails, using it raises {@link ExceptionInInitializerError} and then
+ * {@link NoClassDefFoundError}.
+ *
+ * <p>Thread rule: any thread. Every product is computed by the thread that asks for it and no other: oneDNN would take
+ * OpenMP's threads, whose number is one per calling thread and whose way of waiting is to burn a core.
+ */
+public final class OneDnn {
+    private static final String FOLDER = "/org/bytedeco/dnnl/";
+    private static final SymbolLookup LIBRARY;
+    private static final MethodHandle SGEMM;
+    private static final MethodHandle SET_THREADS;
+    private static final String VERSION;
+    private static final int INSTRUCTION_SET;
+
+    static {
+        SymbolLookup library = load();
+        // Addresses are passed as plain numbers: a call then needs neither segments nor their life checks.
+        LIBRARY = library;
+        SGEMM = downcall(library, "dnnl_sgemm",
+                FunctionDescriptor.of(JAVA_INT, JAVA_BYTE, JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT,
+                        JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT, JAVA_LONG, JAVA_LONG));
+        // Found through oneDNN, so that it is the one among several OpenMP libraries of a process that oneDNN uses.
+        SET_THREADS = downcall(library, "omp_set_num_threads", FunctionDescriptor.ofVoid(JAVA_INT),
+                Linker.Option.critical(false));
+        VERSION = version(library);
+        INSTRUCTION_SET = instructionSet(library);
+    }
+
+    private OneDnn() {
+    }
+
+    /** As in {@code 3.11.0}. */
+    public static String version() {
+        return VERSION;
+    }
+
+    /**
+     * The instruction set that oneDNN takes, as its {@code dnnl_cpu_isa_t} on x86-64: what the processor has, or less where
+     * the environment holds it to less.
+     */
+    static int instructionSet() {
+        return INSTRUCTION_SET;
+    }
+
+    /**
+     * {@code c = alpha op(a) op(b) + beta c} of row-major matrices at native addresses, computed by the calling thread
+     * alone. With a beta of 0, c is not read.
+     *
+     * @param m
+     *            rows of op(a) and c
+     * @param n
+     *            columns of op(b) and c
+     * @param k
+     *            columns of op(a), rows of op(b)
+     * @param aStride
+     *            elements from one row of a, as it is stored, to the next; likewise the others
+     */
+    public static void sgemm(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha, long a,
+            long aStride, long b, long bStride, float beta, long c, long cStride) {
+        int status;
+        ProductEvent event = new ProductEvent();
+        event.begin();
+        try {
+            useThisThreadAlone();
+            status = (int) SGEMM.invokeExact(letter(transposeA), letter(transposeB), m, n, k, alpha, a, aStride, b,
+                    bStride, beta, c, cStride);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's matrix product could not be called: " + failure, failure);
+        }
+        event.commit();
+        if (status != 0) {
+            throw new IllegalStateException(
+                    "oneDNN refused a product of [%d x %d] and [%d x %d]: status %d; 1 means out of memory"
+                            .formatted(m, k, k, n, status));
+        }
+    }
+
+    /** Before each call, since others who share this thread and its OpenMP may have set another number of threads. */
+    static void useThisThreadAlone() {
+        try {
+            SET_THREADS.invokeExact(1);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's OpenMP could not be called: " + failure, failure);
+        }
+    }
+
+    /** A function of the library. */
+    static MethodHandle function(String name, FunctionDescriptor type, Linker.Option... options) {
+        return downcall(LIBRARY, name, type, options);
+    }
+
+    private static byte letter(boolean transpose) {
+        return (byte) (transpose ? 'T' : 'N');
+    }
+
+    @SuppressWarnings("restricted")
+    private static SymbolLookup load() {
+        String folder = FOLDER + Loader.Detector.getPlatform() + "/";
+        try {
+            // oneDNN looks for OpenMP's library in its own folder.
+            unpacked(folder + "libgomp.so.1");
+            return SymbolLookup.libraryLookup(unpacked(folder + "libdnnl.so.3").toPath(), Arena.global());
+        } catch (IOException failure) {
+            throw new IllegalStateException("oneDNN could not be unpacked: " + failure.getMessage(), failure);
+        }
+    }
+
+    private static File unpacked(String resource) throws IOException {
+        URL url = OneDnn.class.getResource(resource);
+        if (url == null) {
+            throw new IllegalStateException("this build has no oneDNN for " + Loader.Detector.getPlatform());
+        }
+        File file = Loader.cacheResource(url);
+        if (file == null) {
+            throw new IOException("no folder to unpack " + resource + " into");
+        }
+        return file;
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle downcall(SymbolLookup library, String function, FunctionDescriptor type,
+            Linker.Option... options) {
+        return Linker.nativeLinker().downcallHandle(library.find(function).orElseThrow(
+                () -> new IllegalStateException("the oneDNN of this build has no " + function)), type, options);
+    }
+
+    private static int instructionSet(SymbolLookup library) {
+        try {
+            return (int) downcall(library, "dnnl_get_effective_cpu_isa", FunctionDescriptor.of(JAVA_INT)).invokeExact();
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's instruction set could not be read: " + failure, failure);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static String version(SymbolLookup library) {
+        try {
+            long address = (long) downcall(library, "dnnl_version", FunctionDescriptor.of(JAVA_LONG)).invokeExact();
+            // struct { int major, minor, patch; ... }
+            MemorySegment numbers = MemorySegment.ofAddress(address).reinterpret(3L * Integer.BYTES);
+            return numbers.getAtIndex(JAVA_INT, 0) + "." + numbers.getAtIndex(JAVA_INT, 1) + "."
+                    + numbers.getAtIndex(JAVA_INT, 2);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("oneDNN's version could not be read: " + failure, failure);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.troupe.engine.cpu.library;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A primitive of oneDNN with all that a call of it needs, so that a call makes nothing.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public final class Primitive implements AutoCloseable {
+    private final Arena arena = Arena.ofShared();
+    private final long primitive;
+    private final int argumentCount;
+    private final MemorySegment arguments;
+
+    /**
+     * A primitive of a plan, which stays the caller's.
+     *
+     * @param names
+     *            what each argument is to the primitive
+     * @param descriptors
+     *            how each lies in memory; they stay the caller's
+     */
+    public Primitive(long plan, int[] names, long[] descriptors) {
+        primitive = Dnnl.primitive(plan);
+        argumentCount = names.length;
+        arguments = arena.allocate(argumentCount * Dnnl.ARGUMENT_BYTES, Long.BYTES);
+        for (int i = 0; i < argumentCount; i++) {
+            arguments.set(JAVA_INT, i * Dnnl.ARGUMENT_BYTES, names[i]);
+            arguments.set(JAVA_LONG, i * Dnnl.ARGUMENT_BYTES + Long.BYTES, Dnnl.memory(descriptors[i]));
+        }
+    }
+
+    /** Says where an argument of the next call is. */
+    public void set(int argument, long address) {
+        Dnnl.setAddress(memory(argument), address);
+    }
+
+    /** Computes on the calling thread. */
+    public void execute() {
+        Dnnl.execute(primitive, argumentCount, arguments.address());
+    }
+
+    private long memory(int argument) {
+        return arguments.get(JAVA_LONG, argument * Dnnl.ARGUMENT_BYTES + Long.BYTES);
+    }
+
+    @Override
+    public void close() {
+        Dnnl.destroyPrimitive(primitive);
+        for (int i = 0; i < argumentCount; i++) {
+            Dnnl.destroyMemory(memory(i));
+        }
+        arena.close();
+    }
+}

@@ -1,0 +1,20 @@
+package dev.troupe.engine.cpu.library;
+
+import jdk.jfr.Category;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/**
+ * A call of oneDNN that computes or packs, for the JDK's flight recorder. There are thousands a step, so it is recorded
+ * only where it is asked for by name; elsewhere it costs nothing.
+ */
+@Name("dev.troupe.MatrixProduct")
+@Label("Matrix product in oneDNN")
+@Category("Troupe")
+@StackTrace(false)
+@Enabled(false)
+final class ProductEvent extends Event {
+}

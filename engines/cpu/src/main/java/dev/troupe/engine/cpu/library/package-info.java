@@ -1,0 +1,6 @@
+/**
+ * oneDNN, and what it and the processor can do here.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.engine} and {@code org.bytedeco}.
+ */
+package dev.troupe.engine.cpu.library;

@@ -1,0 +1,53 @@
+package dev.troupe.engine.cpu.loop;
+
+import jdk.incubator.vector.FloatVector;
+
+/**
+ * Fills, copies, sums and scalings of so many floats at an address. Here and in the other loops, what is left after the last
+ * whole vector is computed float by float, in the same operations.
+ */
+public final class Elements {
+    private Elements() {
+    }
+
+    public static void fill(long target, float value, int count) {
+        FloatVector values = Lanes.all(value);
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(values, target, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, value);
+        }
+    }
+
+    public static void copy(long source, long target, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(source, i), target, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, Lanes.get(source, i));
+        }
+    }
+
+    public static void add(long left, long right, long sum, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(left, i).add(Lanes.load(right, i)), sum, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(sum, i, Lanes.get(left, i) + Lanes.get(right, i));
+        }
+    }
+
+    public static void scale(long target, float factor, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(target, i).mul(factor), target, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(target, i, Lanes.get(target, i) * factor);
+        }
+    }
+}

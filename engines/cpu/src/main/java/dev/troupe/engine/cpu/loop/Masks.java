@@ -1,0 +1,68 @@
+package dev.troupe.engine.cpu.loop;
+
+import dev.troupe.engine.Dropout;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+
+/** A dropout on rows of floats. Any thread may use it. */
+public final class Masks {
+    /** Floats whose words are made at a time: so few that the words stay in the nearest cache. */
+    public static final int MOST = 512;
+    /** Bytes of memory for words: those before the first, where a row does not begin a four, and what is written beyond. */
+    public static final long SCRATCH_BYTES = 4L * (MOST + 2 * RandomWords.OF_A_VECTOR);
+
+    private final Dropout dropout;
+    private final int threshold;
+    private final float raise;
+
+    public Masks(Dropout dropout) {
+        this.dropout = dropout;
+        this.threshold = (int) dropout.threshold();
+        this.raise = (float) dropout.raise();
+    }
+
+    /** Whether anything goes. */
+    public boolean drop() {
+        return dropout.drops();
+    }
+
+    /**
+     * y = x factor for a row of any length, where y may be x.
+     *
+     * @param scratch
+     *            memory of the calling thread's own
+     */
+    public void apply(long place, long x, long y, int count, long scratch) {
+        for (int i = 0; i < count; i += MOST) {
+            int some = Math.min(MOST, count - i);
+            apply(words(place + i, some, scratch), x + 4L * i, y + 4L * i, some);
+        }
+    }
+
+    /** Makes the words of up to {@link #MOST} places, and says where the first one's is. */
+    public long words(long place, int count, long scratch) {
+        int before = (int) (place & 3);
+        RandomWords.write(dropout, place >>> 2, (before + count + 3) / 4, scratch);
+        return scratch + 4L * before;
+    }
+
+    /** y = x factor by words that were made, where y may be x. */
+    public void apply(long words, long x, long y, int count) {
+        RowLoop.drop(words, threshold, raise, x, y, count);
+    }
+
+    /** y = x raise where a word is not below the threshold, and 0 elsewhere. */
+    public static void apply(long words, int threshold, float raise, long x, long y, int count) {
+        FloatVector raised = Lanes.all(raise);
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector factors = raised.blend(0f,
+                    Lanes.loadInts(words, i).compare(VectorOperators.ULT, threshold).cast(Lanes.FLOATS));
+            Lanes.store(Lanes.load(x, i).mul(factors), y, i);
+        }
+        for (int i = whole; i < count; i++) {
+            boolean goes = Integer.compareUnsigned(Lanes.getInt(words, i), threshold) < 0;
+            Lanes.set(y, i, Lanes.get(x, i) * (goes ? 0 : raise));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package dev.troupe.engine.cpu.loop;
+
+/**
+ * Loops over the vectors of a row that the compiler compiles each by itself, whoever calls them.
+ *
+ * <p>A loop of vectors is a few operations to the reader and thousands of nodes to the compiler, and beyond 18,000 in
+ * one piece of code it inlines nothing more, in the midst of a loop if it comes to that: each vector behind that point
+ * becomes an object. What does several loops to a row, as attention does, therefore must not have them inlined. Nothing
+ * says so to the compiler but a call of which it does not know where it goes: {@link #run} is the only place that calls
+ * any of these loops, and so many classes have been seen there that it guesses none.
+ */
+public enum RowLoop {
+    /** Sets x to a value. */
+    FILL {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Elements.fill(x, value, count);
+            return 0;
+        }
+    },
+    /** x becomes x factor. */
+    SCALE {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Elements.scale(x, factor, count);
+            return 0;
+        }
+    },
+    /** The highest of a value and x. */
+    HIGHEST {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return Softmax.highest(x, count, value, lanes);
+        }
+    },
+    /** y becomes e^(x - value); its sum. */
+    EXPONENTIALS {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return Exponential.ofRow(x, value, y, count, lanes);
+        }
+    },
+    /** The sum of the products of x and y. */
+    DOT {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return Softmax.dot(x, y, count, lanes);
+        }
+    },
+    /** y, gradients of the probabilities x, become those of the scores, factor x (y - value). */
+    SCORE_GRADIENTS {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Softmax.backward(x, y, value, factor, count);
+            return 0;
+        }
+    },
+    /** y, floats, become the numbers x. */
+    WIDEN {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Bfloats.widen(x, y, count);
+            return 0;
+        }
+    },
+    /** y, numbers, become what the floats x are rounded to. */
+    NARROW {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Bfloats.narrow(x, y, count);
+            return 0;
+        }
+    },
+    /** The sum of x. */
+    SUM {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return RowSums.sum(x, count, lanes);
+        }
+    },
+    /** The sum of the squares of x - value. */
+    SQUARED_OFFSETS {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return RowSums.squaredOffsets(x, value, count, lanes);
+        }
+    },
+    /** The two sums of a norm's backward over gradients x, inputs y and gamma z, of a mean and a reciprocal. */
+    NORM_SUMS {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            RowSums.backwardSums(x, y, z, value, factor, count, lanes);
+            return 0;
+        }
+    },
+    /** y = x factor where a word of z is not below a threshold, given in place of lanes, and 0 elsewhere. */
+    DROP {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Masks.apply(z, (int) lanes, factor, x, y, count);
+            return 0;
+        }
+    };
+
+    /** What is in an array may change to the compiler, and so is no constant whose class it knows. */
+    private static final RowLoop[] LOOPS = values();
+
+    abstract float of(long x, long y, long z, float value, float factor, int count, long lanes);
+
+    private static float run(RowLoop loop, long x, long y, long z, float value, float factor, int count, long lanes) {
+        return LOOPS[loop.ordinal()].of(x, y, z, value, factor, count, lanes);
+    }
+
+    /** x = value, of so many floats. */
+    public static void fill(long x, float value, int count) {
+        run(FILL, x, 0, 0, value, 0, count, 0);
+    }
+
+    /** x = x factor. */
+    public static void scale(long x, float factor, int count) {
+        run(SCALE, x, 0, 0, 0, factor, count, 0);
+    }
+
+    /** As {@link Softmax#highest}. */
+    public static float highest(long scores, int count, float least, long lanes) {
+        return run(HIGHEST, scores, 0, 0, least, 0, count, lanes);
+    }
+
+    /** As {@link Exponential#ofRow}. */
+    public static float exponentials(long x, float shift, long y, int count, long lanes) {
+        return run(EXPONENTIALS, x, y, 0, shift, 0, count, lanes);
+    }
+
+    /** As {@link Softmax#dot}. */
+    public static float dot(long left, long right, int count, long lanes) {
+        return run(DOT, left, right, 0, 0, 0, count, lanes);
+    }
+
+    /** As {@link Softmax#backward}. */
+    public static void scoreGradients(long probabilities, long dProbabilities, float mean, float scale,
+            int wholeVectors) {
+        run(SCORE_GRADIENTS, probabilities, dProbabilities, 0, mean, scale, wholeVectors, 0);
+    }
+
+    /** As {@link Bfloats#widen}. */
+    public static void widen(long numbers, long floats, int count) {
+        run(WIDEN, numbers, floats, 0, 0, 0, count, 0);
+    }
+
+    /** As {@link Bfloats#narrow}. */
+    public static void narrow(long floats, long numbers, int count) {
+        run(NARROW, floats, numbers, 0, 0, 0, count, 0);
+    }
+
+    /** As {@link RowSums#sum}. */
+    public static float sum(long x, int count, long lanes) {
+        return run(SUM, x, 0, 0, 0, 0, count, lanes);
+    }
+
+    /** As {@link RowSums#squaredOffsets}. */
+    public static float squaredOffsets(long x, float mean, int count, long lanes) {
+        return run(SQUARED_OFFSETS, x, 0, 0, mean, 0, count, lanes);
+    }
+
+    /** As {@link RowSums#backwardSums}. */
+    public static void normSums(long dy, long x, long gamma, float mean, float r, int count, long lanes) {
+        run(NORM_SUMS, dy, x, gamma, mean, r, count, lanes);
+    }
+
+    /** As {@link Masks#apply(long, int, float, long, long, int)}. */
+    static void drop(long words, int threshold, float raise, long x, long y, int count) {
+        run(DROP, x, y, words, 0, raise, count, threshold);
+    }
+}

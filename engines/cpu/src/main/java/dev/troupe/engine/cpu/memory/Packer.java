@@ -1,0 +1,10 @@
+package dev.troupe.engine.cpu.memory;
+
+/** Puts a matrix into the order in which a product reads it. */
+public interface Packer {
+    /** Bytes of a packed matrix. */
+    long bytes();
+
+    /** Packs the matrix at an address to another one. */
+    void pack(long from, long to);
+}

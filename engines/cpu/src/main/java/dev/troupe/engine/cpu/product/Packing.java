@@ -1,0 +1,143 @@
+package dev.troupe.engine.cpu.product;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.library.Dnnl;
+import dev.troupe.engine.cpu.library.Primitive;
+import dev.troupe.engine.cpu.loop.RowLoop;
+import dev.troupe.engine.cpu.loop.WorkerPool;
+import dev.troupe.engine.cpu.memory.GrowingMemory;
+import dev.troupe.engine.cpu.memory.Packer;
+
+/**
+ * How the right side b [k x n] of large products is packed: in the blocks that oneDNN's matmul likes best for this size,
+ * and in the type in which it multiplies them. Each member of a pool packs some rows.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class Packing implements Packer, AutoCloseable {
+    /** Rows that are packed together: a multiple of the rows of any block. */
+    private static final int ROWS = 64;
+
+    private final WorkerPool pool;
+    private final DataType type;
+    private final DataType computing;
+    /** Where rows are widened that are computed in a wider type. */
+    private final GrowingMemory wide;
+    private final boolean transposed;
+    private final int k;
+    private final int n;
+    private final long descriptor;
+    private final Primitive[] reorders;
+
+    /**
+     * The packing for panels of so many rows; other panels take it as well.
+     *
+     * @param pool
+     *            who packs
+     * @param type
+     *            of both sides
+     * @param wide
+     *            scratch memory of the pool
+     * @param transposed
+     *            whether b is given as [n x k]
+     */
+    Packing(WorkerPool pool, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
+        this.pool = pool;
+        this.type = type;
+        this.computing = BfloatUnits.computing(type);
+        this.wide = wide;
+        this.transposed = transposed;
+        this.k = k;
+        this.n = n;
+        long a = Dnnl.descriptor(computing, rows, k, false, k);
+        long any = Dnnl.anyDescriptor(computing, k, n);
+        long c = Dnnl.descriptor(computing, rows, n, false, n);
+        long product = Dnnl.matmulPlan(a, any, 0, c, false);
+        descriptor = Dnnl.weightsOf(product);
+        Dnnl.destroyPlan(product);
+        for (long made : new long[]{a, any, c}) {
+            Dnnl.destroyDescriptor(made);
+        }
+        reorders = new Primitive[Math.ceilDiv(k, ROWS)];
+        for (int part = 0; part < reorders.length; part++) {
+            reorders[part] = reorder(part * ROWS, Math.min(ROWS, k - part * ROWS));
+        }
+    }
+
+    private Primitive reorder(int first, int count) {
+        int stride = !transposed ? n : widens() ? count : k;
+        long plain = Dnnl.descriptor(computing, count, n, transposed, stride);
+        long packed = Dnnl.rowsOf(descriptor, first, count, n);
+        long plan = Dnnl.reorderPlan(plain, packed);
+        Primitive reorder = new Primitive(plan, new int[]{Dnnl.SOURCE, Dnnl.DESTINATION}, new long[]{plain, packed});
+        Dnnl.destroyPlan(plan);
+        Dnnl.destroyDescriptor(plain);
+        Dnnl.destroyDescriptor(packed);
+        return reorder;
+    }
+
+    boolean serves(DataType asked, boolean transposedB, int rows, int columns) {
+        return type == asked && transposed == transposedB && k == rows && n == columns;
+    }
+
+    /** In which both sides are multiplied: theirs, or a wider one. */
+    DataType computing() {
+        return computing;
+    }
+
+    /** Whether both sides are widened before they are multiplied. */
+    boolean widens() {
+        return computing != type;
+    }
+
+    /** Of a packed b; it is this packing's. */
+    long descriptor() {
+        return descriptor;
+    }
+
+    @Override
+    public long bytes() {
+        return Dnnl.bytes(descriptor);
+    }
+
+    /** Bytes of scratch memory that widening takes of each thread that packs. */
+    static long wideBytes(long n) {
+        return Float.BYTES * ROWS * n;
+    }
+
+    @Override
+    public void pack(long b, long packed) {
+        if (widens()) {
+            wide.require(wideBytes(n));
+        }
+        long rowBytes = (long) type.elementBytes() * (transposed ? 1 : n);
+        pool.share(reorders.length, 1, (part, count, member) -> {
+            Primitive reorder = reorders[(int) part];
+            long from = b + part * ROWS * rowBytes;
+            reorder.set(0, widens() ? widened(from, (int) part, wide.of(member)) : from);
+            reorder.set(1, packed);
+            reorder.execute();
+        });
+    }
+
+    /** The rows of a part as floats, with nothing between them. */
+    private long widened(long from, int part, long to) {
+        int rows = Math.min(ROWS, k - part * ROWS);
+        int runs = transposed ? n : rows;
+        int run = transposed ? rows : n;
+        int stride = transposed ? k : n;
+        for (int i = 0; i < runs; i++) {
+            RowLoop.widen(from + (long) Short.BYTES * i * stride, to + (long) Float.BYTES * i * run, run);
+        }
+        return to;
+    }
+
+    @Override
+    public void close() {
+        for (Primitive reorder : reorders) {
+            reorder.close();
+        }
+        Dnnl.destroyDescriptor(descriptor);
+    }
+}
