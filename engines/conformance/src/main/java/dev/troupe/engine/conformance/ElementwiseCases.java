@@ -5,7 +5,7 @@ import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fills, copies, sums of two tensors, scaling, and optimizer steps, on tensors of several ranks. */
+/** Fills, copies, casts, sums of two tensors, scaling, and optimizer steps, on tensors of several ranks. */
 final class ElementwiseCases {
     private static final int[][] SHAPES = {{1}, {17}, {97, 1}, {1, 97}, {3, 5, 7}, {2, 3, 5, 17},
             {97, 33}};
@@ -40,6 +40,12 @@ final class ElementwiseCases {
             cases.add(KernelCase.of("add", shape + " into right").input("left", sizes)
                     .changed("right", Tolerance.ofSum("right", 2), sizes)
                     .run((engine, t) -> engine.add(t[0], t[1], t[1])));
+            cases.add(KernelCase.of("cast", shape + " to products").input("source", sizes)
+                    .output("target", (truth, i) -> 0, sizes).products("target").ofEitherType()
+                    .run((engine, t) -> engine.cast(t[0], t[1])));
+            cases.add(KernelCase.of("cast", shape + " to floats").input("source", sizes)
+                    .output("target", (truth, i) -> 0, sizes).products("source").ofEitherType()
+                    .run((engine, t) -> engine.cast(t[0], t[1])));
             cases.add(sgd(shape, 0.0, sizes));
             cases.add(sgd(shape, 0.1, sizes));
             for (long step : new long[]{1, 2, 1000}) {

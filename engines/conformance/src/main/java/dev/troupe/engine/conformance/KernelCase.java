@@ -13,7 +13,7 @@ import java.util.function.Function;
  * One call of one kernel on operands of certain shapes, with random contents that follow from its name.
  *
  * @param kernelName
- *            the method of the engine
+ *            the method of the engine, and what is special about the calls of it
  * @param variant
  *            shapes and flags
  * @param operands
@@ -32,6 +32,11 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
 
     static Builder of(String kernelName, String variant, Object... arguments) {
         return new Builder(kernelName, variant.formatted(arguments));
+    }
+
+    /** The method of the engine. */
+    String method() {
+        return kernelName.split(" ")[0];
     }
 
     int indexOf(String operand) {
@@ -101,6 +106,12 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
+        /** All operands may be of the float type and of the product type. */
+        Builder ofEitherType() {
+            operands.replaceAll(Operand::ofEitherType);
+            return this;
+        }
+
         /** These operands are of the product type. */
         Builder products(String... names) {
             Set<String> chosen = Set.of(names);
@@ -161,7 +172,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
 
         private Builder add(String name, Operand.Role role, Function<Engine, Shape> shape,
                 Operand.Elements elements, double[] initial, Tolerance tolerance) {
-            operands.add(new Operand(name, role, shape, elements, initial, tolerance, null, Operand.NONE));
+            operands.add(new Operand(name, role, shape, elements, initial, tolerance, null, Operand.NONE, false));
             return this;
         }
     }

@@ -28,9 +28,11 @@ import java.util.function.Function;
  *            rounding error; null for nothing
  * @param freeDimension
  *            a dimension that fits with one more element too, as the rows of a table do; {@link #NONE}: none
+ * @param isOfEitherType
+ *            whether it may be of the float type and of the product type
  */
 record Operand(String name, Role role, Function<Engine, Shape> shape, Elements elements, double[] initial,
-        Tolerance tolerance, Tolerance innerRounding, int freeDimension) {
+        Tolerance tolerance, Tolerance innerRounding, int freeDimension, boolean isOfEitherType) {
     static final int NONE = -1;
 
     /** The types of a tensor's elements. */
@@ -52,15 +54,20 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
     }
 
     Operand ofProducts() {
-        return new Operand(name, role, shape, Elements.PRODUCTS, initial, tolerance, innerRounding, freeDimension);
+        return new Operand(name, role, shape, Elements.PRODUCTS, initial, tolerance, innerRounding, freeDimension,
+                isOfEitherType);
     }
 
     Operand roundingInside(Tolerance inner) {
-        return new Operand(name, role, shape, elements, initial, tolerance, inner, freeDimension);
+        return new Operand(name, role, shape, elements, initial, tolerance, inner, freeDimension, isOfEitherType);
     }
 
     Operand growing(int dimension) {
-        return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, dimension);
+        return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, dimension, isOfEitherType);
+    }
+
+    Operand ofEitherType() {
+        return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, freeDimension, true);
     }
 
     /** What it holds before the call where products read this type: an operand of products its nearest numbers. */

@@ -1,0 +1,95 @@
+package dev.troupe.engine.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Memory;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.structural.Cost;
+import dev.troupe.engine.structural.StructuralEngine;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** That a kernel which the contract gains has a name, conformance cases and a cost. */
+@Tag("parity")
+class KernelCoverageTest {
+    /** Calls that take time and are no kernels; {@link MemoryConformance} has them. */
+    private static final Set<String> MEMORY = Set.of("allocate", "copyToHost", "copyFromHost");
+    /** Kernels whose result is a number and no tensor; {@link MemoryConformance} has them too. */
+    private static final Set<String> SUMS = Set.of("sum", "squaredSum");
+
+    /** The methods of the groups of kernels that take tensors. */
+    private static Set<String> kernels() {
+        return Arrays.stream(Engine.class.getInterfaces())
+                .filter(group -> group != Memory.class && group != AutoCloseable.class)
+                .flatMap(group -> Arrays.stream(group.getMethods()))
+                .filter(method -> Arrays.asList(method.getParameterTypes()).contains(Tensor.class))
+                .map(Method::getName).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void shouldNameEveryKernel() {
+        assertEquals(union(kernels(), MEMORY),
+                Arrays.stream(Kernel.values()).map(Kernel::method).collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    @Test
+    void shouldHaveACaseForEveryKernel() {
+        assertEquals(kernels(), union(SUMS, EngineConformance.cases(true).map(KernelCase::method)
+                .collect(Collectors.toSet())));
+    }
+
+    @Test
+    void shouldHaveACostForEveryKernel() {
+        Map<String, KernelCase> cases = new HashMap<>();
+        EngineConformance.cases(true).forEach(kernelCase -> cases.put(kernelCase.method(), kernelCase));
+        cases.forEach((method, kernelCase) -> {
+            Costs costs = new Costs();
+            try (Trial trial = new Trial(costs, kernelCase)) {
+                costs.found.clear();
+                trial.run();
+                assertEquals(Set.of(method), costs.found.keySet(), kernelCase.toString());
+                boolean isProduct = Set.of("matmul", "linear", "linearGelu").contains(method);
+                assertEquals(isProduct, costs.found.get(method) instanceof Cost.Product, kernelCase.toString());
+            }
+        });
+    }
+
+    private static Set<String> union(Set<String> some, Set<String> others) {
+        return Stream.concat(some.stream(), others.stream()).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static final class Costs extends StructuralEngine {
+        private final Map<String, Cost> found = new HashMap<>();
+
+        Costs() {
+            super(DataType.FLOAT32, DataType.FLOAT32);
+        }
+
+        @Override
+        public String kind() {
+            return "costs";
+        }
+
+        @Override
+        public Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
+            return Shape.of(microbatchSize, heads, sequenceLength);
+        }
+
+        @Override
+        protected void work(Kernel kernel, Cost cost) {
+            found.put(kernel.method(), cost);
+        }
+    }
+}
