@@ -305,7 +305,7 @@ final class StageBuffers implements AutoCloseable {
 
     /** Fills a tensor with its slice of what the source has under this name. */
     static void load(Engine engine, WeightSource source, String name, TensorSlice slice, Tensor target) {
-        if (!engine.computes()) {
+        if (!engine.holdsValues()) {
             return; // its tensors hold no values
         }
         int elementBytes = target.dataType().elementBytes();

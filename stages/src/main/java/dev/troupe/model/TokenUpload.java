@@ -37,7 +37,7 @@ final class TokenUpload implements AutoCloseable {
                 context.share().group().size());
         this.shape = Shape.of(context.rows());
         // Where nothing is computed the ids are not looked at, and need no place.
-        this.hostTokens = engine.computes() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
+        this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
     /**
@@ -50,7 +50,7 @@ final class TokenUpload implements AutoCloseable {
      *             where these are not N ids of the vocabulary
      */
     Tensor tensor(String what, int[] ids) {
-        if (!engine.computes()) {
+        if (!engine.holdsValues()) {
             return pool.take(DataType.INT32, shape);
         }
         int rows = shape.size(0);

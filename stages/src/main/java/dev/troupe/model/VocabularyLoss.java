@@ -62,7 +62,7 @@ final class VocabularyLoss {
         Tensor sums = pool.takeFloats(rowShape);
         engine.copy(logSumExp, most);
         group.allReduceMax(most);
-        if (engine.computes()) {
+        if (engine.holdsValues()) {
             read(logSumExp, logs);
             read(most, highest);
             for (int row = 0; row < values.length; row++) {
@@ -71,7 +71,7 @@ final class VocabularyLoss {
             write(values, sums);
         }
         group.allReduce(sums);
-        if (engine.computes()) {
+        if (engine.holdsValues()) {
             read(sums, values);
             for (int row = 0; row < values.length; row++) {
                 highest[row] += StrictMath.log(values[row]);

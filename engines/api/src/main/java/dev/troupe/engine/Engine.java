@@ -40,14 +40,6 @@ public interface Engine
         return parameterType();
     }
 
-    /**
-     * Whether tensors hold values and kernels compute them. Nothing need be loaded into an engine that
-     * does not, and what is read from it means nothing.
-     */
-    default boolean computes() {
-        return true;
-    }
-
     /** Gives back all memory, open tensors included. Closing twice has no effect. */
     @Override
     void close();

@@ -42,8 +42,8 @@ public abstract class ForwardingEngine implements Engine {
     }
 
     @Override
-    public boolean computes() {
-        return engine.computes();
+    public boolean holdsValues() {
+        return engine.holdsValues();
     }
 
     @Override

@@ -10,6 +10,14 @@ import java.util.Optional;
  * {@link #copyFromHost} may run on another thread meanwhile, on tensors no kernel is using.
  */
 public interface Memory {
+    /**
+     * Whether tensors hold values, which kernels compute. Where they do not, nothing need be loaded, and what is read means
+     * nothing.
+     */
+    default boolean holdsValues() {
+        return true;
+    }
+
     /** A tensor filled with zeros. The caller closes it. */
     Tensor allocate(DataType dataType, Shape shape);
 

@@ -49,8 +49,8 @@ abstract class CheckedMemory implements Engine {
     }
 
     @Override
-    public final boolean computes() {
-        return engine.computes();
+    public final boolean holdsValues() {
+        return engine.holdsValues();
     }
 
     @Override

@@ -20,7 +20,7 @@ final class IdCheck {
 
     /** Refuses ids that are neither a row of a table of so many rows nor elsewhere. */
     void requireBelow(int limit, Kernel kernel, String name, CheckedTensor tensor) {
-        if (!engine.computes()) {
+        if (!engine.holdsValues()) {
             return; // there are none
         }
         int count = tensor.size(0);

@@ -50,7 +50,7 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final boolean computes() {
+    public final boolean holdsValues() {
         return false;
     }
 

@@ -104,7 +104,7 @@ class EmulatedEngineTest {
     @Test
     void shouldCountTensorsThatHaveNoMemory() {
         try (Engine engine = open()) {
-            assertFalse(engine.computes());
+            assertFalse(engine.holdsValues());
             Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(1 << 20, 1 << 10));
             assertEquals(4L << 30, engine.allocatedBytes());
             tensor.close();
