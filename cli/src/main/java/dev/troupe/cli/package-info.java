@@ -1,5 +1,5 @@
 /**
- * The {@code troupe} command: reads what the user wants, shows how it goes, and says plainly what was wrong.
+ * The {@code troupe} command: it reads a request, shows the progress of a run, and reports in plain words what is wrong.
  *
  * <p>Imports the JDK, {@code dev.troupe.chaos}, {@code dev.troupe.checkpoint}, {@code dev.troupe.cli.launch},
  * {@code dev.troupe.cli.options}, {@code dev.troupe.cli.progress}, {@code dev.troupe.cli.report},

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * @param engines
  *            opens an engine for a rank
  * @param clocks
- *            gives a rank what keeps its time beside such an engine
+ *            gives a rank the clock beside its engine
  * @param weights
  *            the weights the run starts from
  * @param resumes

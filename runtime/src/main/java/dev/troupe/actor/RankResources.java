@@ -135,7 +135,7 @@ final class RankResources {
         return stepsDone;
     }
 
-    /** Keeps the time of the rank's works where its engine does not compute. */
+    /** The clock of the rank's works, for an engine that does not compute. */
     WorkClock clock() {
         return clock;
     }

@@ -90,7 +90,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Opt
         return provider.open(settings);
     }
 
-    /** What keeps the time beside it. */
+    /** Returns the clock beside that engine. */
     public WorkClock clock() {
         return provider.clock(settings);
     }

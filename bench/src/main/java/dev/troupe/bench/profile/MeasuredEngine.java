@@ -5,7 +5,7 @@ import dev.troupe.engine.ForwardingEngine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 
-/** An engine that computes on another one, and adds up what each kernel costs. */
+/** An engine that computes on another one, and adds up the cost of each kernel. */
 final class MeasuredEngine extends ForwardingEngine {
     private final KernelTimes times;
     private final ThreadLocal<KernelEvent> events = new ThreadLocal<>();

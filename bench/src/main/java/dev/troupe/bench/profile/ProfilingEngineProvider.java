@@ -8,24 +8,24 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
- * Opens engines that compute on another engine and count what each call costs. The other one is the engine that the
- * system property {@value #INNER} names. Right for engines whose kernels are done when they return, as on a CPU.
+ * Opens engines that compute on another engine and add up the cost of each call. The system property {@value #INNER}
+ * names the other engine. The figures are right for engines whose kernels are done when they return, as on a CPU.
  */
 public final class ProfilingEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for such engines. */
     public static final String KIND = "profiling";
     /** The system property that names the engine to measure. */
     public static final String INNER = "troupe.bench.profiled-engine";
-    /** Lower than any engine's: {@code auto} never takes this one. */
+    /** A priority lower than any engine's, so that {@code auto} never takes this one. */
     private static final int PREFERENCE = Integer.MIN_VALUE;
-    // One for the process: the service loader makes a provider of its own for each run.
+    // One sum for the process, since the service loader makes a new provider for each run.
     private static final KernelTimes TIMES = new KernelTimes();
 
     /** For {@link ServiceLoader}. */
     public ProfilingEngineProvider() {
     }
 
-    /** What the kernels of all engines of this kind have cost. */
+    /** Returns the cost of the kernels of all engines of this kind. */
     public static KernelTimes times() {
         return TIMES;
     }

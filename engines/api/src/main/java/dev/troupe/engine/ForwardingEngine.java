@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * An engine that hands every call to another one, and hears of the begin and the end of each that takes time: the base of
- * what watches or measures an engine. Every method of the contract is here, the defaults too: a default that were not
+ * An engine that hands every call to another one, with a hook before and after each call that takes time: the base of
+ * engines that watch or measure another. Every method of the contract is here, the defaults too: a default that were not
  * handed on would run another kernel than the engine's own.
  */
 public abstract class ForwardingEngine implements Engine {
@@ -23,7 +23,7 @@ public abstract class ForwardingEngine implements Engine {
      */
     protected abstract long begins(Kernel kernel);
 
-    /** A call has returned; of one that has thrown nothing is heard. */
+    /** A call has returned. A call that throws has no end. */
     protected abstract void ends(Kernel kernel, long begun);
 
     @Override

@@ -1,5 +1,5 @@
 /**
- * What a stage computes on: {@link dev.troupe.engine.Tensor} and {@link dev.troupe.engine.Engine}.
+ * The contract of engines: {@link dev.troupe.engine.Tensor} and {@link dev.troupe.engine.Engine}.
  *
  * <p>Imports the JDK.
  */

@@ -8,8 +8,8 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /**
- * What is in front of every engine: holds a caller to the contract of {@link Engine}, with one set of sentences, before the
- * engine writes anything. Beyond the contract it refuses ids out of range, on engines that compute.
+ * The checks in front of every engine: they hold a caller to the contract of {@link Engine}, with one set of sentences,
+ * before the engine writes anything.
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
  */

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The half of a checked engine that has its tensors: each is the engine's own, with what is checked of it. */
+/** The memory of a checked engine: each of its tensors wraps one of the engine's own. */
 abstract class CheckedMemory implements Engine {
     final Engine engine;
     private final Operands[] operands;

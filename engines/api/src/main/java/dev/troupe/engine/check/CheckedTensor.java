@@ -5,8 +5,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /**
- * A tensor of a checked engine: the engine's own, with whose it is, whether it is open, and which elements of a buffer it
- * has.
+ * A tensor of a checked engine: the engine's own tensor with its owner, whether it is closed, and its place in a buffer.
  */
 final class CheckedTensor implements Tensor {
     private final CheckedMemory owner;

@@ -5,7 +5,7 @@ import dev.troupe.engine.Kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Looks at ids before a kernel does: one that is no row of a table would be read or written beyond it.
+ * A check of ids before a kernel reads them: an id that is no row of a table would lead beyond the table.
  *
  * <p>Thread rule: that of kernels.
  */

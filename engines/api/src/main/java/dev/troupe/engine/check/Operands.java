@@ -6,9 +6,9 @@ import dev.troupe.engine.Tensor;
 
 /**
  * Checks the operands of one method of an engine before anything is written: each belongs to the engine, is open, and has
- * the type and the shape that the method needs. What is wrong is said with the method, the operand, and what was expected
- * and found. Engines check nothing again, so this is what stands between a wrong shape and memory that is not the
- * tensor's. A check that holds allocates nothing.
+ * the type and the shape that the method needs. An error names the method, the operand, the expectation and the finding.
+ * Engines check nothing again, so these checks alone keep a kernel from memory that is not the tensor's. A check that
+ * holds allocates nothing.
  */
 final class Operands {
     private final CheckedMemory engine;

@@ -1,6 +1,6 @@
 package dev.troupe.engine.provider;
 
-/** What some engines can do and others cannot, whatever their settings are. */
+/** An ability that some engines have and others lack, whatever their settings are. */
 public enum Capability implements Need {
     /** Tensors hold values, and kernels compute them. An engine without it keeps time, by a {@link WorkClock}. */
     VALUES,

@@ -55,10 +55,10 @@ public interface EngineProvider {
         return new CheckedEngine(create(settings));
     }
 
-    /** An engine that checks nothing it is given; {@link #open} is its only caller. */
+    /** Creates an engine without checks of operands. {@link #open} is the only caller. */
     Engine create(EngineSettings settings);
 
-    /** What keeps the time of one rank's works beside its engine; asked once for each engine that a rank opens. */
+    /** Returns the clock of one rank's works beside its engine. A rank asks once for each engine that it opens. */
     default WorkClock clock(EngineSettings settings) {
         return WorkClock.NONE;
     }

@@ -1,5 +1,5 @@
 package dev.troupe.engine.provider;
 
-/** What a run may need of an engine: to be opened in some way, or a capability. */
+/** A need of a run: an engine with some settings, or with a capability. */
 public sealed interface Need permits EngineSettings, Capability {
 }

@@ -1,13 +1,13 @@
 package dev.troupe.engine.provider;
 
 /**
- * Keeps the time of an engine that computes nothing: between the begin and the end of a work passes what the work costs,
+ * The clock of an engine that computes nothing: between the begin and the end of a work passes what the work costs,
  * whatever kernels are called in between. Engines that compute have {@link #NONE}.
  *
  * <p>Thread rule: one thread, that of the rank.
  */
 public interface WorkClock {
-    /** Of engines whose kernels take the time they take. */
+    /** The clock of engines that compute. */
     WorkClock NONE = new WorkClock() {
         @Override
         public void begins(int stage, Work work) {

@@ -1,6 +1,6 @@
 /**
- * How an engine is found and opened: {@link dev.troupe.engine.provider.EngineProvider}, what it is asked for, and the
- * clock beside an engine that keeps time instead of computing.
+ * The way to an engine: {@link dev.troupe.engine.provider.EngineProvider} opens it, for the needs of a run, with a clock
+ * beside an engine that does not compute.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine} and {@code dev.troupe.engine.check}.
  */

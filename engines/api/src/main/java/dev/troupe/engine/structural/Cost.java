@@ -3,7 +3,7 @@ package dev.troupe.engine.structural;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Tensor;
 
-/** What a kernel takes beside its operands, as far as their shapes say. */
+/** The memory that a kernel takes beside its operands, as far as their shapes say. */
 public sealed interface Cost {
     /** Of a kernel without a matrix product: no memory that a plan must know. */
     Cost NO_PRODUCT = new NoProduct();

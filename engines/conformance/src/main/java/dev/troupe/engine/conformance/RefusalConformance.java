@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What every engine refuses, and in which words: they are those of the checks in front of it. */
+/** The refusals of every engine, in the words of the checks in front of it. */
 abstract class RefusalConformance extends RangeConformance {
     @Test
     final void shouldSayWhichOperandDoesNotFit() {

@@ -6,7 +6,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.structural.Cost;
 import dev.troupe.engine.structural.StructuralEngine;
 
-/** Computes nothing, beside an {@link EmulatedClock} that keeps the time. Every loss, sum and norm is 0. */
+/** An engine that computes nothing, beside an {@link EmulatedClock} that keeps the time. Every loss, sum and norm is 0. */
 final class EmulatedEngine extends StructuralEngine {
     EmulatedEngine(EngineSettings settings) {
         super(settings.parameterType(), settings.computeType());
