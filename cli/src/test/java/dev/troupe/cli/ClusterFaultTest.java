@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -9,7 +9,7 @@ import dev.troupe.prepare.PreparedRun;
 import dev.troupe.plan.RankMemory;
 import dev.troupe.prepare.UserErrors;
 import dev.troupe.prepare.RunRequest;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -49,7 +49,7 @@ class TidyTest {
             Map.entry("dev.troupe.cluster", 23),
             Map.entry("dev.troupe.machine", 47),
             Map.entry("dev.troupe.model", 51),
-            Map.entry("dev.troupe.schedule.builder", 22), Map.entry("dev.troupe.weights", 21)));
+            Map.entry("dev.troupe.weights", 21)));
 
     /** What each folder of sources may import of the house and of the libraries that only some may know. */
     private static final Map<String, List<String>> ARROWS = Map.of(

@@ -2,7 +2,7 @@ package dev.troupe.compare;
 
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.builder.Schedule;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;

@@ -11,7 +11,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.ForwardOnly;
+import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;

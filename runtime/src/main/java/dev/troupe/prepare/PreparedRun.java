@@ -38,7 +38,7 @@ import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.builder.Schedule;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.weights.ModelTensors;

@@ -19,7 +19,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -27,7 +27,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.Reason;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.InitialWeights;

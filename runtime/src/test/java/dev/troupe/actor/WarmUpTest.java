@@ -15,7 +15,7 @@ import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;

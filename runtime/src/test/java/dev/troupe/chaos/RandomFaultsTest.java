@@ -13,7 +13,7 @@ import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;

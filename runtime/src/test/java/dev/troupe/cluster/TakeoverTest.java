@@ -9,7 +9,7 @@ import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;

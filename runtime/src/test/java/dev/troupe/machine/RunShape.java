@@ -7,7 +7,7 @@ import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

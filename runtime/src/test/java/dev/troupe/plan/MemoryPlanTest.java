@@ -15,7 +15,7 @@ import dev.troupe.model.StageSettings;
 import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.Zero;
 import dev.troupe.prepare.MachineMemory;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

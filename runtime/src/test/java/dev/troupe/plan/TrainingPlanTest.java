@@ -7,7 +7,7 @@ import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -2,7 +2,7 @@ package dev.troupe.schedule;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
 import org.junit.jupiter.api.Tag;

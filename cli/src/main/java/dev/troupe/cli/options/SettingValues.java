@@ -4,7 +4,7 @@ import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.Key;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.prepare.EngineChoice;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

@@ -26,11 +26,11 @@ import dev.troupe.schedule.Plan;
  * </ol>
  * No rank can lock: the blocks in their slots are an order in time in which every F fits into that memory.
  */
-final class RepeatedBlock {
+public final class RepeatedBlock {
     private static final int PERIOD = 6;
 
     /** When a rank works on microbatch 0: forward there and back, input gradient back and there. */
-    record Slots(int forwardThere, int forwardBack, int inputBack, int inputThere) {
+    public record Slots(int forwardThere, int forwardBack, int inputBack, int inputThere) {
         private int[] all() {
             return new int[]{forwardThere, forwardBack, inputBack, inputThere};
         }
@@ -54,7 +54,7 @@ final class RepeatedBlock {
         this.inputEnds = never(2 * pipeline, microbatches);
     }
 
-    static Plan plan(String name, int pipeline, int microbatches, IntFunction<Slots> slotsOfRank) {
+    public static Plan plan(String name, int pipeline, int microbatches, IntFunction<Slots> slotsOfRank) {
         List<Slots> slots = new ArrayList<>();
         for (int rank = 0; rank < pipeline; rank++) {
             slots.add(slotsOfRank.apply(rank));

@@ -10,10 +10,10 @@ import dev.troupe.schedule.PlanException;
  * @param virtualStages stages on each rank, V
  * @param microbatches microbatches in the step, M
  */
-record Rounds(int pipeline, int virtualStages, int microbatches) {
+public record Rounds(int pipeline, int virtualStages, int microbatches) {
 
     /** Refuses microbatches that do not divide by the rounds, and says which numbers do. */
-    static Rounds of(String name, int pipeline, int virtualStages, int microbatches) {
+    public static Rounds of(String name, int pipeline, int virtualStages, int microbatches) {
         if (!areEven(pipeline, microbatches)) {
             int fewer = microbatches - 1;
             while (!areEven(pipeline, fewer)) {
@@ -40,24 +40,24 @@ record Rounds(int pipeline, int virtualStages, int microbatches) {
     }
 
     /** Forwards of a rank, and as many backwards. */
-    int perRank() {
+    public int perRank() {
         return virtualStages * microbatches;
     }
 
     /** Forwards before the first backward, when each of the ranks that follow asks for so many more. */
-    int warmUp(int rank, int perRankThatFollows) {
+    public int warmUp(int rank, int perRankThatFollows) {
         long wanted = (long) (virtualStages - 1) * perRound() + (long) perRankThatFollows * (pipeline - 1 - rank);
         return (int) Math.min(wanted, perRank());
     }
 
     /** The stage of the k-th forward of a rank. */
-    int forwardStage(int rank, int k) {
+    public int forwardStage(int rank, int k) {
         int localStage = k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;
     }
 
     /** The stage of the k-th backward of a rank. */
-    int backwardStage(int rank, int k) {
+    public int backwardStage(int rank, int k) {
         int localStage = virtualStages - 1 - k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;
     }

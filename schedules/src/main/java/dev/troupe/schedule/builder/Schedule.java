@@ -15,7 +15,7 @@ public interface Schedule {
     }
 
     /**
-     * Makes the plan of one step; it computes only, see {@link dev.troupe.schedule.Lowering} for its messages.
+     * Makes the plan of one step; it computes only, lowering puts in the rest.
      *
      * @param pipeline number of ranks in the pipeline, P
      * @param virtualStages stages on each rank, V

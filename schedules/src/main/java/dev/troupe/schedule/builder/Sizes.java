@@ -3,11 +3,11 @@ package dev.troupe.schedule.builder;
 import dev.troupe.schedule.PlanException;
 
 /** What every schedule asks of its three numbers. */
-final class Sizes {
+public final class Sizes {
     private Sizes() {
     }
 
-    static void requirePositive(String name, int pipeline, int virtualStages, int microbatches) {
+    public static void requirePositive(String name, int pipeline, int virtualStages, int microbatches) {
         if (pipeline < 1 || virtualStages < 1 || microbatches < 1) {
             throw new PlanException(name + " needs 1 or more ranks, virtual stages and microbatches, but was asked for "
                     + pipeline + ", " + virtualStages + " and " + microbatches + ".");
@@ -19,7 +19,7 @@ final class Sizes {
         }
     }
 
-    static void requireTwoStagesARank(String name, int virtualStages) {
+    public static void requireTwoStagesARank(String name, int virtualStages) {
         if (virtualStages != 2) {
             throw new PlanException(name + " holds two stages on each rank, there and back, but was asked for "
                     + virtualStages + " virtual stage" + (virtualStages == 1 ? "" : "s")
@@ -27,7 +27,7 @@ final class Sizes {
         }
     }
 
-    static void requireOneStageARank(String name, int virtualStages) {
+    public static void requireOneStageARank(String name, int virtualStages) {
         if (virtualStages > 1) {
             throw new PlanException(name + " holds one stage on each rank, but was asked for " + virtualStages
                     + " virtual stages: set virtual-stages to 1 (parallel.virtual-stages of a run), or take interleaved-1f1b.");

@@ -4,29 +4,29 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /** The W that a rank of several stages still owes, the oldest first. */
-final class WeightQueue {
+public final class WeightQueue {
     private final Row row;
     private final Queue<Integer> stages = new ArrayDeque<>();
 
-    WeightQueue(Row row) {
+    public WeightQueue(Row row) {
         this.row = row;
     }
 
     /** Adds an I to the row, and owes its W. */
-    void backwardInput(int stage) {
+    public void backwardInput(int stage) {
         row.backwardInput(stage);
         stages.add(stage);
     }
 
     /** Adds the W that has been owed longest; nothing if none is. */
-    void backwardWeight() {
+    public void backwardWeight() {
         if (!stages.isEmpty()) {
             row.backwardWeight(stages.remove());
         }
     }
 
     /** How many W are owed. */
-    int size() {
+    public int size() {
         return stages.size();
     }
 }

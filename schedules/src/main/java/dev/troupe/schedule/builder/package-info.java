@@ -1,5 +1,5 @@
 /**
- * The schedules: rules that make a plan from a number of ranks, virtual stages and microbatches. One file each.
+ * What a schedule is, and what schedules share: rows in the making, checks of sizes, rounds over virtual stages, blocks.
  *
  * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */

@@ -21,11 +21,11 @@ import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.PlanFiles;
-import dev.troupe.schedule.builder.ForwardOnly;
-import dev.troupe.schedule.builder.GPipe;
-import dev.troupe.schedule.builder.InterleavedOneForwardOneBackward;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.ForwardOnly;
+import dev.troupe.schedule.family.GPipe;
+import dev.troupe.schedule.family.InterleavedOneForwardOneBackward;
+import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
 

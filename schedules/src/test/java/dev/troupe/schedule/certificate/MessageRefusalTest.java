@@ -16,7 +16,7 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
+import dev.troupe.schedule.family.OneForwardOneBackward;
 
 /** Every class of mistake in the messages of a plan, each drawn as the user sees it. */
 @Tag("plan")

@@ -12,7 +12,7 @@ import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
+import dev.troupe.schedule.family.OneForwardOneBackward;
 
 /** A plan that needs more than was declared for it, and a pair that waits for itself. */
 @Tag("plan")

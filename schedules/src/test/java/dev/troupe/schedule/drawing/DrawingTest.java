@@ -22,7 +22,7 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulator;

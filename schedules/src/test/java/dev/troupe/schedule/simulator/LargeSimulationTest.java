@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.PlanRows;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
+import dev.troupe.schedule.family.OneForwardOneBackward;
 
 /** Plans that are never held as objects. */
 @Tag("plan")

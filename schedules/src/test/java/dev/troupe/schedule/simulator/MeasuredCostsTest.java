@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.builder.GPipe;
-import dev.troupe.schedule.builder.ZeroBubbleH1;
+import dev.troupe.schedule.family.GPipe;
+import dev.troupe.schedule.family.ZeroBubbleH1;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 

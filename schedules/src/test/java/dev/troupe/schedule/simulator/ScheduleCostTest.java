@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.Schedules;
 
 /** What every schedule costs, as its papers say: F, I and W take one unit each, messages none. */
 @Tag("plan")

@@ -14,9 +14,9 @@ import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.GPipe;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
-import dev.troupe.schedule.builder.Schedules;
+import dev.troupe.schedule.family.GPipe;
+import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.family.Schedules;
 
 @Tag("plan")
 class SimulatorTest {

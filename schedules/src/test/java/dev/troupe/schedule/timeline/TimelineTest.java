@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.GPipe;
-import dev.troupe.schedule.builder.OneForwardOneBackward;
-import dev.troupe.schedule.builder.ZeroBubbleV;
+import dev.troupe.schedule.family.GPipe;
+import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.family.ZeroBubbleV;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulation;

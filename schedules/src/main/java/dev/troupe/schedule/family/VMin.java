@@ -1,6 +1,9 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.RepeatedBlock;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
 
 /**
  * V-Min: two stages a rank, there and back, at a third of the activation memory of 1F1B's worst rank (plus a constant,

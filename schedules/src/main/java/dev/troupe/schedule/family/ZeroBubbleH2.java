@@ -1,10 +1,13 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Row;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
 
 /**
  * ZB-H2: forwards fill the bubble at the start as well. Every rank is busy without a gap from its first action to its

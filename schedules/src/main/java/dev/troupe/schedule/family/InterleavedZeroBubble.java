@@ -1,10 +1,15 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.util.ArrayList;
 import java.util.List;
 
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Rounds;
+import dev.troupe.schedule.builder.Row;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
+import dev.troupe.schedule.builder.WeightQueue;
 
 /**
  * Interleaved zero bubble (ZB1P): interleaved 1F1B with the backward in two. The warm-up is shorter, since a gradient

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,6 +6,9 @@ import java.util.List;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Row;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
 
 /**
  * ZB-H1: 1F1B with the backward in two. The later a rank is, the longer it puts off its W, so that they fill the bubble

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,6 +8,7 @@ import java.nio.file.Path;
 
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedule;
 
 /**
  * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it for computing only.

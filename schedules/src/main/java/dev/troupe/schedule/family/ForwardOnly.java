@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,6 +7,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
 
 /**
  * Forwards alone, for the validation loss. Microbatches go in rounds: every rank takes a round through its first local

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,10 +1,12 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanRows;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
 
 /**
  * 1F1B: as soon as a microbatch can go back it does, so that rank r keeps the activations of min(M, P-r) microbatches

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Schedule;
 
 /** The schedules one can train with, by name; a new one is entered here. */
 public final class Schedules {

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.builder;
+package dev.troupe.schedule.family;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,6 +6,10 @@ import java.util.List;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.builder.Row;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.builder.Sizes;
+import dev.troupe.schedule.builder.WeightQueue;
 
 /**
  * DualPipeV: two stages a rank, there and back, and in the steady phase the forward of one with the backward of the other
