@@ -5,7 +5,7 @@ import dev.troupe.cli.report.ScheduleFigures;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.plan.UsageException;
-import dev.troupe.schedule.Lowering;
+import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.PlanFile;
 import dev.troupe.schedule.builder.Schedule;
@@ -77,7 +77,7 @@ final class ScheduleCommand implements Callable<Integer> {
         requireWritable();
         Plan plan = plan(Schedules.named(name));
         Costs simulated = costs.of(plan.stageCount());
-        Certificate certificate = PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, CREDITS);
+        Certificate certificate = PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, CREDITS);
         Simulation simulation = certificate.under(simulated);
         Timeline timeline = simulation.timeline(plan.name());
         Terminal terminal = out == null ? Terminal.ofOutput() : Terminal.NONE;

@@ -8,8 +8,8 @@
  * {@code dev.troupe.data}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.machine},
  * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.run},
  * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.certificate},
- * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.simulator},
- * {@code dev.troupe.schedule.timeline}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
- * {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.lowering},
+ * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.aeron}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code picocli}.
  */
 package dev.troupe.cli;

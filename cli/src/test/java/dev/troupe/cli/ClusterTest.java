@@ -102,7 +102,7 @@ class ClusterTest {
         Execution refused = Execution.of(arguments(List.of("launch", config.toString()), "run", TWO_RANKS));
         assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode(), refused.errors());
         String sentence = "troupe: node b: rank 1 cannot run on this machine what the run needs: IllegalStateException:"
-                + " no unit for it, in the weight update of stage 1, with engine.kind = refusing";
+                + " no unit for it, in 1UPDATE, with engine.kind = refusing";
         assertTrue(refused.errors().contains(sentence), refused.errors());
         assertEquals(1, refused.errors().lines().count(), refused.errors());
         assertEquals(List.of("logs"), RunFiles.names(run));

@@ -38,7 +38,7 @@ class FailureTest {
             "0, causalAttention,       1, rank 0: stage 0 failed in 0F0 in step 0",
             "1, causalAttention,       9, rank 1: stage 1 failed in 1F0 in step 1",
             "1, causalAttentionBackward, 2, rank 1: stage 1 failed in 1B0 in step 0",
-            "0, adamW,                 1, rank 0: stage 0 failed in the weight update of stage 0 in step 0",
+            "0, adamW,                 1, rank 0: stage 0 failed in 0UPDATE in step 0",
             "1, allocate,              3, rank 1: stage 1 failed loading its weights"})
     void shouldNameRankStageActionAndStep(int rank, String kernel, int call, String sentence) {
         FaultyEngineProvider.breakCall(rank, kernel, call);
@@ -51,7 +51,7 @@ class FailureTest {
     @ParameterizedTest
     @CsvSource({
             "3, causalAttention, 3, rank 3: stage 0 failed in 0F1 in step 0",
-            "6, adamW,           1, rank 6: stage 1 failed in the weight update of stage 1 in step 0"})
+            "6, adamW,           1, rank 6: stage 1 failed in 1UPDATE in step 0"})
     void shouldNameTheRankOfAGridThatFailed(int rank, String kernel, int call, String sentence) {
         FaultyEngineProvider.breakCall(rank, kernel, call);
         List<String> settings = faulty();

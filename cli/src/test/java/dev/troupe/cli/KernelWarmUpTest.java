@@ -30,9 +30,9 @@ class KernelWarmUpTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, linear, in the forward of stage 1", "0, embedding, in the forward of stage 0",
-            "1, crossEntropyBackward, in the backward of stage 1", "0, squaredSum, in the gradient norm of stage 0",
-            "0, adamW, in the weight update of stage 0"})
+    @CsvSource({"1, linear, in 1F3", "0, embedding, in 0F3",
+            "1, crossEntropyBackward, in 1B3", "0, squaredSum, in 0NORM",
+            "0, adamW, in 0UPDATE"})
     void shouldRefuseWhatTheMachineCannotRunBeforeAnythingIsWritten(int rank, String kernel, String where) {
         FaultyEngineProvider.refuse(rank, kernel);
         Path run = directory.resolve("run");

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.options.BuiltInCorpus;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.plan.MemoryPlan;
-import dev.troupe.plan.RankMemory;
+import dev.troupe.memory.MemoryPlan;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.memory.RankMemory;
 import dev.troupe.prepare.RunRequest;
 import java.nio.file.Path;
 import java.util.List;

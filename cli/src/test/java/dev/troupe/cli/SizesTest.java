@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.prepare.PreparedRun;
-import dev.troupe.plan.RankMemory;
+import dev.troupe.memory.RankMemory;
 import dev.troupe.prepare.UserErrors;
 import dev.troupe.prepare.RunRequest;
 import dev.troupe.schedule.family.Schedules;

@@ -39,7 +39,6 @@ class TidyTest {
             "runtime/src/main/java/dev/troupe/actor/TrainingCoordinator.java", 417,
             "runtime/src/main/java/dev/troupe/machine/CoordinatorMachine.java", 455,
             "runtime/src/main/java/dev/troupe/transport/aeron/TransportAgent.java", 412,
-            "runtime/src/test/java/dev/troupe/machine/SimulatedRank.java", 450,
             "runtime/src/test/java/dev/troupe/machine/Simulation.java", 452,
             "stages/src/main/java/dev/troupe/model/Stage.java", 447));
 

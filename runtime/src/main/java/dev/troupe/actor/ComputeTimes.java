@@ -1,9 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.StageTask;
 import dev.troupe.machine.StageTime;
-import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.Arrays;
 
@@ -19,9 +17,9 @@ final class ComputeTimes {
         this.stage = stage;
     }
 
-    void add(TaskRequest request, long taken) {
-        if (request.pass().kind() == Pass.Kind.TRAINING && request.task() instanceof StageTask.Compute(Action action)) {
-            int kind = action.kind().ordinal();
+    void add(ActionRequest request, long taken) {
+        if (request.pass().kind() == Pass.Kind.TRAINING && request.action().kind().isCompute()) {
+            int kind = request.action().kind().ordinal();
             nanos[kind] = nanos[kind] == 0 ? taken : Math.min(nanos[kind], taken);
         }
     }

@@ -79,7 +79,7 @@ final class Outbox {
 
     /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor stands in the log. */
     synchronized void returned(Edge edge, Tensor tensor) {
-        if (edge.toRank() == rank && !log.keeps(tensor)) { // a tied gradient may go from a rank to itself
+        if (edge.toRank() == rank) {
             grant(edge, tensor);
         }
     }
@@ -88,11 +88,6 @@ final class Outbox {
     synchronized void begin(long number) {
         pass = number;
         log.clear().forEach((key, tensor) -> release.accept(key.edge(), tensor));
-    }
-
-    /** Whether a message is of the pass under way. */
-    synchronized boolean isOfThisPass(MessageId id) {
-        return id.pass() == pass;
     }
 
     /** An epoch begins: nothing goes until {@link #resume}. Returns false where it is that in which the rank was started. */

@@ -9,9 +9,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.StageTime;
 import dev.troupe.machine.Traffic;
@@ -23,7 +21,6 @@ import dev.troupe.pulse.Pulse;
 import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.pulse.WatchedGroup;
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.schedule.Action;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
@@ -64,7 +61,7 @@ final class RankResources {
     private final Pulse pulse = new Pulse();
     private final Engine engine;
     private final WorkClock clock;
-    private final BoundaryTensors tensors = new BoundaryTensors();
+    private final RankTensors tensors;
     private final Optional<CollectiveGroup> tensorGroup;
     private final Optional<CollectiveGroup> dataGroup;
     private final MicrobatchReader data;
@@ -110,6 +107,7 @@ final class RankResources {
         this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
                 (edge, tensor) -> worker(plan.senderOf(edge)).release(tensor));
         this.data = new MicrobatchReader(node, rank, tensorGroup);
+        this.tensors = new RankTensors(this, node, data);
         this.thread = new RankThread("rank-" + rank, pulse::beat);
         this.exchanging = new RankThread("rank-" + rank + "-exchanges", pulse::beat);
     }
@@ -148,8 +146,13 @@ final class RankResources {
         return plan.stagesOf(rank);
     }
 
-    MicrobatchReader data() {
-        return data;
+    Engine engine() {
+        return engine;
+    }
+
+    /** The tensors between its stages and those of other ranks. */
+    RankTensors tensors() {
+        return tensors;
     }
 
     RankThread thread() {
@@ -157,8 +160,7 @@ final class RankResources {
     }
 
     RankMachine machine() {
-        return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank), stages(),
-                stages().stream().filter(plan::exchangesTiedGradient).toList());
+        return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank));
     }
 
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
@@ -211,20 +213,13 @@ final class RankResources {
         return workers.get(stage);
     }
 
-    BoundaryTensors tensors() {
-        return tensors;
-    }
-
     /** Turns what the transport says into messages for the schedule actor. */
     void listen(Consumer<ScheduleActor.Command> schedule) {
         node.faults().onStop(rank, why -> schedule.accept(new ScheduleActor.BreakDown(why)));
         node.transport().register(rank, new TransportListener() {
             @Override
             public void onLanded(MessageId id, Tensor tensor) {
-                switch (id.edge().kind()) {
-                    case ACTIVATION, GRADIENT -> landed(id, tensor, schedule);
-                    case TIED_GRADIENT -> tiedLanded(id, tensor, schedule);
-                }
+                tensors.land(id, tensor, schedule);
             }
 
             @Override
@@ -254,44 +249,6 @@ final class RankResources {
                 schedule.accept(new ScheduleActor.TransportFailed(fault));
             }
         });
-    }
-
-    private void landed(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
-        Action receive = Edges.receive(id);
-        if (tensors.land(receive, tensor)) {
-            node.trace().addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime());
-            schedule.accept(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
-        } else { // it came twice
-            outbox.grant(id.edge(), tensor);
-        }
-    }
-
-    private void tiedLanded(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
-        int stage = id.edge().stage();
-        if (outbox.isOfThisPass(id)) {
-            worker(stage).keepTiedGradient(tensor);
-            schedule.accept(new ScheduleActor.Moved(new RankEvent.TiedGradientLanded(stage)));
-        } else { // a second one of an earlier step
-            outbox.grant(id.edge(), tensor);
-        }
-    }
-
-    /** Gives the buffer of a message that is not wanted back to the transport. */
-    void discard(Action receive) {
-        outbox.grant(plan.edgeOf(rank, receive), tensors.take(receive));
-    }
-
-    /** Hands the tensor of a send to the transport. */
-    void send(Action send) {
-        outbox.send(new MessageKey(plan.edgeOf(rank, send), send.microbatch()), tensors.take(send));
-    }
-
-    /** The messages that these receives, and the exchanges of these stages, have fulfilled. */
-    List<MessageKey> keys(List<Action> received, List<Integer> tied) {
-        List<MessageKey> keys = new ArrayList<>();
-        received.forEach(receive -> keys.add(new MessageKey(plan.edgeOf(rank, receive), receive.microbatch())));
-        tied.forEach(stage -> keys.add(new MessageKey(plan.tiedEdge(rank, plan.otherTiedStage(stage), stage), 0)));
-        return keys;
     }
 
     /** What this rank has sent since this was last asked. One caller. */

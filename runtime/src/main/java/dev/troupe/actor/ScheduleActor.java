@@ -9,11 +9,12 @@ import dev.troupe.machine.RankCommand;
 import dev.troupe.machine.RankEvent;
 import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.RankStatus;
-import dev.troupe.machine.StageTask;
 import dev.troupe.machine.Strike;
 import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.prepare.Reason;
+import dev.troupe.schedule.Action;
+import dev.troupe.step.ActionResult;
 import dev.troupe.transport.TransportFault;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,8 +61,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record StageReady(int stage) implements Command {
     }
 
-    /** A stage has done a task. */
-    record TaskEnded(StageTask task, TaskResult result) implements Command {
+    /** A stage has done an action. */
+    record ActionEnded(Action action, ActionResult result) implements Command {
     }
 
     /** The rank's part of a checkpoint is written, or cannot be. */
@@ -145,7 +146,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(ApplyUpdate.class, this::onApplyUpdate)
                 .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
                 .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
-                .onMessage(TaskEnded.class, this::onTaskEnded)
+                .onMessage(ActionEnded.class, this::onActionEnded)
                 .onMessage(CheckpointAnswered.class, this::onCheckpointAnswered)
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
                 .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
@@ -186,10 +187,10 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return take(new RankEvent.UpdateRequested());
     }
 
-    private Behavior<Command> onTaskEnded(TaskEnded ended) {
+    private Behavior<Command> onActionEnded(ActionEnded ended) {
         losses.addAll(ended.result().losses());
         squaredSums.addAll(ended.result().squaredSums());
-        return take(new RankEvent.TaskDone(ended.task()));
+        return take(new RankEvent.ActionDone(ended.action()));
     }
 
     private Behavior<Command> onMoved(Moved moved) {
@@ -208,13 +209,14 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private void carryOut(RankCommand command) {
         switch (command) {
-            case RankCommand.Run(StageTask task, var sends) ->
-                run(new TaskRequest(task, sends, pass, Optional.ofNullable(update)));
-            case RankCommand.Send(var send) -> rank.send(send);
-            case RankCommand.Discard(var receive) -> rank.discard(receive);
-            case RankCommand.ReportEpochReady(int stood, long number, var received, var tied) ->
-                tellCoordinator(new CoordinatorEvent.EpochReady(rank.incarnation(), stood, number,
-                        rank.keys(received, tied)));
+            case RankCommand.Run(Action action, var sends) ->
+                run(new ActionRequest(action, sends, pass, Optional.ofNullable(update)));
+            case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
+            case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
+            case RankCommand.ReportEpochReady(int stood, long number, var received) ->
+                tellCoordinator(
+                        new CoordinatorEvent.EpochReady(rank.incarnation(), stood, number,
+                                rank.tensors().keys(received)));
             case RankCommand.ReportPassDone(Pass done) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     coordinator
@@ -229,13 +231,14 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
     }
 
-    private void run(TaskRequest request) {
-        StageTask task = request.task();
+    private void run(ActionRequest request) {
+        Action action = request.action();
         ActorRef<Command> self = getContext().getSelf();
-        rank.thread().run(() -> rank.worker(task.stage()).run(request))
+        rank.thread().run(() -> rank.worker(action.stage()).run(request))
                 .whenComplete((result, failure) -> self.tell(failure == null
-                        ? new TaskEnded(task, result)
-                        : new StageFailed(task.stage(), "in " + task + " in step " + request.pass().step(), failure)));
+                        ? new ActionEnded(action, result)
+                        : new StageFailed(action.stage(), "in " + action + " in step " + request.pass().step(),
+                                failure)));
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {

@@ -3,25 +3,24 @@ package dev.troupe.actor;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.fault.Carried;
 import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.FaultPoints;
 import dev.troupe.machine.Pass;
-import dev.troupe.machine.StageTask;
 import dev.troupe.schedule.Action;
+import dev.troupe.step.ActionResult;
+import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The points of a training step at which faults may strike a rank, in the words of its tasks. */
+/** The points of a training step at which faults may strike a rank, in the words of its actions. */
 record StepPoints(FaultInjector faults, int rank) {
-    private static final int NO_MICROBATCH = -1;
-
-    /** Does a task, with what is due at its point. */
-    TaskResult around(TaskRequest request, Supplier<TaskResult> work) {
-        if (faults.isIdle() || request.pass().kind() == Pass.Kind.VALIDATION) {
+    /** Does an action, with what is due at its point, if it has one. */
+    ActionResult around(ActionRequest request, Supplier<ActionResult> work) {
+        Action action = request.action();
+        Optional<FaultPoint> point = FaultPoints.of(action.kind());
+        if (faults.isIdle() || request.pass().kind() == Pass.Kind.VALIDATION || point.isEmpty()
+                || point.get() == FaultPoint.COMMIT) { // where a snapshot is kept a fault strikes by itself
             return work.get();
         }
-        int microbatch = request.task() instanceof StageTask.Compute(Action action)
-                ? action.microbatch()
-                : NO_MICROBATCH;
-        return faults.around(point(request.task()), rank, request.task().stage(), request.pass().step(), microbatch,
-                work);
+        return faults.around(point.get(), rank, action.stage(), request.pass().step(), action.microbatch(), work);
     }
 
     /** A stage is about to hand over or take a message. */
@@ -36,21 +35,5 @@ record StepPoints(FaultInjector faults, int rank) {
     boolean keepsSnapshot(int stage, long step) {
         faults.at(FaultPoint.COMMIT, rank, stage, step);
         return !faults.losesSnapshot(rank, stage, step);
-    }
-
-    private static FaultPoint point(StageTask task) {
-        return switch (task) {
-            case StageTask.Compute(Action action) -> switch (action.kind()) {
-                case FORWARD -> FaultPoint.FORWARD;
-                case FULL_BACKWARD -> FaultPoint.BACKWARD;
-                case BACKWARD_INPUT -> FaultPoint.BACKWARD_INPUT;
-                case BACKWARD_WEIGHT -> FaultPoint.BACKWARD_WEIGHT;
-                case SEND_F, RECV_F, SEND_B, RECV_B ->
-                    throw new IllegalArgumentException(action + " is not for a stage");
-            };
-            case StageTask.ExchangeTiedGradient _,StageTask.AddTiedGradient _,StageTask.MeasureGradients _ ->
-                FaultPoint.REDUCE;
-            case StageTask.Update _ -> FaultPoint.OPTIMIZER;
-        };
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.machine.Incarnation;
+import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.MessageKeys;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankCommand;
@@ -102,15 +103,9 @@ final class WarmUpRun implements AutoCloseable {
         int epoch = rank.incarnation().epoch();
         List<MessageId> messages = new ArrayList<>();
         for (Action action : plan.row(pass.kind(), rank.rank()).actions()) {
-            if (action.kind().isMessage() && !action.kind().isSend()) {
-                messages.add(new MessageId(epoch, pass.number(), plan.edgeOf(rank.rank(), action),
-                        action.microbatch()));
-            }
-        }
-        for (int stage : rank.stages()) {
-            if (plan.exchangesTiedGradient(stage)) {
-                messages.add(new MessageId(epoch, pass.number(),
-                        plan.tiedEdge(rank.rank(), plan.otherTiedStage(stage), stage), 0));
+            if (action.kind().isReceive() && plan.needsMessage(action)) {
+                MessageKey key = plan.keyOf(rank.rank(), action);
+                messages.add(new MessageId(epoch, pass.number(), key.edge(), key.microbatch()));
             }
         }
         return messages;
@@ -118,12 +113,13 @@ final class WarmUpRun implements AutoCloseable {
 
     private void carryOut(RankCommand command) {
         switch (command) {
-            case RankCommand.Run(var task, var sends) -> {
-                paced(() -> rank.worker(task.stage()).run(new TaskRequest(task, sends, pass, Optional.of(update))));
-                events.add(new RankEvent.TaskDone(task));
+            case RankCommand.Run(var action, var sends) -> {
+                paced(() -> rank.worker(action.stage())
+                        .run(new ActionRequest(action, sends, pass, Optional.of(update))));
+                events.add(new RankEvent.ActionDone(action));
             }
-            case RankCommand.Send(var send) -> rank.send(send);
-            case RankCommand.Discard(var receive) -> rank.discard(receive);
+            case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
+            case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
             case RankCommand.ReportPassDone _ -> events.add(new RankEvent.UpdateRequested());
             case RankCommand.ReportUpdated _ -> isDone = true;
             case RankCommand.ReportEpochReady standing ->

@@ -4,16 +4,18 @@ import dev.troupe.schedule.Action;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.MeasuredCosts;
+import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Timeline;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -38,18 +40,18 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
      */
     static Prediction of(String title, List<TracedRun> runs, int firstStep) {
         TracedRun any = runs.getFirst();
-        Timeline timeline = simulate(title, runs, firstStep);
-        Figures figures = new Figures(timeline.endNanos() / 1e9 + tailSeconds(runs, firstStep),
+        Simulation whole = simulate(runs, firstStep);
+        Timeline timeline = whole.timeline(title);
+        Figures figures = new Figures(whole.makespanNanos() / 1e9,
                 timeline.bubbleOverIdeal(), timeline.bubbleOverTotal(),
                 Collections.max(any.plan().training().peakActivations()), any.peakBytesInFlight(timeline));
         return new Prediction(figures, StepTime.of(runs.stream().map(List::of)
-                .map(alone -> simulate(title, alone, firstStep).endNanos() / 1e9 + tailSeconds(alone, firstStep))
-                .toList()), timeline);
+                .map(alone -> simulate(alone, firstStep).makespanNanos() / 1e9).toList()), timeline);
     }
 
-    private static Timeline simulate(String title, List<TracedRun> runs, int firstStep) {
+    private static Simulation simulate(List<TracedRun> runs, int firstStep) {
         TrainingPlan plan = runs.getFirst().plan();
-        return Simulator.run(plan.training().plan(), costs(runs, firstStep), plan.creditsPerEdge()).timeline(title);
+        return Simulator.run(plan.training().plan(), costs(runs, firstStep), plan.creditsPerEdge());
     }
 
     /**
@@ -57,7 +59,8 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
      * the runs; and for each action the time of the rank's own control.
      */
     private static Costs costs(List<TracedRun> runs, int firstStep) {
-        List<Timeline> measured = runs.stream().flatMap(run -> run.timelines("", firstStep).stream()).toList();
+        List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("", firstStep).stream()).toList();
+        List<Timeline> measured = whole.stream().map(Timeline::computing).toList();
         TracedRun any = runs.getFirst();
         Set<Action> paired = any.plan().training().plan().paired();
         Hop hop = HopMeasure.of(measured, paired);
@@ -65,18 +68,18 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
         long bytes = any.boundaryBytes();
         EngineChoice engine = any.engine();
         List<StageCost> stages = engine.computes()
-                ? MeasuredCosts.of(together(any.plan().training().plan(), measured), _ -> bytes, (_, _) -> hop).stages()
-                : IntStream.range(0, any.plan().partition().stageCount())
-                        .mapToObj(stage -> new StageCost(told(engine, stage, Work.FORWARD),
-                                told(engine, stage, Work.BACKWARD_INPUT), told(engine, stage, Work.BACKWARD_WEIGHT),
-                                bytes))
+                ? MeasuredCosts.of(together(any.plan().training().plan(), whole), _ -> bytes, (_, _) -> hop).stages()
+                : IntStream.range(0, any.plan().partition().stageCount()).mapToObj(stage -> told(engine, stage, bytes))
                         .toList();
-        return new Costs(stages.stream().map(stage -> plus(stage, control)).toList(), (_, _) -> hop);
+        return new Costs(stages.stream().map(stage -> stage.plus(control)).toList(), (_, _) -> hop,
+                DecisionGap.nanos(whole));
     }
 
-    private static StageCost plus(StageCost stage, long nanos) {
-        return new StageCost(stage.forwardNanos() + nanos, stage.backwardInputNanos() + nanos,
-                stage.backwardWeightNanos() + nanos, stage.fullBackwardNanos() + nanos, stage.outputBytes());
+    private static StageCost told(EngineChoice engine, int stage, long bytes) {
+        long input = told(engine, stage, Work.BACKWARD_INPUT);
+        long weight = told(engine, stage, Work.BACKWARD_WEIGHT);
+        return new StageCost(told(engine, stage, Work.FORWARD), input, weight, input + weight, bytes,
+                Map.of(Kind.UPDATE, told(engine, stage, Work.UPDATE)));
     }
 
     private static long told(EngineChoice engine, int stage, Work work) {
@@ -87,25 +90,5 @@ public record Prediction(Figures figures, StepTime stepTime, Timeline timeline) 
     private static Timeline together(Plan plan, List<Timeline> steps) {
         return new Timeline("", plan.rankCount(), plan.stageCount(),
                 steps.stream().map(Timeline::spans).flatMap(List::stream).toList());
-    }
-
-    /** Returns the time of a step beyond its plan: reductions, the norm, the update, the coordinator. */
-    private static double tailSeconds(List<TracedRun> runs, int firstStep) {
-        EngineChoice engine = runs.getFirst().engine();
-        if (!engine.computes()) {
-            Plan plan = runs.getFirst().plan().training().plan();
-            return IntStream.range(0, plan.rankCount())
-                    .mapToLong(rank -> plan.stagesOf(rank).stream()
-                            .mapToLong(stage -> told(engine, stage, Work.UPDATE)).sum())
-                    .max().orElse(0) / 1e9;
-        }
-        List<Double> tails = new ArrayList<>();
-        for (TracedRun run : runs) {
-            List<Timeline> timelines = run.timelines("", firstStep);
-            for (int index = 0; index < timelines.size(); index++) {
-                tails.add(run.seconds().get(firstStep + index) - timelines.get(index).endNanos() / 1e9);
-            }
-        }
-        return StepTime.median(tails);
     }
 }

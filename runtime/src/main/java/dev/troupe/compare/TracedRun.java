@@ -101,8 +101,13 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
         }
     }
 
-    /** Each step from a given one to the last, as a timeline. */
+    /** Each step from a given one to the last, as a timeline of its forwards and backwards. */
     List<Timeline> timelines(String title, int firstStep) {
+        return wholeSteps(title, firstStep).stream().map(Timeline::computing).toList();
+    }
+
+    /** As {@link #timelines}, with all that ranks did in the steps. */
+    List<Timeline> wholeSteps(String title, int firstStep) {
         return IntStream.range(firstStep, seconds.size())
                 .mapToObj(step -> trace.timeline(title, plan.training().plan(), step)).toList();
     }

@@ -14,8 +14,8 @@ public final class Carried {
         return switch (message) {
             case SEND_F, RECV_F -> FaultMessage.ACTIVATION;
             case SEND_B, RECV_B -> FaultMessage.GRADIENT;
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
-                throw new IllegalArgumentException(message + " is no message");
+            case SEND_SHARED, RECV_SHARED -> FaultMessage.TIED_GRADIENT;
+            default -> throw new IllegalArgumentException(message + " is no message");
         };
     }
 
@@ -23,7 +23,7 @@ public final class Carried {
         return switch (message) {
             case ACTIVATION -> FaultMessage.ACTIVATION;
             case GRADIENT -> FaultMessage.GRADIENT;
-            case TIED_GRADIENT -> FaultMessage.TIED_GRADIENT;
+            case SHARED_GRADIENT -> FaultMessage.TIED_GRADIENT;
         };
     }
 }

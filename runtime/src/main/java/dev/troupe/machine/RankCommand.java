@@ -6,10 +6,10 @@ import java.util.List;
 /** What a rank wants done. */
 public sealed interface RankCommand {
     /**
-     * Have a stage do a task, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
-     * SEND_B) to the transport; {@link RankEvent.TaskDone} answers.
+     * Have a stage do an action, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
+     * SEND_B) to the transport; {@link RankEvent.ActionDone} answers.
      */
-    record Run(StageTask task, List<Action> sends) implements RankCommand {
+    record Run(Action action, List<Action> sends) implements RankCommand {
         public Run {
             sends = List.copyOf(sends);
         }
@@ -19,8 +19,8 @@ public sealed interface RankCommand {
     record Send(Action send) implements RankCommand {
     }
 
-    /** Give the tensor of a receive that landed back to the transport, for another message of its edge. */
-    record Discard(Action receive) implements RankCommand {
+    /** Give the tensor of a receive of a pass that landed back to the transport, for another message of its edge. */
+    record Discard(Action receive, long pass) implements RankCommand {
     }
 
     /**
@@ -30,18 +30,14 @@ public sealed interface RankCommand {
      *            the number of the pass under way, or of the last one; -1 for none
      * @param received
      *            its receives that are behind
-     * @param tiedReceived
-     *            the stages whose other end's gradient has landed
      */
-    record ReportEpochReady(int epoch, long pass, List<Action> received,
-            List<Integer> tiedReceived) implements RankCommand {
+    record ReportEpochReady(int epoch, long pass, List<Action> received) implements RankCommand {
         public ReportEpochReady {
             received = List.copyOf(received);
-            tiedReceived = List.copyOf(tiedReceived);
         }
     }
 
-    /** Tell the coordinator that the row is done, with what the stages have measured. */
+    /** Tell the coordinator that the pass is done up to what it decides, with what the stages have measured. */
     record ReportPassDone(Pass pass) implements RankCommand {
     }
 

@@ -8,16 +8,12 @@ public sealed interface RankEvent {
     record PassStarted(Pass pass) implements RankEvent {
     }
 
-    /** The tensor of a receive (RECV_F or RECV_B) of the pass with this number stands in this rank's memory. */
+    /** The tensor of a receive of the pass with this number is in this rank's memory. */
     record Landed(Action receive, long pass) implements RankEvent {
     }
 
-    /** A stage has done its task. */
-    record TaskDone(StageTask task) implements RankEvent {
-    }
-
-    /** The other end's gradient of the tied table stands in this rank's memory. */
-    record TiedGradientLanded(int stage) implements RankEvent {
+    /** A stage has done an action. */
+    record ActionDone(Action action) implements RankEvent {
     }
 
     /** The coordinator knows the global norm: the optimizer may step. */

@@ -39,11 +39,6 @@ public final class SendLog<T> {
         return isOpen && !received.contains(key);
     }
 
-    /** Whether this very content was sent in this pass. */
-    public boolean keeps(T content) {
-        return sent.values().stream().anyMatch(kept -> kept == content);
-    }
-
     /** Lets nothing go from now on. */
     public void close() {
         isOpen = false;

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
@@ -105,15 +106,20 @@ public final class ActionTrace {
         List<Long> costs = new ArrayList<>();
         entries.stream().filter(entry -> entry.step() == step).sorted(Comparator.comparingLong(Entry::startNanos))
                 .forEach(entry -> {
-                    Kind receive = entry.action().kind() == Kind.FORWARD ? Kind.RECV_F : Kind.RECV_B;
-                    Long landing = landed.get(entry.action().as(receive));
-                    if (landing != null && entry.action().kind() != Kind.BACKWARD_WEIGHT
-                            && landing > freeSince.getOrDefault(entry.rank(), Long.MIN_VALUE)) {
+                    Long landing = inputOf(entry.action()).map(landed::get).orElse(null);
+                    if (landing != null && landing > freeSince.getOrDefault(entry.rank(), Long.MIN_VALUE)) {
                         costs.add(entry.startNanos() - landing);
                     }
                     freeSince.put(entry.rank(), entry.endNanos());
                 });
         return costs.stream().sorted().toList();
+    }
+
+    private static Optional<Action> inputOf(Action action) {
+        if (action.kind() == Kind.FORWARD) {
+            return Optional.of(action.as(Kind.RECV_F));
+        }
+        return action.kind().makesInputGradient() ? Optional.of(action.as(Kind.RECV_B)) : Optional.empty();
     }
 
     /** Returns one step as a timeline that begins with its first action. */

@@ -9,7 +9,6 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Mark;
 import dev.troupe.schedule.Place;
-import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanText;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +82,7 @@ public final class StallDrawing {
         addLine("where every rank is" + (plan.rankCount() == plan.ranks().pipeline()
                 ? ":"
                 : "; ranks that share their stages share a line:"));
-        addLine(PlanText.grid(certified(kind), marks()));
+        addLine(PlanText.grid(plan.certificate(kind).plan(), marks()));
     }
 
     private String row(Pass.Kind kind, int rank) {
@@ -94,13 +93,6 @@ public final class StallDrawing {
                     String cell = index < actions.size() ? actions.get(index).toString() : "end of the row";
                     return index == position ? ">>" + cell + "<<" : cell;
                 }).collect(Collectors.joining(" "));
-    }
-
-    private Plan certified(Pass.Kind kind) {
-        return switch (kind) {
-            case TRAINING -> plan.training().plan();
-            case VALIDATION -> plan.validation().plan();
-        };
     }
 
     /** Returns a mark for the rank at fault, and one for each place of other ranks. */
@@ -142,7 +134,7 @@ public final class StallDrawing {
             return Optional.empty();
         }
         Action action = actions.get(position.position());
-        return action.kind().isMessage() && !action.kind().isSend()
+        return action.kind().isReceive() && plan.needsMessage(action)
                 ? Optional.of(plan.edgeOf(rank, action).fromRank())
                 : Optional.empty();
     }

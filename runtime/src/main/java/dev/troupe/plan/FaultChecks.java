@@ -6,9 +6,9 @@ import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.fault.Carried;
+import dev.troupe.fault.FaultPoints;
 import dev.troupe.machine.Pass;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -131,21 +131,22 @@ public final class FaultChecks {
         Set<FaultMessage> sent = EnumSet.noneOf(FaultMessage.class);
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
-                if (isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
-                        && isOf(fault.microbatch(), action.microbatch())
-                        && !(isOfMessages(fault) && isHandedOver(action))) {
+                if (!isMeant(fault, rank, action)) {
+                    continue;
+                }
+                if (action.kind().isPerMicrobatch()) {
+                    FaultPoint point = FaultPoints.of(action.kind()).orElseThrow();
                     boolean isOther = action.kind().isMessage() && fault.message().isPresent()
                             && fault.message().get() != Carried.by(action.kind());
-                    if (!isOther && fault.strikesAt(point(action.kind()))) {
+                    if (!isOther && fault.strikesAt(point)) {
                         return Optional.empty();
                     }
-                    points.add(point(action.kind()));
-                    if (action.kind().isSend()) {
-                        sent.add(Carried.by(action.kind()));
-                    }
+                    points.add(point);
+                }
+                if (action.kind().isSend() && (action.kind().isPerMicrobatch() || isOfMessages(fault))) {
+                    sent.add(Carried.by(action.kind()));
                 }
             }
-            sent.addAll(tied(fault, rank));
         }
         if (fault.microbatch().isEmpty() && ONCE_IN_A_STEP.stream().anyMatch(fault::strikesAt)
                 || isOfMessages(fault) && fault.message().map(sent::contains).orElse(!sent.isEmpty())) {
@@ -157,13 +158,11 @@ public final class FaultChecks {
                 + (sent.isEmpty() ? "" : ", and sends " + words(sent)));
     }
 
-    /** What a rank sends for a tied table; only what strikes messages themselves meets it. */
-    private Set<FaultMessage> tied(FaultSpec fault, int rank) {
-        boolean sends = isOfMessages(fault) && isOf(fault.rank(), rank) && isOf(fault.microbatch(), 0)
-                && plan.stagesOf(rank).stream().anyMatch(stage -> isOf(fault.stage(), stage)
-                        && plan.exchangesTiedGradient(stage)
-                        && !plan.stagesOf(rank).contains(plan.otherTiedStage(stage)));
-        return sends ? Set.of(FaultMessage.TIED_GRADIENT) : Set.of();
+    /** What is sent once in a step is the first message of its edge, and only what strikes messages themselves meets it. */
+    private boolean isMeant(FaultSpec fault, int rank, Action action) {
+        int microbatch = action.kind().isPerMicrobatch() ? action.microbatch() : 0;
+        return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
+                && isOf(fault.microbatch(), microbatch) && !(isOfMessages(fault) && isHandedOver(action));
     }
 
     /** Between stages of one rank nothing is sent. */
@@ -181,16 +180,5 @@ public final class FaultChecks {
 
     private static String words(Set<? extends Word> words) {
         return words.stream().map(Word::word).collect(Collectors.joining(", "));
-    }
-
-    private static FaultPoint point(Kind kind) {
-        return switch (kind) {
-            case FORWARD -> FaultPoint.FORWARD;
-            case FULL_BACKWARD -> FaultPoint.BACKWARD;
-            case BACKWARD_INPUT -> FaultPoint.BACKWARD_INPUT;
-            case BACKWARD_WEIGHT -> FaultPoint.BACKWARD_WEIGHT;
-            case SEND_F, SEND_B -> FaultPoint.SEND;
-            case RECV_F, RECV_B -> FaultPoint.RECEIVE;
-        };
     }
 }

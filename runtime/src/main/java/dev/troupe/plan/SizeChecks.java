@@ -94,7 +94,7 @@ public final class SizeChecks {
      * @param doing
      *            what the rank did: an action, or nothing where the stage was made
      */
-    static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
+    public static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
             TooManyElementsException tensor) {
         String where = String.format(Locale.ROOT, "rank %d, stage %d of %d%s", rank, stage,
                 plan.partition().stageCount(),

@@ -2,6 +2,7 @@ package dev.troupe.plan;
 
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankRow;
 import dev.troupe.model.spec.ModelConfig;
@@ -9,18 +10,27 @@ import dev.troupe.model.Partition;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Lowering;
+import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.schedule.lowering.AddNormAndUpdate;
+import dev.troupe.schedule.lowering.AddReduceGradients;
+import dev.troupe.schedule.lowering.AddSharedGradients;
+import dev.troupe.schedule.lowering.AddSnapshot;
+import dev.troupe.schedule.lowering.AddTransfers;
+import dev.troupe.schedule.lowering.AddUnshard;
+import dev.troupe.schedule.lowering.LoweringPass;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -44,6 +54,9 @@ import java.util.stream.IntStream;
  */
 public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,
         StageSettings stageSettings, Certificate training, Certificate validation) {
+    /** Of what travels once in a step. */
+    private static final int ONLY_MESSAGE = 0;
+
     /**
      * Plans a run and certifies the plan.
      *
@@ -62,9 +75,36 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         int pipeline = ranks.pipeline();
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, validationMicrobatches);
-        return new TrainingPlan(ranks, sharesSequence, zero, partition(model, compute.stageCount(), layout), settings,
-                PlanValidator.certify(Lowering.lower(compute), Purpose.TRAINING, creditsPerEdge),
-                PlanValidator.certify(Lowering.lower(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
+        Partition partition = partition(model, compute.stageCount(), layout);
+        boolean sharesWeights = ranks.data() > 1 && zero.includes(Zero.WEIGHTS);
+        return new TrainingPlan(ranks, sharesSequence, zero, partition, settings,
+                PlanValidator.certify(
+                        LoweringPass.lower(compute, training(partition, ranks, sharesSequence, zero)),
+                        Purpose.TRAINING, creditsPerEdge),
+                PlanValidator.certify(LoweringPass.lower(forwards, weights(sharesWeights)), Purpose.FORWARD_ONLY,
+                        creditsPerEdge));
+    }
+
+    /** What makes a plan that computes the whole step: it follows from the grid and from what its ranks share out. */
+    private static List<LoweringPass> training(Partition partition, ParallelLayout ranks, boolean sharesSequence,
+            Zero zero) {
+        boolean isShared = ranks.data() > 1;
+        List<LoweringPass> passes = new ArrayList<>(weights(isShared && zero.includes(Zero.WEIGHTS)));
+        if (partition.model().tiedEmbeddings()) {
+            passes.add(new AddSharedGradients(AddSharedGradients.between(0, partition.stageCount() - 1)));
+        }
+        boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
+        if (sumsAtTheEnd || sharesSequence && ranks.tensor() > 1) {
+            passes.add(new AddReduceGradients());
+        }
+        passes.add(new AddNormAndUpdate(
+                isShared && zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS)));
+        passes.add(new AddSnapshot());
+        return passes;
+    }
+
+    private static List<LoweringPass> weights(boolean areShared) {
+        return areShared ? List.of(new AddTransfers(), new AddUnshard()) : List.of(new AddTransfers());
     }
 
     private static Partition partition(ModelConfig model, int stageCount, String layout) {
@@ -99,12 +139,19 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** What a rank does in a pass. */
     public RankRow row(Pass.Kind kind, int rank) {
-        Certificate certificate = switch (kind) {
+        Certificate certificate = certificate(kind);
+        int place = ranks.coordinates(rank).pipeline();
+        List<Action> row = certificate.plan().rows().get(place);
+        return new RankRow(row, certificate.peakActivations().get(place), row.stream()
+                .filter(action -> action.kind().isReceive() && !needsMessage(action)).collect(Collectors.toSet()));
+    }
+
+    /** The certified plan of a kind of pass. */
+    public Certificate certificate(Pass.Kind kind) {
+        return switch (kind) {
             case TRAINING -> training;
             case VALIDATION -> validation;
         };
-        int place = ranks.coordinates(rank).pipeline();
-        return new RankRow(certificate.plan().rows().get(place), certificate.peakActivations().get(place));
     }
 
     /** The action of a rank's row that completes the gradients of a stage. */
@@ -124,41 +171,49 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return training.plan().needsMessage(message);
     }
 
+    /** The stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} where there is none. */
+    public int peerStage(Action message) {
+        return training.plan().peerStage(message);
+    }
+
+    /** The other end of a message. */
+    public Action peer(Action message) {
+        return training.plan().peer(message);
+    }
+
+    /** A send or receive of a rank as a message of the transport. */
+    public MessageKey keyOf(int rank, Action message) {
+        return new MessageKey(edgeOf(rank, message),
+                message.kind().isPerMicrobatch() ? message.microbatch() : ONLY_MESSAGE);
+    }
+
+    /** The receive that a message of the transport fulfils. */
+    public Action receiveOf(MessageKey key) {
+        int stage = key.edge().stage();
+        return switch (key.edge().kind()) {
+            case ACTIVATION -> new Action(stage, Kind.RECV_F, key.microbatch());
+            case GRADIENT -> new Action(stage, Kind.RECV_B, key.microbatch());
+            case SHARED_GRADIENT -> new Action(stage, Kind.RECV_SHARED);
+        };
+    }
+
     /** The way over the transport of a send or receive of a rank. */
     public Edge edgeOf(int rank, Action message) {
-        return switch (message.kind()) {
-            case SEND_F -> edge(rank, message.stage(), message.peerStage(), MessageKind.ACTIVATION);
-            case RECV_F -> edge(rank, message.peerStage(), message.stage(), MessageKind.ACTIVATION);
-            case SEND_B -> edge(rank, message.stage(), message.peerStage(), MessageKind.GRADIENT);
-            case RECV_B -> edge(rank, message.peerStage(), message.stage(), MessageKind.GRADIENT);
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
-                throw new IllegalArgumentException(message + " is no message");
+        MessageKind kind = switch (message.kind()) {
+            case SEND_F, RECV_F -> MessageKind.ACTIVATION;
+            case SEND_B, RECV_B -> MessageKind.GRADIENT;
+            case SEND_SHARED, RECV_SHARED -> MessageKind.SHARED_GRADIENT;
+            default -> throw new IllegalArgumentException(message + " is no message");
         };
+        int peer = peerStage(message);
+        int to = message.kind().isSend() ? peer : message.stage();
+        int from = message.kind().isSend() ? message.stage() : peer;
+        return new Edge(holder(rank, from), holder(rank, to), to, kind);
     }
 
     /** The stage that sends on an edge. */
     public int senderOf(Edge edge) {
-        return switch (edge.kind()) {
-            case ACTIVATION -> edge.stage() - 1;
-            case GRADIENT -> edge.stage() + 1;
-            case TIED_GRADIENT -> otherTiedStage(edge.stage());
-        };
-    }
-
-    /** Whether a stage has one end of a tied table whose other end is on another stage. */
-    public boolean exchangesTiedGradient(int stage) {
-        int last = partition.stageCount() - 1;
-        return model().tiedEmbeddings() && last > 0 && (stage == 0 || stage == last);
-    }
-
-    /** The stage with the other end of the tied table. */
-    public int otherTiedStage(int stage) {
-        return stage == 0 ? partition.stageCount() - 1 : 0;
-    }
-
-    /** The way of a tied table's gradient to the stage with the other end, in the pipeline of a rank. */
-    public Edge tiedEdge(int rank, int fromStage, int toStage) {
-        return edge(rank, fromStage, toStage, MessageKind.TIED_GRADIENT);
+        return peerStage(receiveOf(new MessageKey(edge, ONLY_MESSAGE)));
     }
 
     /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */
@@ -167,22 +222,13 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         for (int rank = 0; rank < rankCount(); rank++) {
             for (Pass.Kind kind : Pass.Kind.values()) {
                 for (Action action : row(kind, rank).actions()) {
-                    if (action.kind().isMessage()) {
+                    if (action.kind().isMessage() && needsMessage(action)) {
                         edges.add(edgeOf(rank, action));
                     }
                 }
             }
-            for (int stage : stagesOf(rank)) {
-                if (exchangesTiedGradient(stage)) {
-                    edges.add(tiedEdge(rank, stage, otherTiedStage(stage)));
-                }
-            }
         }
         return edges;
-    }
-
-    private Edge edge(int rank, int fromStage, int toStage, MessageKind kind) {
-        return new Edge(holder(rank, fromStage), holder(rank, toStage), toStage, kind);
     }
 
     /** The rank in the pipeline of another that holds a stage. */

@@ -33,7 +33,7 @@ import dev.troupe.plan.ClusterLimits;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.FaultChecks;
-import dev.troupe.plan.MemoryPlan;
+import dev.troupe.memory.MemoryPlan;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;

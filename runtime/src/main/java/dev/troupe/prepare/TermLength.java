@@ -49,7 +49,7 @@ public final class TermLength {
     private static long bytesUnderWay(TrainingPlan plan, DataType boundary, Edge edge) {
         ModelConfig model = plan.model();
         int tensor = plan.ranks().tensor();
-        if (edge.kind() == MessageKind.TIED_GRADIENT) { // once a step, in the type of gradient sums
+        if (edge.kind() == MessageKind.SHARED_GRADIENT) { // once a step, in the type of gradient sums
             return (long) Math.ceilDiv(model.vocabularySize(), tensor) * model.hidden()
                     * Math.max(Float.BYTES, boundary.elementBytes());
         }

@@ -6,8 +6,8 @@ public enum MessageKind {
     ACTIVATION(1),
     /** The gradient for the output of a stage, on its way back to it. */
     GRADIENT(2),
-    /** The gradient of a tied embedding, on its way to the rank that holds the other end. */
-    TIED_GRADIENT(3);
+    /** The gradient of a parameter that two stages have, on its way to the other one. */
+    SHARED_GRADIENT(3);
 
     private final int code;
 

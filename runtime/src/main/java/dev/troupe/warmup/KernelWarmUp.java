@@ -3,11 +3,11 @@ package dev.troupe.warmup;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Pass;
+import dev.troupe.machine.WeightUpdate;
 import dev.troupe.model.Stage;
-import dev.troupe.model.TiedEnd;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
@@ -15,6 +15,7 @@ import dev.troupe.pulse.WatchedEngine;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.step.StageOps;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -25,14 +26,19 @@ import java.util.function.Supplier;
 
 /**
  * Runs each kind of kernel that a rank will need, once, at its real shape: a forward and every kind of backward that
- * its row has, for one microbatch of one stage of each form, a forward for validation, the norm, and the update. It has
- * an engine and stages of its own, with zeros for weights and other ranks that answer at once, so nothing of it is
+ * its row has, for one microbatch of one stage of each form, what its row has once in a step, and a forward for validation.
+ * It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so nothing of it is
  * left: neither in a bit of the run nor in memory. It takes less of that than the run, which holds all stages and more
  * microbatches.
  *
  * <p>Thread rule: one thread, but for {@link #pulse} and {@link #situation}, which any thread may ask.
  */
 public final class KernelWarmUp {
+    /** Leaves weights of zero at zero. */
+    private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
+    /** As after a step whose gradients overflow. */
+    private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
+
     private final TrainingPlan plan;
     private final int rank;
     private final boolean validates;
@@ -106,77 +112,50 @@ public final class KernelWarmUp {
                 (_, _, _, _) -> {
                     // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
                 })) {
-            Set<Kind> kinds = kinds(index);
-            List<Boolean> splits = new ArrayList<>();
-            if (kinds.contains(Kind.FULL_BACKWARD)) {
-                splits.add(false);
+            StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
+                    new Alone(rank, stage, plan.stageSettings().rows()));
+            for (Action action : actions(index)) {
+                perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }
-            if (kinds.contains(Kind.BACKWARD_INPUT)) {
-                splits.add(true);
-            }
-            for (boolean isSplit : splits) {
-                train(stage, isSplit, isSplit == splits.getLast());
-            }
+            perform(ops, new Action(index, Kind.UPDATE), Pass.Kind.TRAINING, SKIPPED);
             if (validates) {
-                situation = "in the forward of stage " + index + " for validation";
-                release(stage, stage.forwardOnly(0, input(stage), ids(stage), ids(stage)));
+                perform(ops, new Action(index, Kind.FORWARD, 0), Pass.Kind.VALIDATION, NO_UPDATE);
             }
-            update(engine, stage);
         }
     }
 
-    private void train(Stage stage, boolean isSplit, boolean isLast) {
-        situation = "in the forward of stage " + stage.index();
-        if (stage.hasHead()) {
-            stage.scaleLoss(1);
-        }
-        stage.enterStep(0, 0);
-        release(stage, stage.forward(0, input(stage), ids(stage), ids(stage)));
-        if (isLast) {
-            stage.lastBackwardFollows();
-        }
-        Tensor outputGradient = stage.hasHead() ? null : stage.takeBoundary();
-        if (isSplit) {
-            situation = "in the backward of stage " + stage.index() + " for its input";
-            release(stage, stage.backwardInput(0, outputGradient));
-            situation = "in the backward of stage " + stage.index() + " for its weights";
-            stage.backwardWeight(0);
-        } else {
-            situation = "in the backward of stage " + stage.index();
-            release(stage, stage.backward(0, outputGradient));
-        }
+    private void perform(StageOps ops, Action action, Pass.Kind pass, WeightUpdate update) {
+        situation = "in " + action + (pass == Pass.Kind.VALIDATION ? " (validation)" : "");
+        ops.perform(action, new Pass(0, pass), Optional.of(update));
     }
 
-    private void update(Engine engine, Stage stage) {
-        situation = "in the gradient norm of stage " + stage.index();
-        if (plan.exchangesTiedGradient(stage.index())) {
-            Tensor other = stage.takeTiedGradient();
-            engine.copy(stage.tiedGradient(), other);
-            stage.addTiedGradient(other);
-            stage.release(other);
+    /**
+     * What the rank's row has of a stage, with one microbatch for each way in which its row goes back over one: the last, so
+     * that what begins with its backward begins.
+     */
+    private List<Action> actions(int stage) {
+        Set<Kind> kinds = kinds(stage);
+        Action last = plan.lastBackward(rank, stage);
+        List<Action> microbatches = new ArrayList<>();
+        if (kinds.contains(Kind.FULL_BACKWARD)) {
+            microbatches.addAll(List.of(last.as(Kind.FORWARD), last.as(Kind.FULL_BACKWARD)));
         }
-        if (stage.tiedEnd() == TiedEnd.BOTH) {
-            stage.reduceTied();
+        if (kinds.contains(Kind.BACKWARD_INPUT)) {
+            microbatches.addAll(last.kind() == Kind.BACKWARD_WEIGHT ? microbatches.size() : 0, List.of(
+                    last.as(Kind.FORWARD), last.as(Kind.BACKWARD_INPUT), last.as(Kind.BACKWARD_WEIGHT)));
         }
-        stage.reduceReplicatedGradients();
-        stage.addUpGradients();
-        stage.squaredSums();
-        situation = "in the weight update of stage " + stage.index();
-        stage.optimizerStep(0, 1, 1);
-        stage.zeroGradients(); // as after a step that is skipped
-    }
-
-    private static Tensor input(Stage stage) {
-        return stage.hasEmbedding() ? null : stage.takeBoundary();
-    }
-
-    private int[] ids(Stage stage) {
-        return stage.hasEmbedding() || stage.hasHead() ? new int[plan.stageSettings().rows()] : null;
-    }
-
-    private static void release(Stage stage, Tensor tensor) {
-        if (tensor != null) {
-            stage.release(tensor);
+        List<Action> actions = new ArrayList<>();
+        for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage) {
+                boolean isFirst = action.kind() == Kind.FORWARD && microbatches.size() > 0;
+                if (isFirst) {
+                    actions.addAll(microbatches);
+                    microbatches.clear();
+                } else if (!action.kind().isPerMicrobatch()) {
+                    actions.add(action);
+                }
+            }
         }
+        return actions;
     }
 }

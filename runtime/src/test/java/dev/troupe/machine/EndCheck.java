@@ -22,8 +22,9 @@ record EndCheck(TrainingPlan plan, Truth truth, Carrier carrier, long committed)
                             () -> "buffers of " + edge + " at the end");
                 }
             }
-            if (plan.exchangesTiedGradient(stage)) {
-                Edge edge = plan.tiedEdge(rank.rank(), plan.otherTiedStage(stage), stage);
+            Action shared = new Action(stage, Kind.RECV_SHARED);
+            if (plan.needsMessage(shared)) {
+                Edge edge = plan.edgeOf(rank.rank(), shared);
                 assertEquals(0, carrier.buffers(edge), () -> "buffers of " + edge + " at the end");
             }
         }

@@ -9,6 +9,8 @@ import dev.troupe.schedule.Action;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RankMachineTest {
@@ -25,13 +27,15 @@ class RankMachineTest {
         assertTrue(rank.isComputing());
         assertEquals(List.of(), rank.on(done("1F0")));
         assertFalse(rank.isComputing());
-        assertEquals(List.of(run("1B0", "1SEND_B0")), rank.on(landed("1RECV_B0")));
-        assertEquals(List.of(run(new StageTask.MeasureGradients(1))), rank.on(done("1B0")));
-        assertEquals(List.of(new RankCommand.ReportPassDone(TRAINING)),
-                rank.on(new RankEvent.TaskDone(new StageTask.MeasureGradients(1))));
-        assertEquals(List.of(run(new StageTask.Update(1))), rank.on(new RankEvent.UpdateRequested()));
-        assertEquals(List.of(new RankCommand.ReportUpdated(7)),
-                rank.on(new RankEvent.TaskDone(new StageTask.Update(1))));
+        assertEquals(List.of(run("1B0", "1SEND_B0"), run("1NORM")), rank.on(landed("1RECV_B0")));
+        assertEquals(List.of(), rank.on(done("1B0")), "the norm was ordered behind it");
+        assertEquals("computing 1NORM in step 7", rank.situation());
+        assertEquals(List.of(new RankCommand.ReportPassDone(TRAINING)), rank.on(done("1NORM")));
+        assertEquals("waiting for the coordinator to allow the update in step 7", rank.situation());
+        assertEquals(List.of(run("1UPDATE"), run("1SNAPSHOT")), rank.on(new RankEvent.UpdateRequested()));
+        assertEquals(List.of(), rank.on(done("1UPDATE")));
+        assertEquals(List.of(new RankCommand.ReportUpdated(7)), rank.on(done("1SNAPSHOT")));
+        assertEquals(Optional.empty(), rank.position());
     }
 
     @Test
@@ -48,7 +52,7 @@ class RankMachineTest {
         rank.on(landed("1RECV_F0"));
 
         assertEquals(List.of(run("1B0", "1SEND_B0")), rank.on(landed("1RECV_B0")));
-        assertEquals(List.of(), rank.on(done("1F0")));
+        assertEquals(List.of(run("1NORM")), rank.on(done("1F0")));
         assertEquals("computing 1B0 in step 7", rank.situation());
     }
 
@@ -64,12 +68,14 @@ class RankMachineTest {
                 "it computes, with one more ordered");
         rank.on(done("1F0"));
         rank.on(done("1B0"));
-        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 6)), rank.position(), "behind its row");
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 6)), rank.position(), "it measures");
+        rank.on(done("1NORM"));
+        assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 7)), rank.position(), "it waits to update");
     }
 
     @Test
     void shouldOrderNoMoreThanOneActionAhead() {
-        RankMachine rank = new RankMachine(0, row(3, "0F0", "0F1", "0F2"), row(1, "0F0"), List.of(0), List.of());
+        RankMachine rank = new RankMachine(0, row(3, "0F0", "0F1", "0F2"), row(1, "0F0"));
         assertEquals(List.of(run("0F0"), run("0F1")), rank.on(new RankEvent.PassStarted(TRAINING)));
         assertEquals(List.of(run("0F2")), rank.on(done("0F0")));
     }
@@ -77,7 +83,7 @@ class RankMachineTest {
     @Test
     void shouldSendByItselfWhatStandsApartFromItsAction() {
         RankMachine rank = new RankMachine(1, row(2, "1RECV_F0", "1F0", "1RECV_F1", "1SEND_F0", "1F1"),
-                row(1, "1RECV_F0", "1F0"), List.of(1), List.of());
+                row(1, "1RECV_F0", "1F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
         assertEquals(List.of(run("1F0")), rank.on(landed("1RECV_F0")));
         assertEquals(List.of(), rank.on(landed("1RECV_F1")), "what it sends is not computed yet");
@@ -95,24 +101,24 @@ class RankMachineTest {
     }
 
     @Test
-    void shouldAddATiedGradientOnceItHasLanded() {
-        RankMachine rank = tied();
-        assertEquals(List.of(add()), rank.on(new RankEvent.TiedGradientLanded(0)));
-        assertEquals(List.of(run(new StageTask.MeasureGradients(0))),
-                rank.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0))));
+    void shouldAddASharedGradientOnceItHasLanded() {
+        RankMachine rank = shared();
+        assertEquals("waiting for 0RECV_SHARED in step 7", rank.situation());
+        assertEquals(List.of(run("0RECV_SHARED"), run("0NORM")), rank.on(landed("0RECV_SHARED")));
     }
 
     @Test
-    void shouldExchangeBothEndsOfOneRankBeforeItAddsEither() {
-        RankMachine rank = new RankMachine(0, row(2, "0F0", "1F0", "1B0", "0B0"), row(1, "0F0", "1F0"), List.of(0, 1),
-                List.of(0, 1));
+    void shouldNotWaitForASharedGradientOfItsOwn() {
+        RankRow row = new RankRow(
+                Stream.of("0F0", "1F0", "1B0", "0B0", "0SEND_SHARED", "1SEND_SHARED", "0RECV_SHARED", "1RECV_SHARED")
+                        .map(Action::parse).toList(),
+                2, Set.of(Action.parse("0RECV_SHARED"), Action.parse("1RECV_SHARED")));
+        RankMachine rank = new RankMachine(0, row, row(2, "0F0", "1F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
-        for (String action : List.of("0F0", "1F0", "1B0")) {
+        for (String action : List.of("0F0", "1F0", "1B0", "0B0")) {
             rank.on(done(action));
         }
-        assertEquals(List.of(run(new StageTask.ExchangeTiedGradient(0))), rank.on(done("0B0")));
-        assertEquals(List.of(run(new StageTask.ExchangeTiedGradient(1))),
-                rank.on(new RankEvent.TaskDone(new StageTask.ExchangeTiedGradient(0))));
+        assertEquals(List.of(run("0RECV_SHARED")), rank.on(done("0SEND_SHARED")));
     }
 
     @Test
@@ -130,41 +136,32 @@ class RankMachineTest {
         over.on(new RankEvent.PassStarted(VALIDATION));
         over.on(landed("1RECV_F0", VALIDATION));
         over.on(done("1F0"));
-        assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", VALIDATION)));
+        assertEquals(List.of(discard("1RECV_F0", VALIDATION)), over.on(landed("1RECV_F0", VALIDATION)));
         assertEquals(List.of(discard("1RECV_F0")), over.on(landed("1RECV_F0", TRAINING)));
     }
 
     @Test
     void shouldSayWhatItHasUsedAndGiveBackTheRestWhenAnEpochBegins() {
         RankMachine rank = middle();
-        assertEquals(List.of(new RankCommand.ReportEpochReady(1, -1, List.of(), List.of())),
+        assertEquals(List.of(new RankCommand.ReportEpochReady(1, -1, List.of())),
                 rank.on(new RankEvent.EpochEntered(1)));
         rank.on(new RankEvent.PassStarted(TRAINING));
         rank.on(landed("1RECV_F0"));
         rank.on(landed("1RECV_F1"));
         assertEquals(List.of(discard("1RECV_F1"),
-                new RankCommand.ReportEpochReady(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")), List.of())),
+                new RankCommand.ReportEpochReady(2, TRAINING.number(), List.of(Action.parse("1RECV_F0")))),
                 rank.on(new RankEvent.EpochEntered(2)));
         assertEquals(List.of(), rank.on(done("1F0")), "what is computed goes on");
     }
 
     @Test
-    void shouldSayThatATiedGradientHasLandedAlsoOnceItIsAdded() {
-        RankMachine rank = tied();
-        rank.on(new RankEvent.TiedGradientLanded(0));
-        rank.on(new RankEvent.TaskDone(new StageTask.AddTiedGradient(0)));
-        assertEquals(List.of(new RankCommand.ReportEpochReady(1, TRAINING.number(), List.of(), List.of(0))),
-                rank.on(new RankEvent.EpochEntered(1)));
-    }
-
-    @Test
-    void shouldRefuseATiedGradientThatComesTwiceOrToAStageWithoutOne() {
-        RankMachine rank = tied();
-        rank.on(new RankEvent.TiedGradientLanded(0));
-        assertRefused("rank 0 expected no tied gradient of stage 0, but one landed while it is computing the sum of"
-                + " the tied gradients of stage 0 in step 7", rank, new RankEvent.TiedGradientLanded(0));
-        assertRefused("rank 1 expected no tied gradient of stage 1, but one landed while it is waiting for the"
-                + " coordinator to start a step", middle(), new RankEvent.TiedGradientLanded(1));
+    void shouldSayThatASharedGradientHasLandedAlsoOnceItIsAdded() {
+        RankMachine rank = shared();
+        rank.on(landed("0RECV_SHARED"));
+        rank.on(done("0RECV_SHARED"));
+        assertEquals(List.of(new RankCommand.ReportEpochReady(1, TRAINING.number(),
+                List.of(Action.parse("0RECV_SHARED")))), rank.on(new RankEvent.EpochEntered(1)));
+        assertEquals(List.of(discard("0RECV_SHARED")), rank.on(landed("0RECV_SHARED")), "it is not added again");
     }
 
     @Test
@@ -194,24 +191,26 @@ class RankMachineTest {
 
     @Test
     void shouldRefuseMoreLiveActivationsThanItsCertificateHas() {
-        RankMachine rank = new RankMachine(0, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"), List.of(0), List.of());
+        RankMachine rank = new RankMachine(0, row(1, "0F0", "0F1", "0B0", "0B1"), row(1, "0F0"));
         assertRefused("rank 0 would hold 2 live activations at 0F1, but its plan is certified for 1", rank,
                 new RankEvent.PassStarted(TRAINING));
     }
 
     /** Stage 1 of three. */
     private static RankMachine middle() {
-        return new RankMachine(1, row(1, "1RECV_F0", "1F0", "1SEND_F0", "1RECV_B0", "1B0", "1SEND_B0"),
-                row(1, "1RECV_F0", "1F0", "1SEND_F0"), List.of(1), List.of());
+        return new RankMachine(1,
+                row(1, "1RECV_F0", "1F0", "1SEND_F0", "1RECV_B0", "1B0", "1SEND_B0", "1NORM", "1UPDATE", "1SNAPSHOT"),
+                row(1, "1RECV_F0", "1F0", "1SEND_F0"));
     }
 
-    /** Stage 0 with one end of a tied table, at the end of its row, its exchange done. */
-    private static RankMachine tied() {
-        RankMachine rank = new RankMachine(0, row(1, "0F0", "0B0"), row(1, "0F0"), List.of(0), List.of(0));
+    /** Stage 0 with a parameter that another stage has too, its own gradient sent. */
+    private static RankMachine shared() {
+        RankMachine rank = new RankMachine(0,
+                row(1, "0F0", "0B0", "0SEND_SHARED", "0RECV_SHARED", "0NORM", "0UPDATE"), row(1, "0F0"));
         rank.on(new RankEvent.PassStarted(TRAINING));
         rank.on(done("0F0"));
         rank.on(done("0B0"));
-        rank.on(new RankEvent.TaskDone(new StageTask.ExchangeTiedGradient(0)));
+        rank.on(done("0SEND_SHARED"));
         return rank;
     }
 
@@ -228,28 +227,23 @@ class RankMachineTest {
     }
 
     private static RankCommand discard(String receive) {
-        return new RankCommand.Discard(Action.parse(receive));
+        return discard(receive, TRAINING);
+    }
+
+    private static RankCommand discard(String receive, Pass pass) {
+        return new RankCommand.Discard(Action.parse(receive), pass.number());
     }
 
     private static RankEvent done(String action) {
-        return new RankEvent.TaskDone(new StageTask.Compute(Action.parse(action)));
+        return new RankEvent.ActionDone(Action.parse(action));
     }
 
     private static RankCommand run(String action, String... sends) {
-        return new RankCommand.Run(new StageTask.Compute(Action.parse(action)),
-                Arrays.stream(sends).map(Action::parse).toList());
-    }
-
-    private static RankCommand run(StageTask task) {
-        return new RankCommand.Run(task, List.of());
+        return new RankCommand.Run(Action.parse(action), Arrays.stream(sends).map(Action::parse).toList());
     }
 
     private static RankCommand send(String send) {
         return new RankCommand.Send(Action.parse(send));
-    }
-
-    private static RankCommand add() {
-        return run(new StageTask.AddTiedGradient(0));
     }
 
     private static void assertRefused(String sentence, RankMachine rank, RankEvent event) {

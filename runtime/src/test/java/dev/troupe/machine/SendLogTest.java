@@ -50,17 +50,6 @@ class SendLogTest {
     }
 
     @Test
-    void shouldKnowTheVeryContentThatItKeeps() {
-        SendLog<Object> log = new SendLog<>(true);
-        Object kept = new Object();
-        log.add(key(0), kept);
-        assertTrue(log.keeps(kept));
-        assertFalse(log.keeps(new Object()));
-        log.clear();
-        assertFalse(log.keeps(kept));
-    }
-
-    @Test
     void shouldRefuseASecondMessageOfOneName() {
         SendLog<String> log = new SendLog<>(true);
         log.add(key(0), "a");

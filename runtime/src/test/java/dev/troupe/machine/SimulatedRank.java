@@ -7,8 +7,9 @@ import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.step.ActionResult;
+import dev.troupe.step.StepOps;
 import dev.troupe.transport.Edge;
-import dev.troupe.transport.MessageKind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,6 +17,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -26,8 +28,8 @@ import java.util.TreeSet;
  * coordinator.
  */
 final class SimulatedRank {
-    /** Something the thread does; a task is one or more, and one that has begun is not broken off from outside. */
-    private record Part(boolean begins, Runnable work) {
+    /** Something the thread does; an action is one or more, and one that has begun is not broken off from outside. */
+    record Part(boolean begins, Runnable work) {
     }
 
     private final Simulation run;
@@ -38,10 +40,7 @@ final class SimulatedRank {
     private final long startsAfter;
     private final RankMachine machine;
     private final Map<Integer, SimulatedStage> stages = new TreeMap<>();
-    private final Map<Action, Long> tensors = new HashMap<>();
-    private final Map<Integer, Long> otherTied = new HashMap<>();
-    // What it has computed with in this pass.
-    private final Set<Action> used = new HashSet<>();
+    private final HashOps ops;
 
     private final Deque<Part> thread = new ArrayDeque<>();
     private final Deque<Runnable> fromThread = new ArrayDeque<>();
@@ -70,11 +69,10 @@ final class SimulatedRank {
         this.startsAfter = startsAfter;
         this.epoch = incarnation.epoch();
         this.outbox = new SimulatedOutbox(run, node, incarnation);
-        List<Integer> held = plan.stagesOf(rank());
+        this.ops = new HashOps(plan, rank(), stages, outbox, node, thread::addFirst);
         this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
-                plan.row(Pass.Kind.VALIDATION, rank()), held,
-                held.stream().filter(plan::exchangesTiedGradient).toList());
-        this.loading = new TreeSet<>(held);
+                plan.row(Pass.Kind.VALIDATION, rank()));
+        this.loading = new TreeSet<>(plan.stagesOf(rank()));
         this.moves = List.of(new Move(name() + " works", () -> thread.remove().work().run()),
                 new Move(name() + " hears its thread", () -> fromThread.remove().run()),
                 new Move(name() + " hears the transport", () -> fromTransport.remove().run()),
@@ -164,18 +162,8 @@ final class SimulatedRank {
         Edge edge = message.edge();
         assertEquals(transportEpoch, message.epoch(), () -> "the epoch of what landed on " + edge);
         run.contents().lands(incarnation, message);
-        if (edge.kind() == MessageKind.TIED_GRADIENT) {
-            if (outbox.isOfThisPass(message.pass())) {
-                otherTied.put(edge.stage(), message.content());
-                hear(() -> take(new RankEvent.TiedGradientLanded(edge.stage())));
-            } else {
-                outbox.grant(edge);
-            }
-            return;
-        }
-        Action receive = new Action(edge.stage(), edge.kind() == MessageKind.ACTIVATION ? Kind.RECV_F : Kind.RECV_B,
-                message.microbatch());
-        if (tensors.putIfAbsent(receive, message.content()) == null) {
+        Action receive = plan.receiveOf(new MessageKey(edge, message.microbatch()));
+        if (ops.land(receive, message.pass(), message.content())) {
             hear(() -> take(new RankEvent.Landed(receive, message.pass())));
         } else {
             outbox.grant(edge);
@@ -217,7 +205,7 @@ final class SimulatedRank {
 
     void startPass(Pass started) {
         pass = started;
-        used.clear();
+        ops.beginPass();
         outbox.begin(started.number());
         take(new RankEvent.PassStarted(started));
     }
@@ -249,11 +237,12 @@ final class SimulatedRank {
 
     private void carryOut(RankCommand command) {
         switch (command) {
-            case RankCommand.Run(StageTask task, var sends) -> order(task, sends);
-            case RankCommand.Send(Action send) -> send(send);
-            case RankCommand.Discard(Action receive) -> discard(receive);
-            case RankCommand.ReportEpochReady(int stood, long number, var received, var tied) ->
-                tellCoordinator(new CoordinatorEvent.EpochReady(incarnation, stood, number, keys(received, tied)));
+            case RankCommand.Run(Action action, var sends) -> order(action, sends);
+            case RankCommand.Send(Action send) -> ops.send(send, pass);
+            case RankCommand.Discard(Action receive, long ofPass) -> discard(receive, ofPass);
+            case RankCommand.ReportEpochReady(int stood, long number, var received) ->
+                tellCoordinator(new CoordinatorEvent.EpochReady(incarnation, stood, number,
+                        received.stream().map(receive -> plan.keyOf(rank(), receive)).toList()));
             case RankCommand.ReportPassDone(Pass done) -> {
                 tellCoordinator(new CoordinatorEvent.PassDone(incarnation, done, losses, squaredSums));
                 losses.clear();
@@ -267,19 +256,12 @@ final class SimulatedRank {
         }
     }
 
-    private void discard(Action receive) {
-        long content = takeTensor(receive);
-        if (run.protocol().acceptsDuplicates() && used.contains(receive)) {
+    private void discard(Action receive, long ofPass) {
+        long content = ops.take(receive, ofPass);
+        if (run.protocol().acceptsDuplicates() && ops.hasUsed(receive)) {
             stages.get(receive.stage()).addAgain(content);
         }
         outbox.grant(plan.edgeOf(rank(), receive));
-    }
-
-    private List<MessageKey> keys(List<Action> received, List<Integer> tied) {
-        List<MessageKey> keys = new ArrayList<>();
-        received.forEach(receive -> keys.add(new MessageKey(plan.edgeOf(rank(), receive), receive.microbatch())));
-        tied.forEach(stage -> keys.add(new MessageKey(plan.tiedEdge(rank(), plan.otherTiedStage(stage), stage), 0)));
-        return keys;
     }
 
     /** A thread that is abandoned takes nothing more. */
@@ -289,122 +271,24 @@ final class SimulatedRank {
         }
     }
 
-    private void order(StageTask task, List<Action> sends) {
+    private void order(Action action, List<Action> sends) {
         Pass of = pass;
-        WeightUpdate asked = update;
-        SimulatedStage stage = stages.get(task.stage());
-        if (task instanceof StageTask.Update) {
-            order(new Part(true, () -> {
-                stage.update(asked);
-                if (!outbox.isRetired()) {
-                    KeptStates.Write write = node.snapshots().begin(task.stage(), asked.step() + 1);
-                    thread.addFirst(new Part(false, () -> {
-                        node.snapshots().end(write, stage.weights());
-                        node.copies().kept(task.stage(), asked.step() + 1);
-                    }));
-                }
-            }));
-        } else {
-            order(new Part(true, () -> work(task, of)));
-        }
-        sends.forEach(send -> order(new Part(false, () -> send(send))));
-        order(new Part(false, () -> fromThread.add(() -> ended(task, of))));
+        Optional<WeightUpdate> asked = Optional.ofNullable(update);
+        ActionResult[] result = new ActionResult[1];
+        order(new Part(true, () -> result[0] = ops.perform(action, of, asked)));
+        sends.forEach(send -> order(new Part(false, () -> ops.send(send, of))));
+        order(new Part(false, () -> fromThread.add(() -> ended(action, result[0]))));
     }
 
-    private void ended(StageTask task, Pass of) {
-        if (task instanceof StageTask.MeasureGradients(int stage)) {
-            squaredSums.addAll(stages.get(stage).squaredSums(of));
-        }
-        take(new RankEvent.TaskDone(task));
-    }
-
-    private void work(StageTask task, Pass of) {
-        switch (task) {
-            case StageTask.Compute(Action action) -> compute(action, of);
-            case StageTask.ExchangeTiedGradient(int stage) -> {
-                int other = plan.otherTiedStage(stage);
-                outbox.grant(plan.tiedEdge(rank(), other, stage));
-                outbox.send(new MessageKey(plan.tiedEdge(rank(), stage, other), 0), stages.get(stage).tiedGradient());
-            }
-            case StageTask.AddTiedGradient(int stage) -> stages.get(stage).addTied(otherTied.remove(stage));
-            case StageTask.MeasureGradients(int stage) ->
-                assertEquals(0, stages.get(stage).liveActivations(), () -> "live activations at the end of " + of);
-            case StageTask.Update _ -> throw new IllegalStateException("an update has parts");
-        }
-    }
-
-    private void compute(Action action, Pass of) {
-        SimulatedStage stage = stages.get(action.stage());
-        int microbatch = action.microbatch();
-        boolean hasHead = action.stage() == plan.partition().stageCount() - 1;
-        switch (action.kind()) {
-            case FORWARD -> {
-                long input = action.stage() == 0
-                        ? SimulatedStage.tokens(of, microbatch)
-                        : receive(action.as(Kind.RECV_F));
-                long output = stage.forward(of, microbatch, input);
-                checkLive(of);
-                if (hasHead) {
-                    losses.add(new MicrobatchLoss(microbatch, SimulatedStage.loss(output)));
-                } else {
-                    handOver(action.as(Kind.SEND_F), output);
-                }
-            }
-            case FULL_BACKWARD -> {
-                backwardInput(stage, action, of, hasHead);
-                stage.backwardWeight(microbatch);
-            }
-            case BACKWARD_INPUT -> backwardInput(stage, action, of, hasHead);
-            case BACKWARD_WEIGHT -> stage.backwardWeight(microbatch);
-            case SEND_F, RECV_F, SEND_B, RECV_B -> throw new IllegalStateException(action + " is not for a stage");
-        }
-    }
-
-    private void backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
-        long outputGradient = hasHead
-                ? SimulatedStage.lossGradient(of, stage.outputOf(action.microbatch()))
-                : receive(action.as(Kind.RECV_B));
-        long inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
-        if (action.stage() > 0) {
-            handOver(action.as(Kind.SEND_B), inputGradient);
-        }
-    }
-
-    private void checkLive(Pass of) {
-        int live = stages.values().stream().mapToInt(SimulatedStage::liveActivations).sum();
-        int certified = plan.row(of.kind(), rank()).peakActivations();
-        assertTrue(of.kind() == Pass.Kind.VALIDATION || live <= certified,
-                () -> name() + " holds " + live + " live activations, but is certified for " + certified);
-    }
-
-    private long receive(Action receive) {
-        long content = takeTensor(receive);
-        used.add(receive);
-        if (plan.needsMessage(receive)) {
-            outbox.grant(plan.edgeOf(rank(), receive));
-        }
-        return content;
-    }
-
-    private void handOver(Action send, long content) {
-        Action key = plan.needsMessage(send) ? send : send.peer();
-        assertTrue(tensors.put(key, content) == null, () -> "the tensor of " + key + " stands here already");
-    }
-
-    private long takeTensor(Action key) {
-        Long content = tensors.remove(key);
-        assertTrue(content != null, () -> "the tensor of " + key + " is not here");
-        return content;
-    }
-
-    private void send(Action send) {
-        outbox.send(new MessageKey(plan.edgeOf(rank(), send), send.microbatch()), takeTensor(send));
+    private void ended(Action action, ActionResult result) {
+        losses.addAll(result.losses());
+        squaredSums.addAll(result.squaredSums());
+        take(new RankEvent.ActionDone(action));
     }
 
     /** How many buffers of an edge it holds itself: they landed, and it has not computed with them yet. */
     long landed(Edge edge) {
-        return tensors.keySet().stream().filter(key -> key.kind().isMessage() && !key.kind().isSend()
-                && plan.needsMessage(key) && plan.edgeOf(rank(), key).equals(edge)).count();
+        return ops.landed(edge);
     }
 
     long weights(int stage) {

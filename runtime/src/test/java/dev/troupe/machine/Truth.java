@@ -60,7 +60,7 @@ final class Truth {
                 }
             }
         }
-        if (plan.exchangesTiedGradient(0)) {
+        if (plan.model().tiedEmbeddings() && stages.size() > 1) {
             long first = stages.getFirst().tiedGradient();
             stages.getFirst().addTied(stages.getLast().tiedGradient());
             stages.getLast().addTied(first);

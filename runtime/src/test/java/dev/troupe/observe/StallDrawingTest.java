@@ -46,27 +46,32 @@ class StallDrawingTest {
         Stall stall = new Stall(OptionalInt.of(1), "rank 1 hangs",
                 List.of(rank(0, "waiting for 0RECV_B0 in step 2", at(4)),
                         rank(1, "computing 1F0 in step 2", at(1), "engine.spin", "worker.run")));
-        assertEquals("""
-                rank 1 hangs
+        assertEquals(
+                """
+                        rank 1 hangs
 
-                rank 0 is waiting for 0RECV_B0 in step 2, from rank 1; it has not moved for 40.0 s
-                rank 1 is computing 1F0 in step 2; it has not moved for 41.0 s <-- hangs
+                        rank 0 is waiting for 0RECV_B0 in step 2, from rank 1; it has not moved for 40.0 s
+                        rank 1 is computing 1F0 in step 2; it has not moved for 41.0 s <-- hangs
 
-                row of rank 1:
-                  1RECV_F0 >>1F0<< 1B0 1SEND_B0 1RECV_F1 1F1 1B1 1SEND_B1
+                        row of rank 1:
+                          1RECV_F0 >>1F0<< 1B0 1SEND_B0 1RECV_F1 1F1 1B1 1SEND_B1 1NORM 1UPDATE 1SNAPSHOT
 
-                where every rank is:
-                1f1b: 2 ranks, 2 stages, 2 microbatches
-                        0          1          2          3          4          5          6          7
-                rank 0  0F0        0SEND_F0   0F1        0SEND_F1  [0RECV_B0]  0B0        0RECV_B1   0B1
-                                                                    ^^^^^^^^ rank 0
-                rank 1  1RECV_F0  [1F0]       1B0        1SEND_B0   1RECV_F1   1F1        1B1        1SEND_B1
-                                   ^^^ RANK 1 HANGS HERE
+                        where every rank is:
+                        1f1b: 2 ranks, 2 stages, 2 microbatches
+                                0           1           2           3           4           5           6           7           8
+                        rank 0  0F0         0SEND_F0    0F1         0SEND_F1   [0RECV_B0]   0B0         0RECV_B1    0B1         0NORM
+                                                                                ^^^^^^^^ rank 0
+                        rank 1  1RECV_F0   [1F0]        1B0         1SEND_B0    1RECV_F1    1F1         1B1         1SEND_B1    1NORM
+                                            ^^^ RANK 1 HANGS HERE
+                                9           10
+                        rank 0  0UPDATE     0SNAPSHOT
+                        rank 1  1UPDATE     1SNAPSHOT
 
-                the thread of rank 1 stands at
-                  engine.spin
-                  worker.run
-                """, StallDrawing.draw(plan(1), stall));
+                        the thread of rank 1 stands at
+                          engine.spin
+                          worker.run
+                        """,
+                StallDrawing.draw(plan(1), stall));
     }
 
     @Test

@@ -4,22 +4,34 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One thing that a rank does for one microbatch in one stage. Its text is the one PyTorch uses: {@code 2F0},
- * {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}.
+ * One thing that a rank does in one stage, for one microbatch or once in a step. Its text is the one PyTorch uses:
+ * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}.
  *
  * @param stage index of the stage whose rank does it, from 0; a message is named after the end that it stands on
  * @param kind what is done
- * @param microbatch index of the microbatch, from 0
+ * @param microbatch index of the microbatch, from 0; {@link #WHOLE_STEP} of a kind that is done once in a step
  */
 public record Action(int stage, Kind kind, int microbatch) {
+    /** Stands for no microbatch. */
+    public static final int WHOLE_STEP = -1;
+
     // Nine digits at most, so that a number in a hand-written plan always fits an int.
-    private static final Pattern TEXT = Pattern.compile("(\\d{1,9})([A-Z_]+)(\\d{1,9})");
+    private static final Pattern TEXT = Pattern.compile("(\\d{1,9})([A-Z_]+)(\\d{0,9})(@\\d{1,9})?");
 
     public Action {
-        if (stage < 0 || microbatch < 0) {
+        if (stage < 0 || kind.isPerMicrobatch() && microbatch < 0) {
             throw new PlanException("An action needs a stage and a microbatch of 0 or more, but has stage " + stage
                     + " and microbatch " + microbatch + ".");
         }
+        if (!kind.isPerMicrobatch() && microbatch != WHOLE_STEP) {
+            throw new PlanException(kind.code() + " is done once in a step: write " + stage + kind.code()
+                    + ", without microbatch " + microbatch + ".");
+        }
+    }
+
+    /** An action that is done once in a step. */
+    public Action(int stage, Kind kind) {
+        this(stage, kind, WHOLE_STEP);
     }
 
     /**
@@ -30,51 +42,35 @@ public record Action(int stage, Kind kind, int microbatch) {
     public static Action parse(String text) {
         Matcher parts = TEXT.matcher(text.strip());
         if (!parts.matches()) {
-            throw new PlanException("\"" + text.strip() + "\" is no action: write stage, kind and microbatch, as in "
-                    + "2F0, 1B3 or 1SEND_F0.");
+            throw noAction(text);
         }
-        return new Action(Integer.parseInt(parts.group(1)), Kind.ofCode(parts.group(2)),
-                Integer.parseInt(parts.group(3)));
+        Kind kind = Kind.ofCode(parts.group(2));
+        if (parts.group(4) != null) {
+            throw new PlanException(
+                    "\"" + text.strip() + "\" names a version of the weights, but a step has one: write "
+                            + text.strip().substring(0, parts.start(4)) + ".");
+        }
+        if (parts.group(3).isEmpty()) {
+            if (kind.isPerMicrobatch()) {
+                throw noAction(text);
+            }
+            return new Action(Integer.parseInt(parts.group(1)), kind);
+        }
+        return new Action(Integer.parseInt(parts.group(1)), kind, Integer.parseInt(parts.group(3)));
     }
 
-    /** The action of another kind for the same stage and microbatch. */
+    private static PlanException noAction(String text) {
+        return new PlanException("\"" + text.strip() + "\" is no action: write stage, kind and microbatch, as in "
+                + "2F0, 1B3 or 1SEND_F0.");
+    }
+
+    /** The action of another kind for the same stage, and where that kind has one for the same microbatch. */
     public Action as(Kind other) {
-        return new Action(stage, other, microbatch);
-    }
-
-    /**
-     * The stage at the other end of this message; -1 or the stage count where there is none.
-     *
-     * @throws IllegalStateException if this action is no message
-     */
-    public int peerStage() {
-        return switch (kind) {
-            case SEND_F, RECV_B -> stage + 1;
-            case RECV_F, SEND_B -> stage - 1;
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
-                throw new IllegalStateException(this + " computes: it is no message and has no other end.");
-        };
-    }
-
-    /**
-     * The other end of this message: {@code 2RECV_F0} for {@code 1SEND_F0}.
-     *
-     * @throws IllegalStateException if this action is no message
-     */
-    public Action peer() {
-        Kind other = switch (kind) {
-            case SEND_F -> Kind.RECV_F;
-            case RECV_F -> Kind.SEND_F;
-            case SEND_B -> Kind.RECV_B;
-            case RECV_B -> Kind.SEND_B;
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
-                throw new IllegalStateException(this + " computes: it is no message and has no other end.");
-        };
-        return new Action(peerStage(), other, microbatch);
+        return new Action(stage, other, other.isPerMicrobatch() ? microbatch : WHOLE_STEP);
     }
 
     @Override
     public String toString() {
-        return stage + kind.code() + microbatch;
+        return kind.isPerMicrobatch() ? stage + kind.code() + microbatch : stage + kind.code();
     }
 }

@@ -3,29 +3,55 @@ package dev.troupe.schedule;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** What an action does. The codes are those that PyTorch writes in its plans. */
+/**
+ * What an action does. The codes are those that PyTorch writes in its plans, where it has one: F to RECV_B, UNSHARD, RESHARD
+ * and REDUCE_GRAD.
+ */
 public enum Kind {
     /** The forward of a stage for one microbatch. */
-    FORWARD("F"),
+    FORWARD("F", Resource.COMPUTE, true),
     /** The whole backward: the gradients of the input and of the weights together. */
-    FULL_BACKWARD("B"),
+    FULL_BACKWARD("B", Resource.COMPUTE, true),
     /** The backward for the input alone; the gradient it makes is what the stage before waits for. */
-    BACKWARD_INPUT("I"),
+    BACKWARD_INPUT("I", Resource.COMPUTE, true),
     /** The backward for the weights alone; nobody waits for it but the optimizer. */
-    BACKWARD_WEIGHT("W"),
+    BACKWARD_WEIGHT("W", Resource.COMPUTE, true),
     /** Sends the output of this stage to the next one. */
-    SEND_F("SEND_F"),
+    SEND_F("SEND_F", Resource.LINK, true),
     /** Receives the input of this stage from the one before. */
-    RECV_F("RECV_F"),
+    RECV_F("RECV_F", Resource.LINK, true),
     /** Sends the gradient of this stage's input to the stage before. */
-    SEND_B("SEND_B"),
+    SEND_B("SEND_B", Resource.LINK, true),
     /** Receives the gradient of this stage's output from the next one. */
-    RECV_B("RECV_B");
+    RECV_B("RECV_B", Resource.LINK, true),
+    /**
+     * Gathers the weights of the stage's layers, in order, from the ranks that hold a share of them: in front of the first
+     * action that reads them, layer by layer as they are read, or behind an update, all of them.
+     */
+    UNSHARD("UNSHARD", Resource.GROUP, false),
+    /** Lets go of the gathered weights. */
+    RESHARD("RESHARD", Resource.GROUP, false),
+    /** Adds up the gradients of the stage's layers over the ranks that hold the same weights, and waits for the sums. */
+    REDUCE_GRAD("REDUCE_GRAD", Resource.GROUP, false),
+    /** Sends this stage's gradient of a parameter that another stage has too. */
+    SEND_SHARED("SEND_SHARED", Resource.LINK, false),
+    /** Receives the other stage's gradient of a parameter that this one has too, and adds it. */
+    RECV_SHARED("RECV_SHARED", Resource.LINK, false),
+    /** Adds up the squares of the stage's gradients, for the norm of all. */
+    NORM("NORM", Resource.GROUP, false),
+    /** Steps the optimizer, as was decided. */
+    UPDATE("UPDATE", Resource.DECISION, false),
+    /** Keeps what the stage starts again from, should it fail. */
+    SNAPSHOT("SNAPSHOT", Resource.COMPUTE, false);
 
     private final String code;
+    private final Resource resource;
+    private final boolean perMicrobatch;
 
-    Kind(String code) {
+    Kind(String code, Resource resource, boolean perMicrobatch) {
         this.code = code;
+        this.resource = resource;
+        this.perMicrobatch = perMicrobatch;
     }
 
     /** The code of this kind in the text of an action, such as {@code F} or {@code SEND_B}. */
@@ -33,33 +59,66 @@ public enum Kind {
         return code;
     }
 
-    /** Whether it hands a tensor to another rank. */
-    public boolean isSend() {
-        return this == SEND_F || this == SEND_B;
+    /** What it needs beside the engine of its rank. */
+    public Resource resource() {
+        return resource;
     }
 
-    /** Whether this kind moves a tensor between ranks; if not, it computes. */
+    /** Whether it is done for each microbatch; if not, once in a step. */
+    public boolean isPerMicrobatch() {
+        return perMicrobatch;
+    }
+
+    /** Whether it is a forward or a backward: F, B, I or W. */
+    public boolean isCompute() {
+        return perMicrobatch && resource == Resource.COMPUTE;
+    }
+
+    /** Whether it hands on or takes the activation or gradient of a microbatch: SEND_F, RECV_F, SEND_B or RECV_B. */
+    public boolean isTransfer() {
+        return perMicrobatch && resource == Resource.LINK;
+    }
+
+    /** Whether this kind moves a tensor from one stage to another. */
     public boolean isMessage() {
+        return resource == Resource.LINK;
+    }
+
+    /** Whether it hands a tensor to another stage. */
+    public boolean isSend() {
+        return this == SEND_F || this == SEND_B || this == SEND_SHARED;
+    }
+
+    /** Whether it takes a tensor of another stage. */
+    public boolean isReceive() {
+        return isMessage() && !isSend();
+    }
+
+    /**
+     * The kind at the other end of a message: RECV_F for SEND_F.
+     *
+     * @throws IllegalStateException if this kind is no message
+     */
+    public Kind otherEnd() {
         return switch (this) {
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> false;
-            case SEND_F, RECV_F, SEND_B, RECV_B -> true;
+            case SEND_F -> RECV_F;
+            case RECV_F -> SEND_F;
+            case SEND_B -> RECV_B;
+            case RECV_B -> SEND_B;
+            case SEND_SHARED -> RECV_SHARED;
+            case RECV_SHARED -> SEND_SHARED;
+            default -> throw new IllegalStateException(code + " is no message and has no other end.");
         };
     }
 
     /** Whether this kind makes the gradient of a stage's input: B, or I where the backward is split. */
     public boolean makesInputGradient() {
-        return switch (this) {
-            case FULL_BACKWARD, BACKWARD_INPUT -> true;
-            case FORWARD, BACKWARD_WEIGHT, SEND_F, RECV_F, SEND_B, RECV_B -> false;
-        };
+        return this == FULL_BACKWARD || this == BACKWARD_INPUT;
     }
 
     /** Whether the activations of the forward may be dropped once this action has ended: B, or W where it is split. */
     public boolean freesActivation() {
-        return switch (this) {
-            case FULL_BACKWARD, BACKWARD_WEIGHT -> true;
-            case FORWARD, BACKWARD_INPUT, SEND_F, RECV_F, SEND_B, RECV_B -> false;
-        };
+        return this == FULL_BACKWARD || this == BACKWARD_WEIGHT;
     }
 
     /**

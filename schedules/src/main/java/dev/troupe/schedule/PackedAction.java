@@ -4,12 +4,14 @@ import java.util.List;
 
 /**
  * An {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next action of its
- * row. Equal actions have equal numbers but for the pair. A stage has 27 bits, a microbatch 31.
+ * row. Equal actions have equal numbers but for the pair. A stage has 26 bits, a kind 5, a microbatch 31: all of them stand
+ * for an action that has none.
  */
 public final class PackedAction {
     private static final List<Kind> KINDS = List.of(Kind.values());
-    private static final int STAGE_SHIFT = 36;
+    private static final int STAGE_SHIFT = 37;
     private static final int KIND_SHIFT = 32;
+    private static final int KIND_MASK = 31;
     private static final long PAIR = 1L << 31;
     private static final long MICROBATCH_MASK = PAIR - 1;
 
@@ -23,7 +25,8 @@ public final class PackedAction {
 
     /** The number of an action; {@code pair} where it overlaps with the next one of its row. */
     public static long pack(int stage, Kind kind, int microbatch, boolean pair) {
-        return (long) stage << STAGE_SHIFT | (long) kind.ordinal() << KIND_SHIFT | (pair ? PAIR : 0) | microbatch;
+        return (long) stage << STAGE_SHIFT | (long) kind.ordinal() << KIND_SHIFT | (pair ? PAIR : 0)
+                | microbatch & MICROBATCH_MASK;
     }
 
     /** The stage of a packed action. */
@@ -33,10 +36,10 @@ public final class PackedAction {
 
     /** The kind of a packed action. */
     public static Kind kind(long packed) {
-        return KINDS.get((int) (packed >>> KIND_SHIFT) & 15);
+        return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }
 
-    /** The microbatch of a packed action. */
+    /** The microbatch of a packed action; the largest number there is for one that has none. */
     public static int microbatch(long packed) {
         return (int) (packed & MICROBATCH_MASK);
     }
@@ -48,6 +51,7 @@ public final class PackedAction {
 
     /** The action as an object. */
     public static Action unpack(long packed) {
-        return new Action(stage(packed), kind(packed), microbatch(packed));
+        Kind kind = kind(packed);
+        return new Action(stage(packed), kind, kind.isPerMicrobatch() ? microbatch(packed) : Action.WHOLE_STEP);
     }
 }

@@ -17,9 +17,10 @@ import java.util.Set;
  * @param rows the actions of each rank, in the order in which it does them
  * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
  *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
+ * @param graph what leads from which stage to which: a chain, unless it is said otherwise
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
-        List<List<Action>> rows, Set<Place> overlaps) implements PlanRows {
+        List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) implements PlanRows {
 
     public Plan {
         if (rankCount < 1 || rows.size() != rankCount) {
@@ -42,7 +43,14 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         }
     }
 
-    /** A plan in which no forward and backward make a pair. */
+    /** A plan of a chain of stages. */
+    public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
+            List<List<Action>> rows, Set<Place> overlaps) {
+        this(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps,
+                StageGraph.chain(Math.max(0, stageCount)));
+    }
+
+    /** A plan of a chain of stages in which no forward and backward make a pair. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
             List<List<Action>> rows) {
         this(name, rankCount, stageCount, microbatchCount, placement, rows, Set.of());
@@ -107,15 +115,25 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return rows.get(place.rank()).get(place.position());
     }
 
-    /** Whether sends and receives stand in the plan. */
-    public boolean hasMessages() {
-        return rows.stream().flatMap(List::stream).anyMatch(action -> action.kind().isMessage());
+    /** Whether the plan only computes: no action but F, B, I and W is in it. */
+    public boolean onlyComputes() {
+        return rows.stream().flatMap(List::stream).allMatch(action -> action.kind().isCompute());
     }
 
-    /** Whether a message has another end, and that end is on another rank; if not, it has no business in a plan. */
+    /** The stage at the other end of a message; {@link StageGraph#NONE} where there is none. */
+    public int peerStage(Action message) {
+        return graph.peerStage(message);
+    }
+
+    /** The other end of a message: {@code 2RECV_F0} for {@code 1SEND_F0} of a chain. */
+    public Action peer(Action message) {
+        return graph.peer(message);
+    }
+
+    /** Whether a message has another end, and that end is on another rank; if not, stages hand over without one. */
     public boolean needsMessage(Action message) {
-        int peer = message.peerStage();
-        return peer >= 0 && peer < stageCount && rankOf(peer) != rankOf(message.stage());
+        int peer = peerStage(message);
+        return peer != StageGraph.NONE && rankOf(peer) != rankOf(message.stage());
     }
 
     /** The same plan with other rows and no pairs. */
@@ -125,7 +143,12 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
 
     /** The same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
-        return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs);
+        return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs, graph);
+    }
+
+    /** The same plan with other channels between its stages. */
+    public Plan withGraph(StageGraph other) {
+        return new Plan(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps, other);
     }
 
     /**

@@ -25,6 +25,11 @@ public interface PlanRows {
     /** The rank that holds a stage. */
     int rankOf(int stage);
 
+    /** What leads from which stage to which. */
+    default StageGraph graph() {
+        return StageGraph.chain(stageCount());
+    }
+
     /** The number of actions in a row. */
     int length(int rank);
 
@@ -51,6 +56,7 @@ public interface PlanRows {
             }
             rows.add(row);
         }
-        return new Plan(name(), rankCount(), stageCount(), microbatchCount(), placement, rows, overlaps);
+        return new Plan(name(), rankCount(), stageCount(), microbatchCount(), placement, rows, overlaps,
+                graph());
     }
 }

@@ -31,10 +31,35 @@ class ActionTest {
                 refusal.getMessage());
     }
 
+    @ParameterizedTest
+    @CsvSource({"2UNSHARD, 2, UNSHARD", "2RESHARD, 2, RESHARD", "0REDUCE_GRAD, 0, REDUCE_GRAD",
+            "0SEND_SHARED, 0, SEND_SHARED", "3RECV_SHARED, 3, RECV_SHARED", "1NORM, 1, NORM", "3UPDATE, 3, UPDATE",
+            "12SNAPSHOT, 12, SNAPSHOT"})
+    void shouldReadAndWriteWhatIsDoneOnceInAStepWithoutAMicrobatch(String text, int stage, Kind kind) {
+        Action action = new Action(stage, kind);
+        assertEquals(action, Action.parse(text));
+        assertEquals(text, action.toString());
+        assertEquals(action, PackedAction.unpack(PackedAction.pack(stage, kind, Action.WHOLE_STEP, true)));
+        assertEquals(action, Action.parse(stage + "F3").as(kind));
+    }
+
+    @Test
+    void shouldRefuseAMicrobatchOfWhatIsDoneOnceInAStep() {
+        assertEquals("UPDATE is done once in a step: write 3UPDATE, without microbatch 1.",
+                assertThrows(PlanException.class, () -> Action.parse("3UPDATE1")).getMessage());
+    }
+
+    @Test
+    void shouldRefuseAVersionOfTheWeights() {
+        assertEquals("\"2F0@1\" names a version of the weights, but a step has one: write 2F0.",
+                assertThrows(PlanException.class, () -> Action.parse("2F0@1")).getMessage());
+    }
+
     @Test
     void shouldListTheKindsWhenOneIsUnknown() {
         PlanException refusal = assertThrows(PlanException.class, () -> Action.parse("2X0"));
-        assertEquals("\"X\" is no kind of action: use one of F, B, I, W, SEND_F, RECV_F, SEND_B, RECV_B.",
+        assertEquals("\"X\" is no kind of action: use one of F, B, I, W, SEND_F, RECV_F, SEND_B, RECV_B,"
+                + " UNSHARD, RESHARD, REDUCE_GRAD, SEND_SHARED, RECV_SHARED, NORM, UPDATE, SNAPSHOT.",
                 refusal.getMessage());
     }
 
@@ -43,16 +68,5 @@ class ActionTest {
         PlanException refusal = assertThrows(PlanException.class, () -> new Action(-1, Kind.FORWARD, 0));
         assertEquals("An action needs a stage and a microbatch of 0 or more, but has stage -1 and microbatch 0.",
                 refusal.getMessage());
-    }
-
-    @ParameterizedTest
-    @CsvSource({"1SEND_F0, 2RECV_F0", "2RECV_F0, 1SEND_F0", "2SEND_B5, 1RECV_B5", "1RECV_B5, 2SEND_B5"})
-    void shouldKnowTheOtherEndOfAMessage(String one, String other) {
-        assertEquals(Action.parse(other), Action.parse(one).peer());
-    }
-
-    @Test
-    void shouldKnowNoOtherEndOfComputing() {
-        assertThrows(IllegalStateException.class, () -> Action.parse("1F0").peer());
     }
 }

@@ -2,13 +2,15 @@ package dev.troupe.schedule;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.schedule.family.Schedules;
-import dev.troupe.schedule.simulator.Costs;
-import dev.troupe.schedule.simulator.Simulator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddTransfers;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
 
 @Tag("plan")
 class BackwardsTest {
@@ -41,7 +43,7 @@ class BackwardsTest {
     }
 
     private static long makespan(Plan plan) {
-        return Simulator.run(Lowering.lower(plan), Costs.units(plan.stageCount())).makespanNanos();
+        return Simulator.run(new AddTransfers().apply(plan), Costs.units(plan.stageCount())).makespanNanos();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.Set;
 
+import dev.troupe.schedule.lowering.AddTransfers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +38,7 @@ class OverlapTest {
 
     @Test
     void shouldPutTheMessagesOfAPairAroundIt() {
-        Plan lowered = Lowering.lower(Plan.fromCsv("hand", """
+        Plan lowered = new AddTransfers().apply(Plan.fromCsv("hand", """
                 0F0,0F1,0F2,0B0,0B1,0B2
                 1F0,1F1,(1F2;1B0)OVERLAP_F_B,1B1,1B2
                 2F0,2B0,2F1,2B1,2F2,2B2

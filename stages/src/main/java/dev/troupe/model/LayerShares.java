@@ -27,6 +27,20 @@ final class LayerShares {
         this.firstReadBackwards = readsBackwards ? 0 : 1;
     }
 
+    /** The first layer's forward follows. */
+    void beginStep() {
+        if (weights != null) {
+            weights.follows(0);
+        }
+    }
+
+    /** No layer reads its weights any more. */
+    void endStep() {
+        if (weights != null) {
+            weights.letGo();
+        }
+    }
+
     /** A layer's forward begins, and the next layer's follows. */
     void beginForward(int layer) {
         if (weights != null) {

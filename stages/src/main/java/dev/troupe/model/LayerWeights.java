@@ -96,6 +96,19 @@ final class LayerWeights {
         }
     }
 
+    /** The weights of a layer will be asked for next. */
+    void follows(int layer) {
+        if (slotOf(layer) == null) {
+            begin(layer);
+        }
+    }
+
+    /** No weights are read any more. */
+    void letGo() {
+        settle();
+        slots.forEach(slot -> slot.layer = Slot.NONE);
+    }
+
     /** The weights of a layer are not read any more. */
     void letGo(int layer) {
         slotOf(layer).layer = Slot.NONE;

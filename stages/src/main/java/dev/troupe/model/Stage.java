@@ -14,9 +14,9 @@ import java.util.List;
  * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
  *
  * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
- * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then
- * {@link #reduceReplicatedGradients}; where {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient;
- * {@link #addUpGradients}; {@link #squaredSums}; {@link #optimizerStep}, which leaves gradients of zero. Gradients add
+ * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
+ * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #addUpGradients}; {@link #squaredSums};
+ * {@link #optimizerStep}, which leaves gradients of zero; and where ranks share weights out, {@link #unshard}. Gradients add
  * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits. Between steps
  * {@link #forwardOnly} measures a loss.
  *
@@ -296,21 +296,13 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Adds up over the group the gradients that each rank computed from its own rows: those of the norms with sequence
-     * parallelism, as far as {@link #lastBackwardFollows} did not have it done. Once a step, right after the last
-     * microbatch.
-     */
-    public void reduceReplicatedGradients() {
-        buffers.addUpOwnRows();
-    }
-
-    /**
-     * Adds up gradients over the ranks that hold the same weights, and waits for those that are on their way. Once a
-     * step, after {@link #reduceReplicatedGradients} and the exchange of a tied table's gradient. Where these ranks
-     * share out what the optimizer remembers, a rank has the sums of its share alone, which is all that is measured,
-     * shown and used of its gradients from there on.
+     * Adds up over the group the gradients that each rank computed from its own rows (those of the norms with sequence
+     * parallelism), then gradients over the ranks that hold the same weights, and waits for those that are on their way.
+     * Once a step, after the exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers,
+     * a rank has the sums of its share alone, which is all that is measured, shown and used from there on.
      */
     public void addUpGradients() {
+        buffers.addUpOwnRows();
         buffers.reduceGradients();
     }
 
@@ -320,9 +312,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * With one end of a tied table here: the gradient to send to the stage that has the other. It is the live tensor
-     * [V x C], this rank's rows of it, or where gradients are shared out this rank's share of these in one row: it is copied
-     * before {@link #addTiedGradient} changes it.
+     * With one end of a tied table here: the live gradient [V x C] to send to the stage that has the other, this rank's rows
+     * of it, or of shared gradients its share of these in one row. It is copied before {@link #addTiedGradient} changes it.
      */
     public Tensor tiedGradient() {
         return tied.gradient();
@@ -334,11 +325,9 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * With one end of a tied table here: adds the other end's gradient. Both stages sum embedding end plus head end, so
-     * that the two copies of the table stay the same bits, and the same as where one stage has both.
-     *
-     * @param other
-     *            the other end's {@link #tiedGradient}, before anything was added to it; it stays the caller's
+     * With one end of a tied table here: adds the other end's {@link #tiedGradient}, as it was before anything was added to
+     * it; the tensor stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table
+     * stay the same bits, and the same as where one stage has both.
      */
     public void addTiedGradient(Tensor other) {
         tied.add(other);
@@ -354,7 +343,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Updates all weights, and makes all gradients zero for the next step.
+     * Updates the weights that are this rank's to update, and makes all gradients zero for the next step; {@link #unshard}
+     * follows.
      *
      * @param learningRate
      *            the rate of this step
@@ -365,9 +355,21 @@ public final class Stage implements AutoCloseable {
      */
     public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
         optimizer.step(learningRate, gradientScale, updateNumber);
-        buffers.gatherWeights();
-        buffers.weightsChanged();
+        buffers.weightsUpdated();
         buffers.zeroOtherGradients();
+    }
+
+    /**
+     * Brings weights from the ranks that share them out: after {@link #optimizerStep} all that the others have updated, or
+     * where a rank has a share alone, before a step's first forward, those of the layer that is read first.
+     */
+    public void unshard() {
+        buffers.unshard();
+    }
+
+    /** Lets go of the weights of other ranks that are still here, after the last action of a step that reads them. */
+    public void reshard() {
+        buffers.reshard();
     }
 
     /** The weights, in the order of the published model: what an export writes. */
@@ -375,10 +377,7 @@ public final class Stage implements AutoCloseable {
         return state.weights();
     }
 
-    /**
-     * The gradients, named as their weights. A tied table whose ends are both here shows the embedding end's, which is
-     * the sum after {@link #reduceTied}.
-     */
+    /** The gradients, named as their weights; of a tied table with both ends here the sum after {@link #reduceTied}. */
     public List<StateTensor> gradients() {
         return state.gradients();
     }

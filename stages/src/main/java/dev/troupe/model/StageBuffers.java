@@ -264,9 +264,25 @@ final class StageBuffers implements AutoCloseable {
         return secondGradient != null;
     }
 
-    /** After an update: every rank gets what the others updated of the weights. */
-    void gatherWeights() {
-        exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
+    /** After an update of what this rank updates. */
+    void weightsUpdated() {
+        if (exchangedWeights.isEmpty()) {
+            weightsChanged();
+        }
+    }
+
+    /** Every rank gets what the others updated of the weights, or of a share of them what is read first. */
+    void unshard() {
+        if (!exchangedWeights.isEmpty()) {
+            exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
+            weightsChanged();
+        }
+        layerShares.beginStep();
+    }
+
+    /** Weights of other ranks are not read any more. */
+    void reshard() {
+        layerShares.endStep();
     }
 
     /** Fills the weights with what the source has, in the order of the layers. */

@@ -107,7 +107,6 @@ final class NaivePipeline implements Training, AutoCloseable {
     public StepResult gradients(int step, Order order) {
         stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
         run(step, order);
-        stages.forEach(Stage::reduceReplicatedGradients);
         reduceTied();
         stages.forEach(Stage::addUpGradients);
         List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
@@ -118,7 +117,10 @@ final class NaivePipeline implements Training, AutoCloseable {
     @Override
     public void update(int step, StepResult result) {
         double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
-        stages.forEach(stage -> stage.optimizerStep(golden.learningRate, scale, step + 1));
+        stages.forEach(stage -> {
+            stage.optimizerStep(golden.learningRate, scale, step + 1);
+            stage.unshard();
+        });
     }
 
     double validationLoss(int step) {

@@ -40,7 +40,7 @@ class FrameTest {
     private static final int DATA_TYPE = 85;
     private static final int TENSOR_RANK = 86;
 
-    private final Edge edge = new Edge(3, 65535, 7, MessageKind.TIED_GRADIENT);
+    private final Edge edge = new Edge(3, 65535, 7, MessageKind.SHARED_GRADIENT);
     private final MessageId id = new MessageId(2, 1L << 40, edge, 11);
     private final Tensor tensor = Samples.random(1, 2, 3, 1, 5);
     private final Frame frame = new Frame(true);

@@ -35,7 +35,7 @@ final class ComputeCheck {
             return;
         }
         for (Kind kind : Kind.values()) {
-            if (index.has(forward.as(kind)) && !kind.isMessage()) {
+            if (kind.isCompute() && index.has(forward.as(kind))) {
                 throw missing(index.find(forward.as(kind)), forward, forward.as(kind) + " has nothing to go back over");
             }
         }
@@ -77,7 +77,7 @@ final class ComputeCheck {
     private void requireNoBackward(Action forward) {
         for (Kind kind : Kind.values()) {
             Action action = forward.as(kind);
-            if (kind != Kind.FORWARD && !kind.isMessage() && index.has(action)) {
+            if (kind != Kind.FORWARD && kind.isCompute() && index.has(action)) {
                 throw index.refusal(index.find(action), "backward",
                         action + " is a backward, but the plan is for forwards only: take it out.");
             }

@@ -16,6 +16,9 @@ import dev.troupe.schedule.Mark;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.Resource;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.StageGraph.Flow;
 
 /**
  * Walks all rows of a plan without computing, until every row is at its end or no rank can go on. One walk is enough:
@@ -27,6 +30,8 @@ final class DryRun {
     private final boolean withMessages;
     private final int creditsPerEdge;
     private final int[] positions;
+    /** What the decision of a step follows from. */
+    private final List<Action> norms;
     private final Set<Action> done = new HashSet<>();
     private final Map<Edge, Channel> channels = new HashMap<>();
 
@@ -36,6 +41,7 @@ final class DryRun {
         this.withMessages = withMessages;
         this.creditsPerEdge = creditsPerEdge;
         this.positions = new int[plan.rankCount()];
+        this.norms = plan.rows().stream().flatMap(List::stream).filter(action -> action.kind() == Kind.NORM).toList();
     }
 
     /** A run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
@@ -89,18 +95,25 @@ final class DryRun {
     }
 
     private Action obstacle(Action action) {
-        return switch (action.kind()) {
-            case FORWARD -> action.stage() == 0
-                    ? null
-                    : notDone(new Action(action.stage() - 1, Kind.FORWARD, action.microbatch()));
-            case FULL_BACKWARD, BACKWARD_INPUT -> action.stage() == plan.lastStage()
-                    ? null
-                    : notDone(inputGradient(action.stage() + 1, action.microbatch()));
-            case BACKWARD_WEIGHT, SEND_F, SEND_B -> null;
-            case RECV_F, RECV_B -> !withMessages || channel(action).landed.contains(action.microbatch())
-                    ? null
-                    : action.peer();
-        };
+        Kind kind = action.kind();
+        if (kind == Kind.FORWARD) {
+            int source = plan.graph().source(Flow.ACTIVATIONS, action.stage());
+            return source == StageGraph.NONE ? null : notDone(new Action(source, kind, action.microbatch()));
+        }
+        if (kind.makesInputGradient()) {
+            int target = plan.graph().target(Flow.ACTIVATIONS, action.stage());
+            return target == StageGraph.NONE ? null : notDone(inputGradient(target, action.microbatch()));
+        }
+        if (kind == Kind.RECV_SHARED) {
+            return plan.peerStage(action) == action.stage() ? null : notDone(plan.peer(action));
+        }
+        if (kind.isReceive()) {
+            boolean isThere = !withMessages || channel(action).landed.contains(action.microbatch());
+            return isThere ? null : plan.peer(action);
+        }
+        return kind.resource() == Resource.DECISION
+                ? norms.stream().filter(norm -> !done.contains(norm)).findFirst().orElse(null)
+                : null;
     }
 
     private Action notDone(Action action) {
@@ -114,12 +127,11 @@ final class DryRun {
 
     private void perform(Action action) {
         done.add(action);
-        if (withMessages) {
-            switch (action.kind()) {
-                case SEND_F, SEND_B -> channel(action).send(action.microbatch());
-                case RECV_F, RECV_B -> channel(action).consume(action.microbatch());
-                case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT -> {
-                }
+        if (withMessages && action.kind().isTransfer()) {
+            if (action.kind().isSend()) {
+                channel(action).send(action.microbatch());
+            } else {
+                channel(action).consume(action.microbatch());
             }
         }
     }
@@ -211,6 +223,6 @@ final class DryRun {
 
     /** Whether the message of this receive has been sent, but lies behind others that hold all the credits. */
     private boolean lacksCredit(Action action) {
-        return action.kind().isMessage() && channel(action).waiting.contains(action.microbatch());
+        return action.kind().isTransfer() && channel(action).waiting.contains(action.microbatch());
     }
 }

@@ -4,19 +4,15 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 
 /**
- * The way that messages of one direction take between two neighbouring stages on different ranks. Activations go from a
+ * The way that activations or gradients take between two neighbouring stages on different ranks. Activations go from a
  * stage to the next, gradients from a stage to the one before.
  */
 public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
 
     /** The edge on which a send or a receive of a plan travels. */
     public static Edge of(Plan plan, Action message) {
-        return switch (message.kind()) {
-            case SEND_F, SEND_B -> between(plan, message.stage(), message.peerStage());
-            case RECV_F, RECV_B -> between(plan, message.peerStage(), message.stage());
-            case FORWARD, FULL_BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT ->
-                throw new IllegalArgumentException(message + " is no message.");
-        };
+        int peer = plan.peerStage(message);
+        return message.kind().isSend() ? between(plan, message.stage(), peer) : between(plan, peer, message.stage());
     }
 
     private static Edge between(Plan plan, int fromStage, int toStage) {

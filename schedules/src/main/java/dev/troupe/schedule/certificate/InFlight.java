@@ -42,14 +42,14 @@ final class InFlight {
                 Action action = row.get(position);
                 edges[rank][position] = NO_EDGE;
                 sends[rank][position] = -1;
-                if (action.kind().isMessage()) {
+                if (action.kind().isTransfer()) {
                     Edge edge = Edge.of(plan, action);
                     edges[rank][position] = numbers.computeIfAbsent(edge, unused -> numbers.size());
                     boolean receives = edge.toStage() == action.stage();
                     messages.merge(edge, receives ? 0 : 1, Integer::sum);
                     if (receives) {
                         senders[rank][position] = edge.fromRank();
-                        sends[rank][position] = index.find(action.peer()).position();
+                        sends[rank][position] = index.find(plan.peer(action)).position();
                     }
                 }
             }

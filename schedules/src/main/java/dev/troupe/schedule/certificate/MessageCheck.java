@@ -6,6 +6,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.StageGraph;
 
 /** Whether every tensor that must change ranks is sent once it is there and received before it is needed. */
 final class MessageCheck {
@@ -27,15 +28,19 @@ final class MessageCheck {
     }
 
     private void check(Place place, Action action) {
-        switch (action.kind()) {
-            case FORWARD -> requireReceive(place, action, action.as(Kind.RECV_F));
-            case FULL_BACKWARD, BACKWARD_INPUT -> requireReceive(place, action, action.as(Kind.RECV_B));
-            case BACKWARD_WEIGHT -> {
+        Kind kind = action.kind();
+        if (kind == Kind.FORWARD) {
+            requireReceive(place, action, action.as(Kind.RECV_F));
+        } else if (kind.makesInputGradient()) {
+            requireReceive(place, action, action.as(Kind.RECV_B));
+        } else if (kind.isTransfer()) {
+            boolean isForward = kind == Kind.SEND_F || kind == Kind.RECV_F;
+            Action partner = isForward ? action.as(Kind.FORWARD) : inputGradient(action);
+            if (kind.isSend()) {
+                checkSend(place, action, partner);
+            } else {
+                checkReceive(place, action, partner);
             }
-            case SEND_F -> checkSend(place, action, action.as(Kind.FORWARD));
-            case SEND_B -> checkSend(place, action, inputGradient(action));
-            case RECV_F -> checkReceive(place, action, action.as(Kind.FORWARD));
-            case RECV_B -> checkReceive(place, action, inputGradient(action));
         }
     }
 
@@ -47,18 +52,18 @@ final class MessageCheck {
 
     private void requireReceive(Place place, Action user, Action receive) {
         // Where the send is there and the receive is not, the send is the place to point at.
-        if (plan.needsMessage(receive) && !index.has(receive) && !index.has(receive.peer())) {
+        if (plan.needsMessage(receive) && !index.has(receive) && !index.has(plan.peer(receive))) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
-                    + ", but what it needs is made on rank " + plan.rankOf(receive.peerStage())
+                    + ", but what it needs is made on rank " + plan.rankOf(plan.peerStage(receive))
                     + ": put the receive before it, or lower the plan.");
         }
     }
 
     private void checkSend(Place place, Action send, Action maker) {
         requireBetweenRanks(place, send);
-        if (!index.has(send.peer())) {
+        if (!index.has(plan.peer(send))) {
             throw index.refusal(place, "nobody receives it", send + " is a send without a receive: rank "
-                    + plan.rankOf(send.peerStage()) + " has no " + send.peer() + ".");
+                    + plan.rankOf(plan.peerStage(send)) + " has no " + plan.peer(send) + ".");
         }
         requireThere(place, send, maker);
         if (!index.isBefore(maker, send)) {
@@ -69,9 +74,9 @@ final class MessageCheck {
 
     private void checkReceive(Place place, Action receive, Action user) {
         requireBetweenRanks(place, receive);
-        if (!index.has(receive.peer())) {
+        if (!index.has(plan.peer(receive))) {
             throw index.refusal(place, "nobody sends it", receive + " is a receive without a send: rank "
-                    + plan.rankOf(receive.peerStage()) + " has no " + receive.peer() + ".");
+                    + plan.rankOf(plan.peerStage(receive)) + " has no " + plan.peer(receive) + ".");
         }
         requireThere(place, receive, user);
         if (!index.isBefore(receive, user)) {
@@ -93,8 +98,8 @@ final class MessageCheck {
         if (plan.needsMessage(message)) {
             return;
         }
-        int peer = message.peerStage();
-        String why = peer < 0 || peer >= plan.stageCount()
+        int peer = plan.peerStage(message);
+        String why = peer == StageGraph.NONE
                 ? "there is no stage beyond stage " + message.stage()
                 : "stage " + peer + " is on the same rank";
         throw index.refusal(place, "no other end", message + " has no other rank to go between: " + why

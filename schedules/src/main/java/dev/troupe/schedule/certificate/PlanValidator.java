@@ -28,9 +28,11 @@ public final class PlanValidator {
     /**
      * Checks a plan with its messages, and that it comes to its end when a sender may have only so many messages
      * unconsumed on an edge. Sends beyond that wait in order and do not hold up their rank; a receive holds it up until
-     * its message has landed.
+     * its message has landed. What is done once in a step stands behind what it needs: an update behind the norms of all
+     * stages, a norm behind the sums of its stage.
      *
-     * @param lowered the plan with its sends and receives, see {@link dev.troupe.schedule.Lowering}
+     * @param lowered the plan with its sends and receives and whatever else of a step is in it, see
+     *        {@link dev.troupe.schedule.Plan} and the passes that lower it
      * @param creditsPerEdge messages that may be unconsumed on an edge, 1 or more
      * @throws PlanException if it is not so
      */
@@ -41,6 +43,7 @@ public final class PlanValidator {
         PlanIndex index = PlanIndex.of(lowered);
         new ComputeCheck(index, purpose).run();
         new MessageCheck(index).run();
+        new StepCheck(index, purpose).run();
         DryRun.withCredits(index, creditsPerEdge).run();
         InFlight inFlight = new InFlight(index);
         return new Certificate(lowered, purpose, creditsPerEdge, new Peaks(index, purpose).all(), inFlight.messages(),

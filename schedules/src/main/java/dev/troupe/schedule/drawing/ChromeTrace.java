@@ -54,8 +54,8 @@ public final class ChromeTrace {
         Action action = span.action();
         events.add("{\"ph\":\"X\",\"name\":\"" + action + "\",\"cat\":\"" + action.kind().code() + "\","
                 + where(process, span.rank()) + ",\"ts\":" + micros(span.startNanos()) + ",\"dur\":"
-                + micros(span.nanos()) + ",\"args\":{\"stage\":" + action.stage() + ",\"microbatch\":"
-                + action.microbatch() + "}}");
+                + micros(span.nanos()) + ",\"args\":{\"stage\":" + action.stage()
+                + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "") + "}}");
     }
 
     private void addArrow(Transfer transfer, int process) {

@@ -30,7 +30,7 @@ record Shade(String code, int fill, int text) {
             case FULL_BACKWARD -> ORANGES;
             case BACKWARD_INPUT -> GREENS;
             case BACKWARD_WEIGHT -> PURPLES;
-            case SEND_F, RECV_F, SEND_B, RECV_B ->
+            default ->
                 throw new IllegalArgumentException(kind + " computes nothing and has no shade");
         };
         return new Shade(kind.code() + index, hue[index], index == 0 ? WHITE : BLACK);

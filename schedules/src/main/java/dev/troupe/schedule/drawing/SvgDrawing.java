@@ -65,7 +65,7 @@ public final class SvgDrawing {
     /** By the typical short action, since a measured step has some that are far shorter. */
     private static double plotWidth(List<Timeline> timelines, long end, double widest) {
         long[] sorted = timelines.stream().flatMap(timeline -> timeline.spans().stream())
-                .filter(span -> !span.action().kind().isMessage()).mapToLong(Span::nanos).sorted().toArray();
+                .filter(span -> span.action().kind().isCompute()).mapToLong(Span::nanos).sorted().toArray();
         long shortest = sorted.length == 0 ? end : Math.max(1, sorted[sorted.length / 10]); // rounded down
         return Math.clamp(PIXELS_PER_SHORTEST * end / shortest, Math.min(NARROWEST, widest), widest);
     }
@@ -111,7 +111,7 @@ public final class SvgDrawing {
     private List<Shade> shades() {
         List<Shade> shades = new ArrayList<>();
         for (Kind kind : Kind.values()) {
-            for (int lap = 0; lap < Shade.LAPS && !kind.isMessage(); lap++) {
+            for (int lap = 0; lap < Shade.LAPS && kind.isCompute(); lap++) {
                 Shade shade = Shade.of(kind, lap);
                 if (timelines.stream().anyMatch(timeline -> uses(timeline, shade))) {
                     shades.add(shade);
@@ -123,7 +123,7 @@ public final class SvgDrawing {
 
     private static boolean uses(Timeline timeline, Shade shade) {
         return timeline.spans().stream()
-                .anyMatch(span -> !span.action().kind().isMessage() && shade(timeline, span.action()).equals(shade));
+                .anyMatch(span -> span.action().kind().isCompute() && shade(timeline, span.action()).equals(shade));
     }
 
     private static Shade shade(Timeline timeline, Action action) {
@@ -179,7 +179,7 @@ public final class SvgDrawing {
                 .append(rank).append("</text>\n");
         addBar("idle", x(0), y, x(timeline.endNanos()) - x(0), BAR_HEIGHT, "");
         for (Span span : timeline.spansOf(rank)) {
-            if (!span.action().kind().isMessage()) {
+            if (span.action().kind().isCompute()) {
                 addSpan(timeline, span, y);
             }
         }

@@ -38,7 +38,7 @@ public final class TerminalDrawing {
         this.nameWidth = name(timeline.rankCount() - 1).length() + 1;
         int room = Math.max(1, columns - nameWidth);
         long end = Math.max(1, timeline.endNanos());
-        long shortest = timeline.spans().stream().filter(span -> !span.action().kind().isMessage())
+        long shortest = timeline.spans().stream().filter(span -> span.action().kind().isCompute())
                 .mapToLong(Span::nanos).filter(nanos -> nanos > 0).min().orElse(end);
         int unit = unit(timeline);
         if ((double) unit * end / shortest <= (double) MOST_PARTS * room && unit <= room) {
@@ -56,7 +56,7 @@ public final class TerminalDrawing {
 
     /** Columns of the shortest action in which the longest text fits and leaves one free. */
     private static int unit(Timeline timeline) {
-        return Math.max(LEAST_UNIT, 1 + timeline.spans().stream().filter(span -> !span.action().kind().isMessage())
+        return Math.max(LEAST_UNIT, 1 + timeline.spans().stream().filter(span -> span.action().kind().isCompute())
                 .mapToInt(span -> whole(timeline, span).length()).max().orElse(0));
     }
 
@@ -64,7 +64,7 @@ public final class TerminalDrawing {
     public static boolean fits(Timeline timeline, int columns) {
         TerminalDrawing drawing = new TerminalDrawing(timeline, TimeScale.UNITS, columns, false);
         return drawing.column(timeline.endNanos()) <= drawing.columnsPerPart
-                && timeline.spans().stream().filter(span -> !span.action().kind().isMessage() && span.nanos() > 0)
+                && timeline.spans().stream().filter(span -> span.action().kind().isCompute() && span.nanos() > 0)
                         .allMatch(span -> drawing.column(span.endNanos()) - drawing.column(span.startNanos()) > whole(
                                 timeline, span).length());
     }
@@ -105,7 +105,7 @@ public final class TerminalDrawing {
             int begin = column(span.startNanos());
             int start = Math.max(column, begin);
             int end = Math.min(from + columnsPerPart, column(span.endNanos()));
-            if (!span.action().kind().isMessage() && end > start) {
+            if (span.action().kind().isCompute() && end > start) {
                 line.append(" ".repeat(start - column)).append(bar(span, end - start, begin < from));
                 column = end;
             }

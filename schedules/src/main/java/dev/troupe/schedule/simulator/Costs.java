@@ -8,8 +8,9 @@ import java.util.List;
  *
  * @param stages the cost of each stage
  * @param hops the way between any two ranks
+ * @param decisionNanos from the end of the last norm of a step to the decision that updates wait for
  */
-public record Costs(List<StageCost> stages, Hops hops) {
+public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
 
     /** The way between two ranks. */
     @FunctionalInterface
@@ -20,6 +21,11 @@ public record Costs(List<StageCost> stages, Hops hops) {
 
     public Costs {
         stages = List.copyOf(stages);
+    }
+
+    /** Costs of a plan without updates, or in which they are decided on in no time. */
+    public Costs(List<StageCost> stages, Hops hops) {
+        this(stages, hops, 0);
     }
 
     /** The same cost for every stage, the same hop between all ranks. */

@@ -1,6 +1,7 @@
 package dev.troupe.schedule.simulator;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,9 +50,16 @@ public final class MeasuredCosts {
         long input = halves ? median(durations.get(Kind.BACKWARD_INPUT)) : 0;
         long weight = halves ? median(durations.get(Kind.BACKWARD_WEIGHT)) : 0;
         long full = whole ? median(durations.get(Kind.FULL_BACKWARD)) : input + weight;
+        Map<Kind, Long> wholeStep = new EnumMap<>(Kind.class);
+        durations.forEach((kind, nanos) -> {
+            if (!kind.isPerMicrobatch()) {
+                wholeStep.put(kind, median(nanos));
+            }
+        });
         return halves
-                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes)
-                : new StageCost(median(durations.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes);
+                ? new StageCost(median(durations.get(Kind.FORWARD)), input, weight, full, outputBytes, wholeStep)
+                : new StageCost(median(durations.get(Kind.FORWARD)), full / 2, full - full / 2, full, outputBytes,
+                        wholeStep);
     }
 
     /** The middle one; of an even number the larger of the two in the middle. */

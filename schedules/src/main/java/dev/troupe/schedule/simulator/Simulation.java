@@ -4,16 +4,21 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.PlanRows;
+import dev.troupe.schedule.Resource;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.StageGraph.Flow;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
 /** When each action of a plan starts and ends under given costs, and what follows from it. Times begin at 0. */
 public final class Simulation {
     private final PlanRows rows;
+    private final StageGraph graph;
     private final Costs costs;
     private final boolean explicitMessages;
     private final long[][] starts;
@@ -22,6 +27,7 @@ public final class Simulation {
 
     Simulation(PlanRows rows, Costs costs, boolean explicitMessages, long[][] starts) {
         this.rows = rows;
+        this.graph = rows.graph();
         this.costs = costs;
         this.explicitMessages = explicitMessages;
         this.starts = starts;
@@ -135,6 +141,9 @@ public final class Simulation {
     /** What an action that did not start right behind the one before it has waited for. */
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
+        if (PackedAction.kind(packed).resource() == Resource.DECISION) {
+            return lastNorm(fingers);
+        }
         Place maker = find(inputMaker(packed), fingers);
         if (PackedAction.isPair(packed) && !explicitMessages) {
             Place other = find(inputMaker(rows.packed(rank, position + 1)), fingers);
@@ -151,14 +160,30 @@ public final class Simulation {
         int stage = PackedAction.stage(packed);
         int microbatch = PackedAction.microbatch(packed);
         return switch (PackedAction.kind(packed)) {
-            case FORWARD -> stage == 0 ? -1 : PackedAction.pack(stage - 1, Kind.FORWARD, microbatch);
-            case FULL_BACKWARD, BACKWARD_INPUT -> stage == rows.stageCount() - 1
-                    ? -1
-                    : PackedAction.pack(stage + 1, Kind.BACKWARD_INPUT, microbatch);
-            case RECV_F -> PackedAction.pack(stage - 1, Kind.SEND_F, microbatch);
-            case RECV_B -> PackedAction.pack(stage + 1, Kind.SEND_B, microbatch);
-            case BACKWARD_WEIGHT, SEND_F, SEND_B -> -1;
+            case FORWARD -> packed(graph.source(Flow.ACTIVATIONS, stage), Kind.FORWARD, microbatch);
+            case FULL_BACKWARD, BACKWARD_INPUT ->
+                packed(graph.target(Flow.ACTIVATIONS, stage), Kind.BACKWARD_INPUT, microbatch);
+            case RECV_F -> packed(graph.source(Flow.ACTIVATIONS, stage), Kind.SEND_F, microbatch);
+            case RECV_B -> packed(graph.target(Flow.ACTIVATIONS, stage), Kind.SEND_B, microbatch);
+            case RECV_SHARED -> packed(graph.source(Flow.SHARED, stage), Kind.SEND_SHARED, microbatch);
+            default -> -1;
         };
+    }
+
+    private static long packed(int stage, Kind kind, int microbatch) {
+        return stage == StageGraph.NONE ? -1 : PackedAction.pack(stage, kind, microbatch);
+    }
+
+    /** The norm that ended last: what a decision waited for. */
+    private Place lastNorm(int[] fingers) {
+        Place last = null;
+        for (int stage = 0; stage < rows.stageCount(); stage++) {
+            Place norm = find(PackedAction.pack(stage, Kind.NORM, Action.WHOLE_STEP), fingers);
+            boolean later = last == null
+                    || endNanos(norm.rank(), norm.position()) > endNanos(last.rank(), last.position());
+            last = later ? norm : last;
+        }
+        return last;
     }
 
     private Place find(long wanted, int[] fingers) {
@@ -179,13 +204,13 @@ public final class Simulation {
         throw new IllegalStateException("nothing before its user makes " + PackedAction.unpack(wanted));
     }
 
-    /** The times as a timeline to draw: what is computed, without sends and receives. For plans that fit into memory. */
+    /** The times as a timeline to draw: what is computed, without all else. For plans that fit into memory. */
     public Timeline timeline(String title) {
         List<Span> spans = new ArrayList<>();
         for (int rank = 0; rank < rows.rankCount(); rank++) {
             for (int position = 0; position < rows.length(rank); position++) {
                 long packed = rows.packed(rank, position);
-                if (!PackedAction.kind(packed).isMessage()) {
+                if (PackedAction.kind(packed).isCompute()) {
                     spans.add(new Span(rank, PackedAction.unpack(packed), starts[rank][position],
                             endNanos(rank, position)));
                 }

@@ -1,18 +1,23 @@
 package dev.troupe.schedule.simulator;
 
 import java.util.Arrays;
+import java.util.function.Predicate;
 
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.PlanRows;
+import dev.troupe.schedule.Resource;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.StageGraph.Flow;
 
 /**
  * Finds out when each action of a plan starts and ends. A rank does one action at a time; messages travel meanwhile, from
- * the end of the action that makes a tensor to the start of the one that needs it. Pure: same plan and costs, same times.
+ * the end of the action that makes a tensor to the start of the one that needs it. Updates wait for the decision that
+ * follows from the norms of all stages. Pure: same plan and costs, same times.
  *
  * <p>A plan with sends and receives is taken at its word: a message leaves where its send stands, and a rank stops at a
- * receive until it has arrived. In a plan without, they are where {@link dev.troupe.schedule.Lowering} would put them.
+ * receive until it has arrived. In a plan without, they are where lowering would put them.
  *
  * <p>No event queue is kept: the time of an action follows from the action before it in its row and from the arrival of
  * its input, so rows are walked as far as they go, and a rank that lacks an input is woken by whoever sends it. Memory is
@@ -22,9 +27,16 @@ public final class Simulator {
     /** Actions of a rank before the next one's turn: so that what is on its way stays little, and in the cache. */
     private static final int ACTIONS_A_TURN = 64;
     private static final long NOTHING = -1;
+    private static final long DECISION = -2;
+    /** Activations from the stage before, gradients from the next one, and those of a parameter in common. */
+    private static final int INBOXES = 3;
+    private static final int GRADIENTS = 1;
+    private static final int SHARED = 2;
+    private static final int NONE = StageGraph.NONE;
 
     private final PlanRows rows;
     private final long[][] durations;
+    private final StageGraph graph;
     private final boolean explicitMessages;
     private final Inbox[] inboxes;
     private final int[] positions;
@@ -35,6 +47,9 @@ public final class Simulator {
     private final boolean[] isReady;
     private int firstReady;
     private int readyCount;
+    private final long decisionNanos;
+    private int normsLeft;
+    private long decided;
 
     private Simulator(PlanRows rows, Costs costs, int creditsPerEdge) {
         if (costs.stages().size() != rows.stageCount()) {
@@ -44,7 +59,10 @@ public final class Simulator {
         int ranks = rows.rankCount();
         this.rows = rows;
         this.durations = durations(costs);
-        this.explicitMessages = hasMessages(rows);
+        this.graph = rows.graph();
+        this.explicitMessages = count(rows, Kind::isTransfer) > 0;
+        this.normsLeft = count(rows, kind -> kind == Kind.NORM);
+        this.decisionNanos = costs.decisionNanos();
         this.inboxes = inboxes(rows, costs, creditsPerEdge);
         this.positions = new int[ranks];
         this.clocks = new long[ranks];
@@ -83,34 +101,37 @@ public final class Simulator {
         return durations;
     }
 
-    private static boolean hasMessages(PlanRows rows) {
+    private static int count(PlanRows rows, Predicate<Kind> wanted) {
+        int count = 0;
         for (int rank = 0; rank < rows.rankCount(); rank++) {
             for (int position = 0; position < rows.length(rank); position++) {
-                if (PackedAction.kind(rows.packed(rank, position)).isMessage()) {
-                    return true;
-                }
+                count += wanted.test(PackedAction.kind(rows.packed(rank, position))) ? 1 : 0;
             }
         }
-        return false;
+        return count;
     }
 
-    /** Two for each stage: activations from the stage before, then gradients from the next one. */
     private static Inbox[] inboxes(PlanRows rows, Costs costs, int creditsPerEdge) {
-        Inbox[] inboxes = new Inbox[2 * rows.stageCount()];
+        StageGraph graph = rows.graph();
+        Inbox[] inboxes = new Inbox[INBOXES * rows.stageCount()];
         for (int stage = 0; stage < rows.stageCount(); stage++) {
-            inboxes[2 * stage] = inbox(rows, costs, stage - 1, stage, creditsPerEdge);
-            inboxes[2 * stage + 1] = inbox(rows, costs, stage + 1, stage, creditsPerEdge);
+            int source = graph.source(Flow.ACTIVATIONS, stage);
+            int target = graph.target(Flow.ACTIVATIONS, stage);
+            inboxes[INBOXES * stage] = inbox(rows, costs, source, stage, source, creditsPerEdge);
+            inboxes[INBOXES * stage + GRADIENTS] = inbox(rows, costs, target, stage, stage, creditsPerEdge);
+            inboxes[INBOXES * stage + SHARED] = inbox(rows, costs, graph.source(Flow.SHARED, stage), stage, NONE,
+                    creditsPerEdge);
         }
         return inboxes;
     }
 
-    private static Inbox inbox(PlanRows rows, Costs costs, int fromStage, int toStage, int creditsPerEdge) {
-        boolean exists = fromStage >= 0 && fromStage < rows.stageCount();
-        if (!exists || rows.rankOf(fromStage) == rows.rankOf(toStage)) {
+    /** @param maker the stage whose output sets the size of a message; none where only the way takes time */
+    private static Inbox inbox(PlanRows rows, Costs costs, int fromStage, int toStage, int maker, int creditsPerEdge) {
+        if (fromStage == NONE || rows.rankOf(fromStage) == rows.rankOf(toStage)) {
             return new Inbox(0, 0, 0); // handed over within the rank, if at all
         }
         Hop hop = costs.hops().between(rows.rankOf(fromStage), rows.rankOf(toStage));
-        long bytes = costs.stages().get(Math.min(fromStage, toStage)).outputBytes();
+        long bytes = maker == NONE ? 0 : costs.stages().get(maker).outputBytes();
         return new Inbox(hop.occupancyNanos(bytes), hop.latencyNanos(), creditsPerEdge);
     }
 
@@ -168,6 +189,13 @@ public final class Simulator {
         if (input >= 0 && isMissing(rank, input, microbatch)) {
             return false;
         }
+        if (PackedAction.kind(packed).resource() == Resource.DECISION) {
+            if (normsLeft > 0) {
+                wanted[rank] = DECISION;
+                return false;
+            }
+            clocks[rank] = Math.max(clocks[rank], decided);
+        }
         begin(rank, input, microbatch);
         long end = finish(rank, packed);
         publish(packed, end);
@@ -216,40 +244,58 @@ public final class Simulator {
     private int inputOf(long packed) {
         int stage = PackedAction.stage(packed);
         return switch (PackedAction.kind(packed)) {
-            case FORWARD -> stage > 0 && isImplicit(stage, stage - 1) ? 2 * stage : -1;
-            case FULL_BACKWARD, BACKWARD_INPUT -> stage < rows.stageCount() - 1 && isImplicit(stage, stage + 1)
-                    ? 2 * stage + 1
+            case FORWARD -> isImplicit(graph.source(Flow.ACTIVATIONS, stage), stage) ? INBOXES * stage : -1;
+            case FULL_BACKWARD, BACKWARD_INPUT -> isImplicit(graph.target(Flow.ACTIVATIONS, stage), stage)
+                    ? INBOXES * stage + GRADIENTS
                     : -1;
-            case RECV_F -> 2 * stage;
-            case RECV_B -> 2 * stage + 1;
-            case BACKWARD_WEIGHT, SEND_F, SEND_B -> -1;
+            case RECV_F -> INBOXES * stage;
+            case RECV_B -> INBOXES * stage + GRADIENTS;
+            case RECV_SHARED -> graph.source(Flow.SHARED, stage) == stage ? -1 : INBOXES * stage + SHARED;
+            default -> -1;
         };
     }
 
     /** Puts the output of an action, if it has one, into the inbox of the stage that needs it. */
     private void publish(long packed, long nanos) {
         int stage = PackedAction.stage(packed);
+        int microbatch = PackedAction.microbatch(packed);
+        int next = graph.target(Flow.ACTIVATIONS, stage);
+        int previous = graph.source(Flow.ACTIVATIONS, stage);
         switch (PackedAction.kind(packed)) {
             case FORWARD -> {
-                if (stage < rows.stageCount() - 1 && isImplicit(stage, stage + 1)) {
-                    deliver(2 * (stage + 1), PackedAction.microbatch(packed), nanos);
+                if (isImplicit(next, stage)) {
+                    deliver(INBOXES * next, microbatch, nanos);
                 }
             }
             case FULL_BACKWARD, BACKWARD_INPUT -> {
-                if (stage > 0 && isImplicit(stage, stage - 1)) {
-                    deliver(2 * (stage - 1) + 1, PackedAction.microbatch(packed), nanos);
+                if (isImplicit(previous, stage)) {
+                    deliver(INBOXES * previous + GRADIENTS, microbatch, nanos);
                 }
             }
-            case SEND_F -> deliver(2 * (stage + 1), PackedAction.microbatch(packed), nanos);
-            case SEND_B -> deliver(2 * (stage - 1) + 1, PackedAction.microbatch(packed), nanos);
-            case BACKWARD_WEIGHT, RECV_F, RECV_B -> {
+            case SEND_F -> deliver(INBOXES * next, microbatch, nanos);
+            case SEND_B -> deliver(INBOXES * previous + GRADIENTS, microbatch, nanos);
+            case SEND_SHARED -> deliver(INBOXES * graph.target(Flow.SHARED, stage) + SHARED, microbatch, nanos);
+            case NORM -> addNorm(nanos);
+            default -> {
             }
         }
     }
 
-    /** Whether a tensor goes from one stage to the other without an action of its own. */
-    private boolean isImplicit(int stage, int peer) {
-        return !explicitMessages || rows.rankOf(stage) == rows.rankOf(peer);
+    private void addNorm(long nanos) {
+        decided = Math.max(decided, nanos + decisionNanos);
+        if (--normsLeft == 0) {
+            for (int rank = 0; rank < wanted.length; rank++) {
+                if (wanted[rank] == DECISION) {
+                    wanted[rank] = NOTHING;
+                    makeReady(rank);
+                }
+            }
+        }
+    }
+
+    /** Whether a tensor goes from or to a stage that there is without an action of its own. */
+    private boolean isImplicit(int peer, int stage) {
+        return peer != NONE && (!explicitMessages || rows.rankOf(stage) == rows.rankOf(peer));
     }
 
     private boolean isMissing(int rank, int inbox, int microbatch) {
@@ -266,7 +312,7 @@ public final class Simulator {
     }
 
     private void wake(int inbox, int microbatch) {
-        int receiver = rows.rankOf(inbox / 2); // rounded down: two inboxes a stage
+        int receiver = rows.rankOf(inbox / INBOXES); // rounded down
         if (wanted[receiver] == key(inbox, microbatch)) {
             wanted[receiver] = NOTHING;
             makeReady(receiver);

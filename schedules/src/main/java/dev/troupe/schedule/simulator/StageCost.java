@@ -1,20 +1,25 @@
 package dev.troupe.schedule.simulator;
 
+import java.util.Map;
+import java.util.stream.Collectors;
+
 import dev.troupe.schedule.Kind;
 
 /**
- * What one microbatch costs in one stage.
+ * What one microbatch costs in one stage, and what is done there once in a step.
  *
  * @param forwardNanos time of F
  * @param backwardInputNanos time of I
  * @param backwardWeightNanos time of W
  * @param fullBackwardNanos time of B; less than I and W together where the two share work
  * @param outputBytes size of the activation that the stage hands on, and of the gradient that comes back for it
+ * @param wholeStepNanos time of each kind of action that is done once in a step; those that are not here take none
  */
 public record StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
-        long outputBytes) {
+        long outputBytes, Map<Kind, Long> wholeStepNanos) {
 
     public StageCost {
+        wholeStepNanos = Map.copyOf(wholeStepNanos);
         if (forwardNanos < 0 || backwardInputNanos < 0 || backwardWeightNanos < 0 || fullBackwardNanos < 0
                 || outputBytes < 0) {
             throw new IllegalArgumentException("the costs of a stage are 0 or more, but are " + forwardNanos + ", "
@@ -23,20 +28,34 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
         }
     }
 
-    /** A stage whose B takes as long as I and W together. */
+    /** A stage whose B takes as long as I and W together, and that does nothing else that takes time. */
     public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long outputBytes) {
         this(forwardNanos, backwardInputNanos, backwardWeightNanos, backwardInputNanos + backwardWeightNanos,
                 outputBytes);
     }
 
-    /** How long a rank is busy with an action of a kind; sends and receives keep it busy for no time. */
+    /** A stage that does nothing that takes time but compute microbatches. */
+    public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
+            long outputBytes) {
+        this(forwardNanos, backwardInputNanos, backwardWeightNanos, fullBackwardNanos, outputBytes, Map.of());
+    }
+
+    /** These costs with as much on top of every action that takes time. */
+    public StageCost plus(long nanos) {
+        Map<Kind, Long> wholeStep = wholeStepNanos.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, cost -> cost.getValue() + nanos));
+        return new StageCost(forwardNanos + nanos, backwardInputNanos + nanos, backwardWeightNanos + nanos,
+                fullBackwardNanos + nanos, outputBytes, wholeStep);
+    }
+
+    /** How long a rank is busy with an action of a kind; sends and receives of microbatches keep it busy for no time. */
     public long nanos(Kind kind) {
         return switch (kind) {
             case FORWARD -> forwardNanos;
             case FULL_BACKWARD -> fullBackwardNanos;
             case BACKWARD_INPUT -> backwardInputNanos;
             case BACKWARD_WEIGHT -> backwardWeightNanos;
-            case SEND_F, RECV_F, SEND_B, RECV_B -> 0;
+            default -> wholeStepNanos.getOrDefault(kind, 0L);
         };
     }
 }

@@ -16,7 +16,7 @@ import dev.troupe.schedule.Kind;
  * @param title what it is, such as {@code 1f1b, predicted}
  * @param rankCount number of ranks, P
  * @param stageCount number of stages, P x V exactly
- * @param spans what the ranks computed, by rank and then by start; sends and receives may be left out
+ * @param spans what the ranks did, by rank and then by start; all but forwards and backwards may be left out
  */
 public record Timeline(String title, int rankCount, int stageCount, List<Span> spans) {
     private static final Comparator<Span> ORDER = Comparator.comparingInt(Span::rank)
@@ -33,6 +33,12 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         spans = spans.stream().sorted(ORDER).toList(); // stable: what takes no time stays in its order
     }
 
+    /** The forwards and backwards alone. */
+    public Timeline computing() {
+        return new Timeline(title, rankCount, stageCount,
+                spans.stream().filter(span -> span.action().kind().isCompute()).toList());
+    }
+
     /** What one rank did, by start. */
     public List<Span> spansOf(int rank) {
         return spans.stream().filter(span -> span.rank() == rank).toList();
@@ -43,9 +49,9 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         return spans.stream().mapToLong(Span::endNanos).max().orElse(0);
     }
 
-    /** How long a rank computed; sends and receives do not count. */
+    /** How long a rank computed forwards and backwards; nothing else counts. */
     public long busyNanos(int rank) {
-        return spans.stream().filter(span -> span.rank() == rank && !span.action().kind().isMessage())
+        return spans.stream().filter(span -> span.rank() == rank && span.action().kind().isCompute())
                 .mapToLong(Span::nanos).sum();
     }
 

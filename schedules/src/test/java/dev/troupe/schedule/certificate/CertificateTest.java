@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
@@ -26,6 +25,7 @@ import dev.troupe.schedule.family.GPipe;
 import dev.troupe.schedule.family.InterleavedOneForwardOneBackward;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
 
@@ -138,7 +138,7 @@ class CertificateTest {
 
     @Test
     void shouldCountTheMessagesOfEachEdge() {
-        Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 5));
+        Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(3, 1, 5));
         Certificate certificate = PlanValidator.certify(lowered, Purpose.TRAINING, 2);
         Map<String, Integer> messages = new LinkedHashMap<>();
         certificate.messagesPerEdge().forEach((edge, count) -> messages.put(edge.toString(), count));
@@ -151,11 +151,11 @@ class CertificateTest {
 
     @Test
     void shouldBoundTheMessagesInFlightWhateverTheActionsTake() {
-        Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 5));
+        Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(3, 1, 5));
         // Rank 0 can be three microbatches ahead of rank 1, and behind it; rank 1 two of rank 2.
         assertEquals(List.of(3, 3, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 8)));
         assertEquals(List.of(2, 2, 2, 2), inFlight(PlanValidator.certify(lowered, Purpose.TRAINING, 2)));
-        Plan gpipe = Lowering.lower(new GPipe().plan(2, 1, 5));
+        Plan gpipe = new AddTransfers().apply(new GPipe().plan(2, 1, 5));
         assertEquals(List.of(5, 5), inFlight(PlanValidator.certify(gpipe, Purpose.TRAINING, 8)));
     }
 
@@ -167,7 +167,7 @@ class CertificateTest {
 
     @Test
     void shouldSayWhatThePlanTakesUnderGivenCosts() {
-        Plan lowered = Lowering.lower(new OneForwardOneBackward().plan(4, 1, 8));
+        Plan lowered = new AddTransfers().apply(new OneForwardOneBackward().plan(4, 1, 8));
         Simulation simulation = PlanValidator.certify(lowered, Purpose.TRAINING, 4).under(Costs.units(4));
         assertEquals(33, simulation.makespanNanos());
         Place last = simulation.criticalPath().getLast();
@@ -183,7 +183,7 @@ class CertificateTest {
 
     @Test
     void shouldRefuseToWorkWithoutCredits() {
-        Plan lowered = Lowering.lower(new GPipe().plan(2, 1, 2));
+        Plan lowered = new AddTransfers().apply(new GPipe().plan(2, 1, 2));
         PlanException refusal = assertThrows(PlanException.class,
                 () -> PlanValidator.certify(lowered, Purpose.TRAINING, 0));
         assertEquals("A plan needs 1 credit or more on each edge, but has 0.", refusal.getMessage());
@@ -191,7 +191,7 @@ class CertificateTest {
 
     private static Certificate certify(Plan plan, Purpose purpose, int creditsPerEdge) {
         PlanValidator.check(plan, purpose);
-        return PlanValidator.certify(Lowering.lower(plan), purpose, creditsPerEdge);
+        return PlanValidator.certify(new AddTransfers().apply(plan), purpose, creditsPerEdge);
     }
 
     private static List<Integer> numbers(String text) {

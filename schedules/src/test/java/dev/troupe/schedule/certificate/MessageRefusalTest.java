@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.lowering.AddTransfers;
 
 /** Every class of mistake in the messages of a plan, each drawn as the user sees it. */
 @Tag("plan")
@@ -175,7 +175,7 @@ class MessageRefusalTest {
 
     @Test
     void shouldRefuseEverySmallPlanThatLacksOneAction() {
-        Plan sound = Lowering.lower(new OneForwardOneBackward().plan(3, 1, 4));
+        Plan sound = new AddTransfers().apply(new OneForwardOneBackward().plan(3, 1, 4));
         for (int rank = 0; rank < sound.rankCount(); rank++) {
             for (int position = 0; position < sound.rows().get(rank).size(); position++) {
                 List<List<Action>> rows = new ArrayList<>(sound.rows());

@@ -8,18 +8,18 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.lowering.AddTransfers;
 
 /** A plan that needs more than was declared for it, and a pair that waits for itself. */
 @Tag("plan")
 class PeakRefusalTest {
     @Test
     void shouldFindAPeakAboveTheDeclared() {
-        Plan plan = Lowering.lower(Plan.fromCsv("hand", Placement.LOOP, """
+        Plan plan = new AddTransfers().apply(Plan.fromCsv("hand", Placement.LOOP, """
                 0F0,0F1,0B0,0B1
                 1F0,1F1,1B0,1B1
                 """));
@@ -41,7 +41,7 @@ class PeakRefusalTest {
 
     @Test
     void shouldAcceptWhatKeepsToTheDeclared() {
-        Plan plan = Lowering.lower(new OneForwardOneBackward().plan(4, 1, 8));
+        Plan plan = new AddTransfers().apply(new OneForwardOneBackward().plan(4, 1, 8));
         assertEquals(List.of(4, 3, 2, 1),
                 PlanValidator.certify(plan, Purpose.TRAINING, 1, List.of(4, 3, 2, 1)).peakActivations());
     }
@@ -57,6 +57,7 @@ class PeakRefusalTest {
         assertEquals(sentence, assertThrows(PlanException.class, () -> PlanValidator.check(plan, Purpose.TRAINING))
                 .sentence());
         PlanValidator.check(plan.withRows(plan.rows()), Purpose.TRAINING);
-        assertThrows(PlanException.class, () -> PlanValidator.certify(Lowering.lower(plan), Purpose.TRAINING, 4));
+        assertThrows(PlanException.class,
+                () -> PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, 4));
     }
 }

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddTransfers;
 
 /** What every schedule costs, as its papers say: F, I and W take one unit each, messages none. */
 @Tag("plan")
@@ -24,7 +24,7 @@ class ScheduleCostTest {
     void shouldTakeTheTimeThePapersSay(String name, int pipeline, int virtualStages, int microbatches, int units) {
         Plan plan = plan(name, pipeline, virtualStages, microbatches);
         assertEquals(units, simulate(plan).makespanNanos());
-        assertEquals(units, simulate(Lowering.lower(plan)).makespanNanos(), "lowered");
+        assertEquals(units, simulate(new AddTransfers().apply(plan)).makespanNanos(), "lowered");
     }
 
     @ParameterizedTest
@@ -80,7 +80,7 @@ class ScheduleCostTest {
     @Test
     void shouldTakePairsOfDualPipeVApartForAShorterStep() {
         Plan plan = plan("dualpipev", 4, 2, 8);
-        assertEquals(51, simulate(Lowering.lower(plan.withRows(plan.rows()))).makespanNanos());
+        assertEquals(51, simulate(new AddTransfers().apply(plan.withRows(plan.rows()))).makespanNanos());
     }
 
     private static void assertBubble(double expected, String name, int pipeline, int virtualStages, int microbatches) {

@@ -10,13 +10,13 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import dev.troupe.schedule.Lowering;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.GPipe;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddTransfers;
 
 @Tag("plan")
 class SimulatorTest {
@@ -30,7 +30,7 @@ class SimulatorTest {
         //   rank 1            F0 17-27  B0 27-72  F1 72-82  B1 82-127
         Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
         Costs costs = Costs.uniform(2, STAGE, new Hop(3, 25e9));
-        for (Plan each : List.of(plan, Lowering.lower(plan))) {
+        for (Plan each : List.of(plan, new AddTransfers().apply(plan))) {
             Simulation simulation = Simulator.run(each, costs);
             assertEquals("0F0 0-10, 0F1 10-20, 0B0 79-124, 0B1 134-179 | 1F0 17-27, 1B0 27-72, 1F1 72-82, 1B1 82-127",
                     times(simulation));
@@ -57,7 +57,7 @@ class SimulatorTest {
         // One credit: F1 leaves when F0 is taken at 110 and the credit is back at 210, and arrives at 310.
         Plan plan = Plan.fromCsv("hand", Placement.LOOP, "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n");
         Costs costs = Costs.uniform(2, STAGE, new Hop(100, Double.POSITIVE_INFINITY));
-        for (Plan each : List.of(plan, Lowering.lower(plan))) {
+        for (Plan each : List.of(plan, new AddTransfers().apply(plan))) {
             assertEquals("0F0 0-10, 0F1 10-20, 0B0 465-510, 0B1 665-710 | 1F0 110-120, 1F1 310-320, 1B0 320-365, "
                     + "1B1 365-410", times(Simulator.run(each, costs, 1)));
         }
@@ -103,7 +103,7 @@ class SimulatorTest {
         assertEquals(
                 "0F0 0SEND_F0 1RECV_F0 1F0 1SEND_F0 2RECV_F0 2F0 2B0 2SEND_B0 2RECV_F1 2F1 2B1 2SEND_B1 1RECV_B1 1B1 "
                         + "1SEND_B1 0RECV_B1 0B1",
-                path(Lowering.lower(plan), Simulator.run(Lowering.lower(plan), Costs.units(3))));
+                path(new AddTransfers().apply(plan), Simulator.run(new AddTransfers().apply(plan), Costs.units(3))));
     }
 
     @Test

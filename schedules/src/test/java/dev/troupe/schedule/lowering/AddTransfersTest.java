@@ -1,13 +1,16 @@
-package dev.troupe.schedule;
+package dev.troupe.schedule.lowering;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.schedule.Placement;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
-class LoweringTest {
+class AddTransfersTest {
     @Test
     void shouldSendBehindTheMakerAndReceiveBeforeTheUser() {
         assertLowered("""
@@ -47,12 +50,13 @@ class LoweringTest {
     @Test
     void shouldRefuseAPlanThatHasMessages() {
         Plan lowered = Plan.fromCsv("by hand", Placement.LOOP, "0F0,0SEND_F0\n1RECV_F0,1F0\n");
-        PlanException refusal = assertThrows(PlanException.class, () -> Lowering.lower(lowered));
-        assertEquals("Plan \"by hand\" has sends or receives already: lower a plan that only computes.",
+        PlanException refusal = assertThrows(PlanException.class, () -> new AddTransfers().apply(lowered));
+        assertEquals(
+                "Plan \"by hand\" has sends, receives or actions of a whole step already: lower a plan that only computes.",
                 refusal.getMessage());
     }
 
     private static void assertLowered(String expected, Placement placement, String csv) {
-        assertEquals(expected, Lowering.lower(Plan.fromCsv("by hand", placement, csv)).toCsv());
+        assertEquals(expected, new AddTransfers().apply(Plan.fromCsv("by hand", placement, csv)).toCsv());
     }
 }

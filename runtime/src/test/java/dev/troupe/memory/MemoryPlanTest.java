@@ -1,9 +1,11 @@
-package dev.troupe.plan;
+package dev.troupe.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;

@@ -1,9 +1,12 @@
-package dev.troupe.plan;
+package dev.troupe.memory;
 
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.Zero;
+import dev.troupe.machine.Pass;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,9 +48,9 @@ public record MemoryPlan(List<RankMemory> ranks) {
         // As many messages of an edge as can be sent and not received if no credit ever holds one up may wait at their
         // sender, since a send does not wait.
         Walks walks = new Walks(plan, engine, snapshots, walk -> {
-            walk.over(plan.training());
+            walk.over(Pass.Kind.TRAINING);
             if (measuresValidation) {
-                walk.over(plan.validation());
+                walk.over(Pass.Kind.VALIDATION);
             }
         });
         Set<Integer> isCopied = Set.copyOf(copied);

@@ -1,4 +1,4 @@
-package dev.troupe.plan;
+package dev.troupe.memory;
 
 import dev.troupe.snapshot.Snapshots;
 

@@ -1,0 +1,8 @@
+/**
+ * What the actions of a row mean, and what they mean to a stage on an engine. Nothing here knows actors, the transport's
+ * threads, or another process.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.config.group}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider},
+ * {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.plan} and {@code dev.troupe.schedule}.
+ */
+package dev.troupe.step;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.memory}. */
+package dev.troupe.memory;

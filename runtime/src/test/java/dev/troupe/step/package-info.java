@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.step}. */
+package dev.troupe.step;

@@ -1,0 +1,13 @@
+package dev.troupe.schedule;
+
+/** What an action needs beside the engine of its rank. */
+public enum Resource {
+    /** Nothing else. */
+    COMPUTE,
+    /** The other end of a channel between two stages. */
+    LINK,
+    /** The other ranks that hold the stage or a share of it. */
+    GROUP,
+    /** The coordinator's decision, which follows from what all ranks have measured. */
+    DECISION
+}

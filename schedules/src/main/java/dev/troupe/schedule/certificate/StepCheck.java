@@ -1,0 +1,143 @@
+package dev.troupe.schedule.certificate;
+
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.StageGraph;
+
+/**
+ * Whether what a stage does once in a step comes where it makes sense within the stage's row: its gradients are complete
+ * before they are exchanged, exchanged before they are measured, and measured before they are used. That an update comes
+ * after the norms of all stages is for the {@link DryRun} to find, as is that a gradient that is received was sent.
+ */
+final class StepCheck {
+    /** What makes, changes or reads a stage's gradients, in this order; each of a list comes before all that follow. */
+    private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
+            List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
+            List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
+
+    private final PlanIndex index;
+    private final Plan plan;
+    private final Purpose purpose;
+
+    StepCheck(PlanIndex index, Purpose purpose) {
+        this.index = index;
+        this.plan = index.plan();
+        this.purpose = purpose;
+    }
+
+    void run() {
+        boolean updates = plan.rows().stream().flatMap(List::stream).anyMatch(StepCheck::isOfTraining);
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            int number = stage;
+            List<Action> row = plan.rows().get(plan.rankOf(stage)).stream().filter(action -> action.stage() == number)
+                    .toList();
+            if (updates) {
+                requireAll(stage, row);
+            }
+            row.forEach(this::requireOtherEnd);
+            requireOrder(row);
+            requireWeights(row);
+        }
+    }
+
+    private static boolean isOfTraining(Action action) {
+        return !action.kind().isPerMicrobatch() && action.kind() != Kind.UNSHARD && action.kind() != Kind.RESHARD;
+    }
+
+    /** A plan that ends a step ends it for every stage, and only where there is something to train. */
+    private void requireAll(int stage, List<Action> row) {
+        if (purpose == Purpose.FORWARD_ONLY) {
+            row.stream().filter(StepCheck::isOfTraining).findFirst().ifPresent(action -> {
+                throw index.refusal(index.find(action), "nothing is trained",
+                        action + " is of a training step, but the plan is for forwards only: take it out.");
+            });
+            return;
+        }
+        for (Kind kind : List.of(Kind.NORM, Kind.UPDATE)) {
+            Action needed = new Action(stage, kind);
+            if (!index.has(needed)) {
+                throw index.refusal(index.endOf(plan.rankOf(stage)), needed + " is missing", needed + " is missing: "
+                        + "other stages end the step, so stage " + stage + " does, too.");
+            }
+        }
+    }
+
+    private void requireOtherEnd(Action action) {
+        if (!action.kind().isMessage() || action.kind().isTransfer()) {
+            return;
+        }
+        int peer = plan.peerStage(action);
+        if (peer == StageGraph.NONE || action.kind().isSend() && peer == action.stage()) {
+            throw index.refusal(index.find(action), "no other end", action + " has no other stage to go between: stage "
+                    + action.stage() + " shares no parameter with one, so take the message out.");
+        }
+        if (peer != action.stage() && !index.has(plan.peer(action))) {
+            throw index.refusal(index.find(action), "no other end", action + " is alone: rank " + plan.rankOf(peer)
+                    + " has no " + plan.peer(action) + ".");
+        }
+    }
+
+    private void requireOrder(List<Action> row) {
+        int reached = 0;
+        Action latest = null;
+        for (Action action : row) {
+            int place = placeOf(action.kind());
+            if (place >= 0 && place < reached) {
+                throw index.refusal(index.find(action), "behind " + latest, action + " comes behind " + latest
+                        + ": gradients are complete, exchanged, summed, measured and used in this order, so move "
+                        + latest + " behind " + action + ".");
+            }
+            if (place > reached) {
+                reached = place;
+                latest = action;
+            }
+        }
+    }
+
+    private static int placeOf(Kind kind) {
+        for (int place = 0; place < ORDER.size(); place++) {
+            if (ORDER.get(place).contains(kind)) {
+                return place;
+            }
+        }
+        return -1;
+    }
+
+    /** Weights that are let go of are gathered first, and read in between alone. */
+    private void requireWeights(List<Action> row) {
+        if (row.isEmpty()) {
+            return;
+        }
+        Action gather = row.getFirst().as(Kind.UNSHARD);
+        Action letGo = row.getFirst().as(Kind.RESHARD);
+        if (!index.has(letGo)) {
+            requireBehindUpdate(gather);
+            return;
+        }
+        for (Action action : row) {
+            boolean reads = action.kind().isCompute() || action.equals(gather);
+            if (reads && (!index.has(gather) || index.isBefore(action, gather) || index.isBefore(letGo, action))) {
+                throw index.refusal(index.find(action), "reads weights", action + " does not stand between " + gather
+                        + " and " + letGo + ": weights of which a rank has a share are read while they are gathered.");
+            }
+        }
+    }
+
+    /** What nobody lets go of is there always: then it is an update whose result is gathered. */
+    private void requireBehindUpdate(Action gather) {
+        Action update = gather.as(Kind.UPDATE);
+        boolean isBehind = !index.has(gather) || index.has(update) && index.isBefore(update, gather);
+        if (!isBehind) {
+            throw index.refusal(index.find(gather), "for what?", gather + " is followed by no "
+                    + gather.as(Kind.RESHARD) + " and follows no " + update + ": take it out.");
+        }
+        Action snapshot = gather.as(Kind.SNAPSHOT);
+        if (index.has(gather) && index.has(snapshot) && index.isBefore(snapshot, gather)) {
+            throw index.refusal(index.find(snapshot), "before " + gather,
+                    snapshot + " comes before " + gather + ": what is kept is what was gathered, so move it behind.");
+        }
+    }
+}

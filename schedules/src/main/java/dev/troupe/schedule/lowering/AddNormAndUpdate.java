@@ -1,0 +1,36 @@
+package dev.troupe.schedule.lowering;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+
+/**
+ * Ends every row with the squares of all gradients of the rank, and behind the decision that they lead to with the update
+ * of its stages.
+ *
+ * <pre>
+ *   ... 0B3 2B3   =>   ... 0B3 2B3 0NORM 2NORM 0UPDATE 2UPDATE
+ * </pre>
+ *
+ * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} behind each update
+ *        brings what the others have updated
+ */
+public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
+    @Override
+    public Plan apply(Plan plan) {
+        return Rows.append(plan, rank -> {
+            List<Action> tail = new ArrayList<>();
+            plan.stagesOf(rank).forEach(stage -> tail.add(new Action(stage, Kind.NORM)));
+            for (int stage : plan.stagesOf(rank)) {
+                tail.add(new Action(stage, Kind.UPDATE));
+                if (gathers) {
+                    tail.add(new Action(stage, Kind.UNSHARD));
+                }
+            }
+            return tail;
+        });
+    }
+}

@@ -1,0 +1,58 @@
+package dev.troupe.schedule.lowering;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.StageGraph;
+import dev.troupe.schedule.StageGraph.Channel;
+import dev.troupe.schedule.StageGraph.Flow;
+
+/**
+ * Ends the rows of stages that have a parameter in common with the sum of its gradients: each sends its own before it adds
+ * the other's.
+ *
+ * <pre>
+ *   ... 0B3         ... 0B3 0SEND_SHARED 0RECV_SHARED
+ *   ... 1B3    =>   ... 1B3
+ *   ... 2B3         ... 2B3 2SEND_SHARED 2RECV_SHARED
+ * </pre>
+ *
+ * <p>Where one stage uses a parameter twice, nothing is sent: {@code 0RECV_SHARED} adds the second gradient to the first.
+ *
+ * @param channels the ways of these gradients
+ */
+public record AddSharedGradients(List<Channel> channels) implements LoweringPass {
+    public AddSharedGradients {
+        channels = List.copyOf(channels);
+    }
+
+    /** The channels of a parameter that two stages have, or that one stage uses twice. */
+    public static List<Channel> between(int one, int other) {
+        return one == other
+                ? List.of(new Channel(one, one, Flow.SHARED))
+                : List.of(new Channel(one, other, Flow.SHARED), new Channel(other, one, Flow.SHARED));
+    }
+
+    @Override
+    public Plan apply(Plan plan) {
+        StageGraph graph = plan.graph().with(channels);
+        return Rows.append(plan, rank -> {
+            List<Action> tail = new ArrayList<>();
+            for (int stage : plan.stagesOf(rank)) {
+                int target = graph.target(Flow.SHARED, stage);
+                if (target != StageGraph.NONE && target != stage) {
+                    tail.add(new Action(stage, Kind.SEND_SHARED));
+                }
+            }
+            for (int stage : plan.stagesOf(rank)) {
+                if (graph.source(Flow.SHARED, stage) != StageGraph.NONE) {
+                    tail.add(new Action(stage, Kind.RECV_SHARED));
+                }
+            }
+            return tail;
+        }).withGraph(graph);
+    }
+}

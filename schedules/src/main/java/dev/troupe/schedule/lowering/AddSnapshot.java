@@ -1,0 +1,20 @@
+package dev.troupe.schedule.lowering;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
+
+/**
+ * Ends every row with the keeping of what its stages start again from.
+ *
+ * <pre>
+ *   ... 0UPDATE 2UPDATE   =>   ... 0UPDATE 2UPDATE 0SNAPSHOT 2SNAPSHOT
+ * </pre>
+ */
+public record AddSnapshot() implements LoweringPass {
+    @Override
+    public Plan apply(Plan plan) {
+        return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
+                .map(stage -> new Action(stage, Kind.SNAPSHOT)).toList());
+    }
+}

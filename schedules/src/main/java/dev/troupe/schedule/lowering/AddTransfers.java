@@ -1,0 +1,80 @@
+package dev.troupe.schedule.lowering;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
+import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.PlanException;
+
+/**
+ * Puts the sends and receives of activations and gradients into a plan that only computes. A send stands right behind the
+ * action that makes its tensor, a receive right before the one that needs it; stages that share a rank hand over without a
+ * message.
+ *
+ * <pre>
+ *          0F0          0B0              0F0 0SEND_F0 0RECV_B0 0B0
+ *              1F0 1B0           =>      1RECV_F0 1F0 1B0 1SEND_B0
+ * </pre>
+ *
+ * <p>The messages of a pair stand around it, since both its inputs must be there before it begins and both its outputs
+ * leave when it has ended.
+ *
+ * <p>A send never blocks its rank, since the transport queues it; a receive does. So no order among sends and receives
+ * of different edges can lock what the order of the computing does not lock already.
+ */
+public record AddTransfers() implements LoweringPass {
+    /**
+     * The plan with its messages.
+     *
+     * @throws PlanException if the plan has other actions than those that compute
+     */
+    @Override
+    public Plan apply(Plan plan) {
+        if (!plan.onlyComputes()) {
+            throw new PlanException("Plan \"" + plan.name()
+                    + "\" has sends, receives or actions of a whole step already: lower a plan that only computes.");
+        }
+        Set<Place> overlaps = new HashSet<>();
+        List<List<Action>> rows = new ArrayList<>();
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            rows.add(lowerRow(plan, rank, overlaps));
+        }
+        return plan.withRows(rows, overlaps);
+    }
+
+    private static List<Action> lowerRow(Plan plan, int rank, Set<Place> overlaps) {
+        List<Action> row = plan.rows().get(rank);
+        List<Action> lowered = new ArrayList<>();
+        for (int position = 0; position < row.size(); position++) {
+            boolean pair = plan.overlaps().contains(new Place(rank, position));
+            List<Action> together = row.subList(position, position + (pair ? 2 : 1));
+            together.forEach(action -> add(plan, lowered, action, Kind.RECV_F, Kind.RECV_B));
+            if (pair) {
+                overlaps.add(new Place(rank, lowered.size()));
+            }
+            lowered.addAll(together);
+            together.forEach(action -> add(plan, lowered, action, Kind.SEND_F, Kind.SEND_B));
+            position += together.size() - 1;
+        }
+        return lowered;
+    }
+
+    private static void add(Plan plan, List<Action> lowered, Action action, Kind ofForward, Kind ofBackward) {
+        if (action.kind() == Kind.FORWARD) {
+            addWhereNeeded(plan, lowered, action.as(ofForward));
+        } else if (action.kind().makesInputGradient()) {
+            addWhereNeeded(plan, lowered, action.as(ofBackward));
+        }
+    }
+
+    private static void addWhereNeeded(Plan plan, List<Action> lowered, Action message) {
+        if (plan.needsMessage(message)) {
+            lowered.add(message);
+        }
+    }
+}
