@@ -3,10 +3,8 @@ package dev.troupe.cli;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.progress.TrainedModel;
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.engine.Shape;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
-import dev.troupe.weights.ModelTensors;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,10 +43,8 @@ final class ExportCommand implements Callable<Integer> {
         try (Checkpoint checkpoint = Checkpoint.open(chosen())) {
             checkpoint.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
             TrainedModel.export(checkpoint, out);
-            long parameters = ModelTensors.of(checkpoint.model()).values().stream().mapToLong(Shape::elementCount)
-                    .sum();
             output.printf(Locale.ROOT, "%s: the model after %d steps, %,d parameters, from %s%n", out,
-                    checkpoint.stepsDone(), parameters, checkpoint.directory());
+                    checkpoint.stepsDone(), checkpoint.model().parameterCount(), checkpoint.directory());
         }
         return ExitCode.DONE;
     }

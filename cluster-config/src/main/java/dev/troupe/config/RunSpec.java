@@ -4,7 +4,7 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EngineSpec;
-import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -37,7 +37,7 @@ import java.util.Optional;
  * @param faults
  *            the faults to inject; usually none
  */
-public record RunSpec(String name, ModelSpec model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
+public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSpec training, ParallelSpec parallel,
         EngineSpec engine, TransportSpec transport, RecoverySpec recovery, Optional<ClusterSpec> cluster,
         List<FaultSpec> faults) {
 

@@ -7,7 +7,7 @@ import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LossScaleSpec;
-import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -86,7 +86,7 @@ public final class RunSpecReader {
     private RunSpec read(List<Problem> problems) {
         String name = values.text("name", NAME, NAME_EXPECTED);
         DataSpec data = data();
-        ModelSpec model = model(data);
+        ModelSection model = model(data);
         EngineSpec engine = engine();
         TrainingSpec training = training(engine);
         ParallelSpec parallel = parallel();
@@ -134,7 +134,7 @@ public final class RunSpecReader {
                 : DataSpec.CACHE_OF_USER;
     }
 
-    private ModelSpec model(DataSpec data) {
+    private ModelSection model(DataSpec data) {
         Path from = values.path("model.from", Set.of(""));
         int layers = values.integer("model.layers", 1, MOST_LAYERS);
         int hidden = values.integer("model.hidden", 1, MAX);
@@ -144,12 +144,13 @@ public final class RunSpecReader {
         boolean tieEmbeddings = values.flag("model.tie-embeddings");
         checkHeads(hidden, heads, from != null);
         if (from != null) {
-            return new ModelSpec.FromDirectory(from, ifGiven("model.layers", layers), ifGiven("model.hidden", hidden),
+            return new ModelSection.FromDirectory(from, ifGiven("model.layers", layers),
+                    ifGiven("model.hidden", hidden),
                     ifGiven("model.heads", heads), ifGiven("model.sequence-length", sequenceLength),
                     vocabularySize == 0 ? OptionalInt.empty() : OptionalInt.of(vocabularySize),
                     values.isGiven("model.tie-embeddings") ? Optional.of(tieEmbeddings) : Optional.empty());
         }
-        return new ModelSpec.Described(layers, hidden, heads, sequenceLength, vocabularySize(vocabularySize, data),
+        return new ModelSection.Described(layers, hidden, heads, sequenceLength, vocabularySize(vocabularySize, data),
                 tieEmbeddings);
     }
 
@@ -250,11 +251,11 @@ public final class RunSpecReader {
      * T must divide the heads and the hidden size, and the sequence where it is divided too. The vocabulary may divide
      * unevenly.
      */
-    private void checkTensor(ModelSpec model, ParallelSpec parallel) {
+    private void checkTensor(ModelSection model, ParallelSpec parallel) {
         if (!values.sound("parallel.tensor", "model.from")) {
             return;
         }
-        boolean isDescribed = model instanceof ModelSpec.Described;
+        boolean isDescribed = model instanceof ModelSection.Described;
         for (String key : List.of("model.heads", "model.hidden")) {
             if (isDescribed || values.isGiven(key)) {
                 checkMultiple(key, parallel.tensor());

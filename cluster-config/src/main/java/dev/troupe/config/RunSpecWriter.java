@@ -9,7 +9,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.LearningRateSpec;
-import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -50,9 +50,9 @@ final class RunSpecWriter {
         return writer.text.toString();
     }
 
-    private void model(ModelSpec model) {
+    private void model(ModelSection model) {
         switch (model) {
-            case ModelSpec.FromDirectory from -> {
+            case ModelSection.FromDirectory from -> {
                 word("from", from.directory().toString());
                 given("layers", from.layers());
                 given("hidden", from.hidden());
@@ -61,7 +61,7 @@ final class RunSpecWriter {
                 given("vocabulary-size", from.vocabularySize());
                 from.tieEmbeddings().ifPresent(tie -> plain("tie-embeddings", tie));
             }
-            case ModelSpec.Described described -> {
+            case ModelSection.Described described -> {
                 word("from", "");
                 plain("layers", described.layers());
                 plain("hidden", described.hidden());

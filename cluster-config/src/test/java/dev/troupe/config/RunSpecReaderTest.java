@@ -11,7 +11,7 @@ import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.LossScaleSpec;
-import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -64,7 +64,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadTheDocumentedDefaults() {
-        RunSpec expected = new RunSpec("first-run", new ModelSpec.Described(8, 128, 4, 128, 256, true),
+        RunSpec expected = new RunSpec("first-run", new ModelSection.Described(8, 128, 4, 128, 256, true),
                 new DataSpec(List.of(), DataSpec.Tokenizer.BYTES, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
@@ -82,7 +82,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadEveryKey() {
-        RunSpec expected = new RunSpec("other.run_2", new ModelSpec.Described(6, 96, 6, 24, 300, false),
+        RunSpec expected = new RunSpec("other.run_2", new ModelSection.Described(6, 96, 6, 24, 300, false),
                 new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES, "/tmp/cache",
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
@@ -126,24 +126,24 @@ class RunSpecReaderTest {
 
     @Test
     void shouldLeaveTheShapeOfALoadedModelToItsDirectory() {
-        ModelSpec model = RunSpecReader.read(Optional.empty(), List.of("model.from=some/dir", "model.layers=4"))
+        ModelSection model = RunSpecReader.read(Optional.empty(), List.of("model.from=some/dir", "model.layers=4"))
                 .model();
-        assertEquals(new ModelSpec.FromDirectory(Path.of("some/dir").toAbsolutePath(), OptionalInt.of(4),
+        assertEquals(new ModelSection.FromDirectory(Path.of("some/dir").toAbsolutePath(), OptionalInt.of(4),
                 OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty()),
                 model);
     }
 
     @Test
     void shouldTakeTheVocabularyOfTheTokenizer() {
-        ModelSpec model = RunSpecReader.read(Optional.empty(), List.of("data.tokenizer=gpt2")).model();
-        assertEquals(50257, assertInstanceOf(ModelSpec.Described.class, model).vocabularySize());
+        ModelSection model = RunSpecReader.read(Optional.empty(), List.of("data.tokenizer=gpt2")).model();
+        assertEquals(50257, assertInstanceOf(ModelSection.Described.class, model).vocabularySize());
     }
 
     @Test
     void shouldTakeNoTokenizerForATokenFile() {
         RunSpec run = RunSpecReader.read(Optional.empty(), List.of("data.path=a.bin", "model.vocabulary-size=64"));
         assertTrue(run.data().namesTokenFiles());
-        assertEquals(64, assertInstanceOf(ModelSpec.Described.class, run.model()).vocabularySize());
+        assertEquals(64, assertInstanceOf(ModelSection.Described.class, run.model()).vocabularySize());
     }
 
     @Test

@@ -3,7 +3,7 @@ package dev.troupe.checkpoint;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.StoredType;
@@ -159,9 +159,9 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.lossScale();
     }
 
-    /** The shape of the model. */
-    public ModelConfig model() {
-        return manifest.model();
+    /** The model. */
+    public ModelSpec model() {
+        return manifest.model().spec();
     }
 
     /** The type of the weights: float64 where they were trained so, else float32. */

@@ -2,7 +2,7 @@ package dev.troupe.checkpoint;
 
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
@@ -41,7 +41,7 @@ public final class CheckpointStore {
 
     private final Path runDirectory;
     private final CheckpointFolder folder;
-    private final ModelConfig model;
+    private final ModelSpec model;
     private final int kept;
     private final long expectedBytes;
     private final Disk disk;
@@ -50,17 +50,17 @@ public final class CheckpointStore {
      * @param runDirectory
      *            the directory of the run; {@code checkpoints} is made in it when the first one is written
      * @param model
-     *            the shape of the model, kept in every manifest
+     *            the model, named in every manifest
      * @param kept
      *            number of the newest to keep; 0 for all
      * @param expectedBytes
      *            bytes of the tensors of one checkpoint
      */
-    public CheckpointStore(Path runDirectory, ModelConfig model, int kept, long expectedBytes) {
+    public CheckpointStore(Path runDirectory, ModelSpec model, int kept, long expectedBytes) {
         this(runDirectory, model, kept, expectedBytes, Disk.REAL);
     }
 
-    CheckpointStore(Path runDirectory, ModelConfig model, int kept, long expectedBytes, Disk disk) {
+    CheckpointStore(Path runDirectory, ModelSpec model, int kept, long expectedBytes, Disk disk) {
         this.runDirectory = runDirectory;
         this.folder = CheckpointFolder.of(runDirectory);
         this.model = model;
@@ -148,7 +148,8 @@ public final class CheckpointStore {
                         StandardCopyOption.ATOMIC_MOVE);
             }
             Path manifest = partial.resolve(Manifest.FILE);
-            Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, model, lossScale, standing).toJson());
+            Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, Manifest.Model.of(model), lossScale,
+                    standing).toJson());
             force(manifest, StandardOpenOption.WRITE);
             deleteAllBut(standing, partial);
             force(partial, StandardOpenOption.READ);

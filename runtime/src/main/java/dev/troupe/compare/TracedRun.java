@@ -2,14 +2,15 @@ package dev.troupe.compare;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.machine.StepResult;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.observe.ActionTrace;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.prepare.EngineChoice;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.RunRequest;
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.schedule.timeline.Timeline;
@@ -114,7 +115,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
 
     /** Bytes of an activation between two stages, [N x C]. */
     long boundaryBytes() {
-        return (long) plan.stageSettings().rows() * plan.model().hidden()
+        return (long) plan.stageSettings().rows() * plan.model().size(Axis.HIDDEN)
                 * engine.settings().computeType().elementBytes();
     }
 

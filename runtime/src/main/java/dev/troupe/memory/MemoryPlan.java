@@ -2,6 +2,7 @@ package dev.troupe.memory;
 
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.IndexRange;
 import dev.troupe.parallel.Zero;
 import dev.troupe.machine.Pass;
@@ -84,7 +85,8 @@ public record MemoryPlan(List<RankMemory> ranks) {
 
         public RankMemory of(int rank) {
             Coordinates at = plan.ranks().coordinates(rank);
-            int tokens = IndexRange.share(plan.model().vocabularySize(), at.tensor(), plan.ranks().tensor()).size();
+            int tokens = IndexRange.share(plan.model().size(Axis.VOCABULARY), at.tensor(), plan.ranks().tensor())
+                    .size();
             RankMemory memory = walked.computeIfAbsent(new Share(at.pipeline(), tokens, 0), _ -> walk(rank)).as(rank);
             if (snapshots == 0 || plan.zero() == Zero.NONE) {
                 return memory;

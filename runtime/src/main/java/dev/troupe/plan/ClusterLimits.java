@@ -6,6 +6,7 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.model.ModelSpec;
 import java.util.List;
 import java.util.Locale;
 
@@ -19,8 +20,10 @@ public final class ClusterLimits {
     static final int FRAME_BYTES = 256 << 10;
     /** For the envelope, addresses of actors, and the names of parts that are there once. */
     private static final int ENVELOPE_BYTES = 8 << 10;
-    /** Of an array, a number of 32 bits and one of 64: a loss of a microbatch, a squared sum of a layer. */
+    /** Of an array, a number of 32 bits and one of 64: a loss of a microbatch. */
     private static final int PAIR_BYTES = 1 + 5 + 9;
+    /** The same with a part of a block, below 24: a squared sum. */
+    private static final int SUM_BYTES = PAIR_BYTES + 1;
     /** An edge with the names of its parts, and the head of its bits. */
     private static final int EDGE_BYTES = 128;
     /** A name's head, and the rank's number beside it. */
@@ -32,12 +35,10 @@ public final class ClusterLimits {
     /**
      * Checks a run in several processes.
      *
-     * @param layers
-     *            of the model
      * @throws UsageException
      *             with the number that is too large and the key to change
      */
-    public static void require(RunSpec spec, int layers) {
+    public static void require(RunSpec spec, ModelSpec model) {
         if (spec.cluster().isEmpty()) {
             return;
         }
@@ -45,14 +46,18 @@ public final class ClusterLimits {
         long room = FRAME_BYTES - ENVELOPE_BYTES;
         int microbatches = spec.microbatchCount();
         int virtualStages = spec.parallel().virtualStages();
-        long layersOfRank = Math.min(layers, Math.ceilDiv((long) layers, spec.parallel().stageCount()) * virtualStages);
-        long passDone = (long) PAIR_BYTES * microbatches + PAIR_BYTES * layersOfRank;
+        long blocks = model.blockCount() + 2L;
+        long blocksOfRank = Math.min(blocks, Math.ceilDiv(blocks, spec.parallel().stageCount()) * virtualStages);
+        int mostParameters = model.layers().stream().mapToInt(layer -> layer.parameters().size()).max().orElseThrow();
+        // A sum for each block, or for each parameter of a half that continues the block of another stage.
+        long passDone = (long) PAIR_BYTES * microbatches
+                + SUM_BYTES * (blocksOfRank + (long) mostParameters * virtualStages);
         if (passDone > room) {
             throw new UsageException(String.format(Locale.ROOT,
-                    "what a rank says at the end of a step could take %,d bytes (%,d microbatches, %,d layers), and a"
+                    "what a rank says at the end of a step could take %,d bytes (%,d microbatches, %,d blocks), and a"
                             + " control message between processes has room for %,d: lower training.global-batch-size, or"
                             + " raise training.microbatch-size or parallel.pipeline",
-                    passDone, microbatches, layersOfRank, room));
+                    passDone, microbatches, blocksOfRank, room));
         }
         // Forwards and gradients of each stage, and a table's.
         long standing = (2L * virtualStages + 2) * (EDGE_BYTES + Math.ceilDiv(microbatches, Byte.SIZE));

@@ -3,10 +3,11 @@ package dev.troupe.plan;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkCosts;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.LayerSpec;
 import dev.troupe.model.Partition;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.spec.LayerCosts;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,12 +16,8 @@ import java.util.stream.IntStream;
 
 /**
  * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
- * the rate of a device. Operations are counted as in Narayanan et al. 2021, section 5.1: the matrix products of a block,
- * 24 N C C, and of its attention over the whole T x T square, 4 N T C, in the forward; the backward for the input has the
- * products once and attention's twice, that for the weights the products once. The head has 2 N C V in each. Where
- * forwards are run again, the backward for the input has them too, without the last product of a block, of 8 N C C.
- *
- * <p>N rows of a microbatch, T sequence length, C hidden size, V vocabulary.
+ * the rate of a device, as its layers count them: see {@link LayerCosts}. Where forwards are run again, the backward for
+ * the input has them too, without the last product of what a stage has of a block.
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
@@ -40,12 +37,17 @@ public final class EmulatedCosts implements WorkCosts {
                 double products = 0;
                 double attention = 0;
                 double again = 0;
-                ModelConfig model = partition.model();
-                for (int layer : partition.layers(stage).numbers().toArray()) {
-                    products += productFlops(model, layer, settings);
-                    attention += attentionFlops(model, layer, settings);
-                    again += replayedFlops(model, layer, settings);
+                List<LayerSpec> layers = partition.layers(stage).of(partition.model());
+                for (int layer = 0; layer < layers.size(); layer++) {
+                    LayerCosts costs = layers.get(layer).costs().of(settings.rows(), settings.sequenceLength());
+                    products += costs.products();
+                    attention += costs.attention();
+                    again += costs.products() + costs.attention();
+                    boolean endsBlock = layer == layers.size() - 1
+                            || !layers.get(layer + 1).block().equals(layers.get(layer).block());
+                    again -= endsBlock ? costs.lastProduct() : 0;
                 }
+                again = settings.recompute() == Recompute.FULL ? again : 0;
                 nanos.get(Work.FORWARD)[stage] = at(spec, products + attention);
                 nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, again + products + 2 * attention);
                 nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, products);
@@ -74,29 +76,6 @@ public final class EmulatedCosts implements WorkCosts {
             nanos[stage] = times.get(times.size() == 1 ? 0 : stage).toNanos();
         }
         return nanos;
-    }
-
-    private static double productFlops(ModelConfig model, int layer, StageSettings settings) {
-        double rowsTimesHidden = (double) settings.rows() * model.hidden();
-        if (layer == 0) {
-            return 0;
-        }
-        return layer == model.layerCount() - 1
-                ? 2 * rowsTimesHidden * model.vocabularySize()
-                : 24 * rowsTimesHidden * model.hidden();
-    }
-
-    private static double attentionFlops(ModelConfig model, int layer, StageSettings settings) {
-        boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
-        return isBlock ? 4.0 * settings.rows() * settings.sequenceLength() * model.hidden() : 0;
-    }
-
-    private static double replayedFlops(ModelConfig model, int layer, StageSettings settings) {
-        if (settings.recompute() != Recompute.FULL) {
-            return 0;
-        }
-        boolean isBlock = layer > 0 && layer < model.layerCount() - 1;
-        return productFlops(model, layer, settings) * (isBlock ? 2.0 / 3 : 1) + attentionFlops(model, layer, settings);
     }
 
     private static long at(EmulatedSpec spec, double flops) {

@@ -3,12 +3,14 @@ package dev.troupe.plan;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.TooManyElementsException;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.transport.Edge;
 import java.math.BigInteger;
 import java.util.Locale;
-import java.util.stream.IntStream;
 
 /**
  * Refuses sizes that cannot be, before anything is made of them: what would not fit the numbers that count it, and what
@@ -34,7 +36,7 @@ public final class SizeChecks {
      * @throws UsageException
      *             with the number that is too large and the key to change
      */
-    public static void require(RunSpec spec, ModelConfig model, int sequenceLength) {
+    public static void require(RunSpec spec, ModelSpec model, int sequenceLength) {
         int microbatchSize = spec.training().microbatchSize();
         atMost((long) microbatchSize * sequenceLength, TooManyElementsException.MOST, String.format(Locale.ROOT,
                 "training.microbatch-size = %d sequences of %d tokens are ", microbatchSize, sequenceLength)
@@ -47,7 +49,7 @@ public final class SizeChecks {
                 "a step would have %,d forwards (parallel.pipeline"
                         + " x parallel.virtual-stages x microbatches), and a plan has at most %,d: lower"
                         + " training.global-batch-size, or raise training.microbatch-size");
-        atMost(model.layerCount() * microbatches, MOST_LAYER_FORWARDS,
+        atMost((model.blockCount() + 2) * microbatches, MOST_LAYER_FORWARDS,
                 "a step would lead %,d times through a layer (layers x"
                         + " microbatches), and it does so at most %,d times: lower training.global-batch-size, or raise"
                         + " training.microbatch-size");
@@ -59,12 +61,10 @@ public final class SizeChecks {
      * @throws UsageException
      *             with the number that is too large and the key to change
      */
-    public static void requireModel(ModelConfig model) {
-        atMost(model.layers(), RunSpecReader.MOST_LAYERS, "the model has %,d blocks, and a model has at most %,d: lower"
-                + " model.layers");
-        atMost(4L * model.hidden(), TooManyElementsException.MOST,
-                "the inner width of a block, 4 x model.hidden, would be"
-                        + " %,d, and a width is at most %,d: lower model.hidden");
+    public static void requireModel(ModelSpec model) {
+        atMost(model.blockCount(), RunSpecReader.MOST_LAYERS,
+                "the model has %,d blocks, and a model has at most %,d: lower"
+                        + " model.layers");
     }
 
     private static void atMost(long found, long most, String sentence) {
@@ -74,16 +74,16 @@ public final class SizeChecks {
     }
 
     /** A layer is on one stage, and what a rank has of it lies in one buffer, or is gathered in one. */
-    private static void requireLayersThatCanBe(ModelConfig model, int tensor) {
-        for (int layer : IntStream.of(0, 1, model.layerCount() - 1).toArray()) {
-            long weights = model.parameterCount(layer) / tensor; // rounded down: the exact number is the walk's
+    private static void requireLayersThatCanBe(ModelSpec model, int tensor) {
+        for (LayerSpec layer : model.layers()) {
+            long weights = layer.parameterCount() / tensor; // rounded down: the exact number is the walk's
             if (weights > TooManyElementsException.MOST) {
-                String name = layer == 1 ? "a block" : layer == 0 ? "the embedding" : "the head";
+                boolean hasTable = layer.parameters().stream().anyMatch(ParameterSpec::isVocabularyTable);
                 throw new UsageException(String.format(Locale.ROOT,
-                        "%s would have %,d weights on each of parallel.tensor = %d ranks, and a rank has at most %,d of a"
-                                + " stage: raise parallel.tensor, or lower %s",
-                        name, weights, tensor, TooManyElementsException.MOST,
-                        layer == 1 ? "model.hidden" : "model.vocabulary-size or model.hidden"));
+                        "the layer %s would have %,d weights on each of parallel.tensor = %d ranks, and a rank has at most"
+                                + " %,d of a stage: raise parallel.tensor, or lower %s",
+                        layer.name(), weights, tensor, TooManyElementsException.MOST,
+                        hasTable ? "model.vocabulary-size or model.hidden" : "model.hidden"));
             }
         }
     }
@@ -111,7 +111,7 @@ public final class SizeChecks {
     }
 
     private static String nameOf(TrainingPlan plan, TooManyElementsException tensor) {
-        ModelConfig model = plan.model();
+        ModelSpec model = plan.model();
         int ranks = plan.ranks().tensor();
         long[] sizes = tensor.sizes();
         long width = sizes[sizes.length - 1];
@@ -119,13 +119,14 @@ public final class SizeChecks {
                 || sizes[0] % plan.stageSettings().rows() != 0 && sizes[0] != plan.stageSettings().rows() / ranks) {
             return "attention's state";
         }
-        if (width == model.vocabularySize() / ranks || width == Math.ceilDiv(model.vocabularySize(), ranks)) {
+        int vocabulary = model.size(Axis.VOCABULARY);
+        if (width == vocabulary / ranks || width == Math.ceilDiv(vocabulary, ranks)) {
             return "the logits";
         }
-        if (width == 4L * model.hidden() / ranks) {
+        if (width == model.size(Axis.INNER) / ranks) {
             return "the inner activation of an MLP";
         }
-        return width == 3L * model.hidden() / ranks ? "queries, keys and values" : "an activation";
+        return width == model.size(Axis.QUERY_KEY_VALUE) / ranks ? "queries, keys and values" : "an activation";
     }
 
     private static String text(long[] sizes) {

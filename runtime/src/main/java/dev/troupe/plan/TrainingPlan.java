@@ -5,7 +5,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankRow;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Partition;
 import dev.troupe.model.StageSettings;
 import dev.troupe.parallel.Zero;
@@ -69,7 +69,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * @throws UsageException
      *             where the layers cannot be assigned so
      */
-    public static TrainingPlan of(ModelConfig model, StageSettings settings, String layout, Schedule schedule,
+    public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
             ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,
             int creditsPerEdge) {
         int pipeline = ranks.pipeline();
@@ -90,7 +90,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
             Zero zero) {
         boolean isShared = ranks.data() > 1;
         List<LoweringPass> passes = new ArrayList<>(weights(isShared && zero.includes(Zero.WEIGHTS)));
-        if (partition.model().tiedEmbeddings()) {
+        if (!partition.model().shared().isEmpty()) {
             passes.add(new AddSharedGradients(AddSharedGradients.between(0, partition.stageCount() - 1)));
         }
         boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
@@ -107,7 +107,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return areShared ? List.of(new AddTransfers(), new AddUnshard()) : List.of(new AddTransfers());
     }
 
-    private static Partition partition(ModelConfig model, int stageCount, String layout) {
+    private static Partition partition(ModelSpec model, int stageCount, String layout) {
         try {
             return Partition.of(model, stageCount, layout);
         } catch (IllegalArgumentException refused) {
@@ -115,7 +115,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         }
     }
 
-    public ModelConfig model() {
+    public ModelSpec model() {
         return partition.model();
     }
 

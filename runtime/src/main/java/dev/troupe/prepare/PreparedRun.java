@@ -14,7 +14,6 @@ import dev.troupe.data.Tokenizer;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.machine.LossScale;
@@ -22,11 +21,11 @@ import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.StragglerWatch;
 import dev.troupe.model.DropoutSettings;
 import dev.troupe.model.LearningRate;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
 import dev.troupe.model.TensorSharing;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.observe.ActionTrace;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.ClusterLimits;
@@ -41,7 +40,6 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
-import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.WeightSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +96,7 @@ public final class PreparedRun implements AutoCloseable {
             requireNoLaterCheckpoint();
             SizeChecks.requireModel(start.model());
             SizeChecks.require(spec, start.model(), start.sequenceLength());
-            ClusterLimits.require(spec, start.model().layerCount());
+            ClusterLimits.require(spec, start.model());
             TensorSharing.refusal(start.model(),
                     Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
@@ -144,7 +142,7 @@ public final class PreparedRun implements AutoCloseable {
     private void requireDisk() {
         if (leavesWeights() && request.leads()) {
             TrainingSpec training = spec().training();
-            new DiskRoom(checkpointBytes(), weightCount() * Float.BYTES).require(request.output(),
+            new DiskRoom(checkpointBytes(), model().parameterCount() * Float.BYTES).require(request.output(),
                     training.keepCheckpoints(), checkpointsFound.size(), training.checkpointEvery() > 0);
         }
     }
@@ -228,7 +226,7 @@ public final class PreparedRun implements AutoCloseable {
         return request.spec();
     }
 
-    public ModelConfig model() {
+    public ModelSpec model() {
         return start.model();
     }
 
@@ -316,12 +314,8 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */
     public long checkpointBytes() {
-        return weightCount() * engine.settings().parameterType().elementBytes()
+        return model().parameterCount() * engine.settings().parameterType().elementBytes()
                 * (1 + plan.stageSettings().optimizer().momentCount());
-    }
-
-    private long weightCount() {
-        return ModelTensors.of(model()).values().stream().mapToLong(Shape::elementCount).sum();
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */

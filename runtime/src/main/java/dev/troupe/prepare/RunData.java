@@ -1,7 +1,7 @@
 package dev.troupe.prepare;
 
-import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.DataSpec;
 import dev.troupe.data.Batches;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
@@ -12,7 +12,8 @@ import dev.troupe.data.TokenCache;
 import dev.troupe.data.Tokenizer;
 import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ public final class RunData implements AutoCloseable {
      * @throws DataException
      *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec spec, byte[] builtIn, ModelConfig model, int sequenceLength) {
+    RunData(RunSpec spec, byte[] builtIn, ModelSpec model, int sequenceLength) {
         DataSpec data = spec.data();
         Tokenizer tokenizer = Tokenizer.named(data.tokenizer().word());
         try {
@@ -85,9 +86,9 @@ public final class RunData implements AutoCloseable {
         };
     }
 
-    private Tokens opened(Corpus corpus, ModelConfig model) {
+    private Tokens opened(Corpus corpus, ModelSpec model) {
         corpora.add(corpus);
-        corpus.tokens().requireVocabulary(model.vocabularySize());
+        corpus.tokens().requireVocabulary(model.size(Axis.VOCABULARY));
         return corpus.tokens();
     }
 

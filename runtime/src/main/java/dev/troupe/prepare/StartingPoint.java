@@ -2,9 +2,12 @@ package dev.troupe.prepare;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.ModelSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Section;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
 import dev.troupe.weights.HuggingFaceModel;
@@ -12,9 +15,10 @@ import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.WeightSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
  * The model a run starts from: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
@@ -36,8 +40,10 @@ import java.util.OptionalInt;
  * @param files
  *            closed when all ranks have loaded
  */
-record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights, long stepsDone,
+record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, Optional<AutoCloseable> files) {
+    private static final String SEQUENCE_LENGTH = "sequence-length";
+
     /**
      * Opens the model of the specification, and checks that the two agree.
      *
@@ -57,19 +63,17 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
             }
         }
         return switch (spec.model()) {
-            case ModelSpec.Described described -> {
-                ModelConfig model = new ModelConfig(described.layers(), described.hidden(), described.heads(),
-                        described.sequenceLength(), described.vocabularySize(), described.tieEmbeddings(),
-                        ModelConfig.NORM_EPSILON);
+            case ModelSection.Described described -> {
+                ModelSpec model = model(described);
                 SizeChecks.requireModel(model);
-                yield new StartingPoint(model, model.sequenceLength(),
+                yield new StartingPoint(model, model.size(Axis.POSITION),
                         new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
                         List.of(), Optional.empty());
             }
-            case ModelSpec.FromDirectory from -> {
+            case ModelSection.FromDirectory from -> {
                 HuggingFaceModel files = HuggingFaceModel.open(from.directory());
                 try {
-                    yield new StartingPoint(files.config(), sequenceLength(from, files.config()), files, 0,
+                    yield new StartingPoint(files.spec(), sequenceLength(from, files.spec()), files, 0,
                             LossScale.none(0), false, List.of(),
                             Optional.of(files));
                 } catch (UsageException refused) {
@@ -80,34 +84,27 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
         };
     }
 
-    private static int sequenceLength(ModelSpec spec, ModelConfig model) {
+    private static ModelSpec model(ModelSection.Described described) {
+        try {
+            return ModelFamilies.original().read(new Section(described.values()));
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(refused.getMessage(), refused);
+        }
+    }
+
+    private static int sequenceLength(ModelSection asked, ModelSpec model) {
         List<String> wrong = new ArrayList<>();
-        int sequenceLength = switch (spec) {
-            case ModelSpec.Described described -> {
-                compare(wrong, "model.layers", OptionalInt.of(described.layers()), model.layers());
-                compare(wrong, "model.hidden", OptionalInt.of(described.hidden()), model.hidden());
-                compare(wrong, "model.heads", OptionalInt.of(described.heads()), model.heads());
-                compare(wrong, "model.sequence-length", OptionalInt.of(described.sequenceLength()),
-                        model.sequenceLength());
-                compare(wrong, "model.vocabulary-size", OptionalInt.of(described.vocabularySize()),
-                        model.vocabularySize());
-                compare(wrong, Optional.of(described.tieEmbeddings()), model.tiedEmbeddings());
-                yield described.sequenceLength();
-            }
-            case ModelSpec.FromDirectory from -> {
-                compare(wrong, "model.layers", from.layers(), model.layers());
-                compare(wrong, "model.hidden", from.hidden(), model.hidden());
-                compare(wrong, "model.heads", from.heads(), model.heads());
-                compare(wrong, "model.vocabulary-size", from.vocabularySize(), model.vocabularySize());
-                compare(wrong, from.tieEmbeddings(), model.tiedEmbeddings());
-                int asked = from.sequenceLength().orElse(model.sequenceLength());
-                if (asked > model.sequenceLength()) {
-                    wrong.add("model.sequence-length = " + asked + ", but the model has positions for "
-                            + model.sequenceLength());
-                }
-                yield asked;
-            }
-        };
+        Map<String, Object> values = new LinkedHashMap<>(asked.values());
+        int longest = model.size(Axis.POSITION);
+        int sequenceLength = longest;
+        if (asked instanceof ModelSection.FromDirectory from) {
+            values.remove(SEQUENCE_LENGTH);
+            sequenceLength = from.sequenceLength().orElse(longest);
+        }
+        values.forEach((key, value) -> compare(wrong, key, value, model.section().values().get(key)));
+        if (sequenceLength > longest) {
+            wrong.add("model.sequence-length = " + sequenceLength + ", but the model has positions for " + longest);
+        }
         if (!wrong.isEmpty()) {
             throw new UsageException("the model that was loaded is not the one the configuration describes: "
                     + String.join("; ", wrong) + ". Leave those keys out to take the model's own");
@@ -115,15 +112,9 @@ record StartingPoint(ModelConfig model, int sequenceLength, WeightSource weights
         return sequenceLength;
     }
 
-    private static void compare(List<String> wrong, String key, OptionalInt asked, int found) {
-        if (asked.isPresent() && asked.getAsInt() != found) {
-            wrong.add(key + " = " + asked.getAsInt() + ", but the model has " + found);
-        }
-    }
-
-    private static void compare(List<String> wrong, Optional<Boolean> asked, boolean found) {
-        if (asked.isPresent() && asked.get() != found) {
-            wrong.add("model.tie-embeddings = " + asked.get() + ", but the model has " + found);
+    private static void compare(List<String> wrong, String key, Object asked, Object found) {
+        if (!asked.toString().equals(String.valueOf(found))) {
+            wrong.add("model." + key + " = " + asked + ", but the model has " + found);
         }
     }
 }

@@ -1,7 +1,7 @@
 package dev.troupe.prepare;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
@@ -47,13 +47,13 @@ public final class TermLength {
     }
 
     private static long bytesUnderWay(TrainingPlan plan, DataType boundary, Edge edge) {
-        ModelConfig model = plan.model();
+        int hidden = plan.model().size(Axis.HIDDEN);
         int tensor = plan.ranks().tensor();
         if (edge.kind() == MessageKind.SHARED_GRADIENT) { // once a step, in the type of gradient sums
-            return (long) Math.ceilDiv(model.vocabularySize(), tensor) * model.hidden()
+            return (long) Math.ceilDiv(plan.model().size(Axis.VOCABULARY), tensor) * hidden
                     * Math.max(Float.BYTES, boundary.elementBytes());
         }
         int rows = plan.stageSettings().rows() / (plan.sharesSequence() ? tensor : 1);
-        return (long) plan.creditsPerEdge() * rows * model.hidden() * boundary.elementBytes();
+        return (long) plan.creditsPerEdge() * rows * hidden * boundary.elementBytes();
     }
 }

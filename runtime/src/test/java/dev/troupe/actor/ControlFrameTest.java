@@ -7,9 +7,9 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
-import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.MessageKeys;
+import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.model.LayerSquaredSum;
 import dev.troupe.transport.Edge;
@@ -65,7 +65,7 @@ class ControlFrameTest {
         List<MicrobatchLoss> losses = IntStream.range(0, MICROBATCHES)
                 .mapToObj(microbatch -> new MicrobatchLoss(65_535 * 100 + microbatch, Math.PI * microbatch)).toList();
         List<LayerSquaredSum> sums = IntStream.range(0, 1000)
-                .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, Math.E * layer)).toList();
+                .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
         requireRoom(new TrainingCoordinator.Happened(new CoordinatorEvent.PassDone(new Incarnation(65_535, 7),
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
     }

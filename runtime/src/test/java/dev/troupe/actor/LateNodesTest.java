@@ -6,18 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.membership.Roster;
-import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.LossScale;
+import dev.troupe.machine.NodeReport;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.RunSettings;
 import dev.troupe.machine.WarmUpReport;
-import dev.troupe.machine.NodeReport;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.membership.Roster;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
-import dev.troupe.parallel.Zero;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Nodes that come when the run is under way, or when it is over and they do not know. Nodes are probes. */
 @Tag("actor")
 class LateNodesTest {
-    private static final ModelConfig MODEL = new ModelConfig(2, 4, 1, 4, 8, true, 1e-5);
+    private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
     private static final Duration TIMEOUT = Duration.ofSeconds(20);

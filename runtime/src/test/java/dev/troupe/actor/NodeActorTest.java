@@ -85,7 +85,7 @@ class NodeActorTest {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         List<CoordinatorEvent.PassDone> done = trainStep(ranks, 0);
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
-        assertEquals(SmallRun.MODEL.layerCount(), done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
+        assertEquals(SmallRun.MODEL.blockCount() + 2, done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
         for (int answer = 0; answer < 2; answer++) {

@@ -11,9 +11,10 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.fault.FaultInjector;
-import dev.troupe.model.spec.ModelConfig;
-import dev.troupe.plan.TrainingPlan;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.ActionTrace;
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
@@ -28,7 +29,7 @@ import java.util.function.Supplier;
 
 /** A small model and its data, on the reference engine; whatever engine is opened is remembered. */
 final class SmallRun implements AutoCloseable {
-    static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 4, 256, true, ModelConfig.NORM_EPSILON);
+    static final ModelSpec MODEL = new Gpt2(2, 8, 2, 4, 256, true, Gpt2.NORM_EPSILON).spec();
 
     private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();
     private final Corpus corpus = Corpus.ofText("a text",

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.membership.Roster;
-import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.Incarnation;
@@ -15,18 +13,21 @@ import dev.troupe.machine.LossScale;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankStatus;
+import dev.troupe.machine.ReplicaTable;
 import dev.troupe.machine.RunSettings;
-import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.StepResult;
 import dev.troupe.machine.Traffic;
+import dev.troupe.machine.WarmUpReport;
 import dev.troupe.machine.WeightUpdate;
+import dev.troupe.membership.Roster;
 import dev.troupe.model.LayerSquaredSum;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
-import dev.troupe.parallel.Zero;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
 import java.io.IOException;
@@ -55,7 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The coordinator with a node and two ranks that are probes, and a clock that the test moves. */
 @Tag("actor")
 class TrainingCoordinatorTest {
-    private static final ModelConfig MODEL = new ModelConfig(2, 4, 1, 4, 8, true, 1e-5);
+    private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
     private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
             "uniform", Schedules.named("1f1b"), new ParallelLayout(2, 1, 1), false, Zero.NONE, 1, 1, 2);
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -256,9 +257,9 @@ class TrainingCoordinatorTest {
 
     private void trainPass(long step) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING);
-        happens(new CoordinatorEvent.PassDone(from(0), pass, List.of(), List.of(new LayerSquaredSum(0, 9))));
+        happens(new CoordinatorEvent.PassDone(from(0), pass, List.of(), List.of(new LayerSquaredSum(0, 0, 9))));
         happens(new CoordinatorEvent.PassDone(from(1), pass, List.of(new MicrobatchLoss(0, 2)),
-                List.of(new LayerSquaredSum(1, 16))));
+                List.of(new LayerSquaredSum(1, 0, 16))));
     }
 
     private void updated(long step) {

@@ -8,9 +8,9 @@ import dev.troupe.config.fault.FaultKind.Reach;
 import dev.troupe.config.fault.FaultMessage;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
@@ -47,7 +47,7 @@ class RandomFaultsTest {
     /** Two ranks in a V: stage 1 hands on to stage 2 on its own rank. */
     @Test
     void shouldKnowWhatIsSentToAnotherRank() {
-        TrainingPlan plan = TrainingPlan.of(new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
+        TrainingPlan plan = TrainingPlan.of(new Gpt2(4, 8, 2, 4, 16, true, Gpt2.NORM_EPSILON).spec(),
                 new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("zbv"),
                 new ParallelLayout(2, 1, 1), false, Zero.NONE, 2, 1, 2);
         assertEquals(

@@ -38,6 +38,11 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckpointTest {
     private static final String ELSEWHERE = ": resume from another checkpoint";
 
+    /** Of a manifest up to format 2. */
+    private static final String FORMER_MODEL = """
+            "layers" : 3, "hidden" : 8, "heads" : 2, "sequenceLength" : 4, "vocabularySize" : 17,
+            "tiedEmbeddings" : true, "normEpsilon" : 1.0E-5""";
+
     @TempDir
     private Path run;
     private CheckpointStore store;
@@ -141,8 +146,7 @@ class CheckpointTest {
     @Test
     void shouldRefuseAManifestThatLacksSomething() throws IOException {
         for (String key : List.of("format", "steps_done", "model", "loss_scale", "skips_in_row", "parts", "layers",
-                "tiedEmbeddings", "normEpsilon",
-                "file", "byteCount", "sha256")) {
+                "family", "section", "tie-embeddings", "norm-epsilon", "file", "byteCount", "sha256")) {
             assertDamaged(text -> text.replace('"' + key + '"', "\"other\""), "");
         }
         assertDamaged(text -> text.replaceAll("(?s)\"parts\".*\\]", "\"parts\" : null"), "parts");
@@ -162,10 +166,12 @@ class CheckpointTest {
     @Test
     void shouldReadTheFormatBeforeThisAsARunThatSkippedNothing() throws IOException {
         Path manifest = write(10, 1, 1).resolve("manifest.json");
-        change(manifest, text -> text.replace("\"format\" : 2", "\"format\" : 1")
-                .replaceFirst("(?s)\"loss_scale\" : \\{.*?\\},", ""));
+        change(manifest, text -> text.replace("\"format\" : 3", "\"format\" : 1")
+                .replaceFirst("(?s)\"loss_scale\" : \\{.*?\\},", "")
+                .replaceFirst("(?s)\"family\".*?\\}", FORMER_MODEL));
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertEquals(LossScale.none(10), checkpoint.lossScale());
+            assertEquals(Samples.MODEL, checkpoint.model());
         }
     }
 

@@ -135,9 +135,9 @@ class DamageTest {
     /** The newest checkpoint is whole, so a run that resumed from the one before would lose the steps between. */
     @Test
     void shouldNotPassOverAFormatOfAnotherVersion() throws IOException {
-        Files.writeString(manifest, "{ \"format\" : 3, \"everything\" : \"else\" }");
+        Files.writeString(manifest, "{ \"format\" : 4, \"everything\" : \"else\" }");
         assertRefused(run, manifest
-                + " has format 3, but this version reads 1 to 2: resume it with the version that wrote it");
+                + " has format 4, but this version reads 1 to 3: resume it with the version that wrote it");
     }
 
     /** Of a run's directory it is passed over; named itself it is refused. */

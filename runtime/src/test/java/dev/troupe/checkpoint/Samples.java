@@ -4,7 +4,8 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.CheckpointPart;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
@@ -18,7 +19,7 @@ import java.util.stream.Stream;
 
 /** Small checkpoints: of each rank one tensor of four numbers that count up, those of the next rank from 10 more. */
 final class Samples {
-    static final ModelConfig MODEL = new ModelConfig(3, 8, 2, 4, 17, true, 1e-5);
+    static final ModelSpec MODEL = new Gpt2(3, 8, 2, 4, 17, true, 1e-5).spec();
     static final Shape SHAPE = Shape.of(2, 2);
 
     private Samples() {

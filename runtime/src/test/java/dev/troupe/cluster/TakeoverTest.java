@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
@@ -39,7 +39,7 @@ class TakeoverTest {
     }
 
     private static TrainingPlan plan(int pipeline, int data) {
-        return TrainingPlan.of(new ModelConfig(pipeline, 8, 2, 8, 8, false, 1e-5),
+        return TrainingPlan.of(new Gpt2(pipeline, 8, 2, 8, 8, false, 1e-5).spec(),
                 new StageSettings(1, 8, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("1f1b"),
                 new ParallelLayout(pipeline, data, 1), false, Zero.NONE, 1, 1, 2);
     }

@@ -360,7 +360,7 @@ class CoordinatorMachineTest {
     private static CoordinatorEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer,
             double squaredSum) {
         return new CoordinatorEvent.PassDone(from(rank), new Pass(step, Pass.Kind.TRAINING), losses,
-                List.of(new LayerSquaredSum(layer, squaredSum)));
+                List.of(new LayerSquaredSum(layer, 0, squaredSum)));
     }
 
     private static List<CoordinatorCommand> checkpoint(CoordinatorMachine machine) {

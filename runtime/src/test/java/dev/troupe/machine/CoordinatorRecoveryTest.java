@@ -220,7 +220,7 @@ class CoordinatorRecoveryTest {
         int rank = from.rank();
         return machine.on(new CoordinatorEvent.PassDone(from, pass,
                 rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(),
-                List.of(new LayerSquaredSum(rank, rank == 0 ? 9 : 16))));
+                List.of(new LayerSquaredSum(rank, 0, rank == 0 ? 9 : 16))));
     }
 
     private List<CoordinatorCommand> updated(Incarnation from, int bytes) {

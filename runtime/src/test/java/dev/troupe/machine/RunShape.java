@@ -1,9 +1,10 @@
 package dev.troupe.machine;
 
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.PlanException;
@@ -64,7 +65,7 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     }
 
     private TrainingPlan makePlan() {
-        ModelConfig model = new ModelConfig(LAYERS, 4, 1, 4, 8, tied, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(LAYERS, 4, 1, 4, 8, tied, Gpt2.NORM_EPSILON).spec();
         return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, virtualStages,
                 HELD_OUT_MICROBATCHES, credits);

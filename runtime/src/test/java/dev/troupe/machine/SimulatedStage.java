@@ -115,7 +115,7 @@ final class SimulatedStage {
         List<LayerSquaredSum> sums = new ArrayList<>();
         for (int layer = firstLayer; layer <= lastLayer; layer++) {
             boolean overflows = pass.lossScale() != 1 && pass.step() == OVERFLOWING_STEP && layer == 0;
-            sums.add(new LayerSquaredSum(layer,
+            sums.add(new LayerSquaredSum(layer, 0,
                     overflows ? Double.POSITIVE_INFINITY : unit(mix(gradient, layer)) * pass.lossScale()));
         }
         return sums;

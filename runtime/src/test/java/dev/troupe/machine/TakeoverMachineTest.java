@@ -93,7 +93,7 @@ class TakeoverMachineTest {
 
     private List<CoordinatorCommand> passDone(int rank, int epoch, Pass pass) {
         return machine.on(new CoordinatorEvent.PassDone(new Incarnation(rank, epoch), pass,
-                rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of(new LayerSquaredSum(rank, 9))));
+                rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of(new LayerSquaredSum(rank, 0, 9))));
     }
 
     private List<CoordinatorCommand> copied(int rank, long stepsDone) {

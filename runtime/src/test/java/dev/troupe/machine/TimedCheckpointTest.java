@@ -85,7 +85,7 @@ class TimedCheckpointTest {
 
     private static List<CoordinatorCommand> step(CoordinatorMachine machine, long step) {
         machine.on(new CoordinatorEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
-                List.of(new MicrobatchLoss(0, 2)), List.of(new LayerSquaredSum(0, 1))));
+                List.of(new MicrobatchLoss(0, 2)), List.of(new LayerSquaredSum(0, 0, 1))));
         return machine.on(new CoordinatorEvent.Updated(from(), step, Traffic.NONE));
     }
 }

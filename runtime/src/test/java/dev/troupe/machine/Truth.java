@@ -60,7 +60,7 @@ final class Truth {
                 }
             }
         }
-        if (plan.model().tiedEmbeddings() && stages.size() > 1) {
+        if (!plan.model().shared().isEmpty() && stages.size() > 1) {
             long first = stages.getFirst().tiedGradient();
             stages.getFirst().addTied(stages.getLast().tiedGradient());
             stages.getLast().addTied(first);

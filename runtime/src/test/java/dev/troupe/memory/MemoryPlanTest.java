@@ -11,10 +11,11 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.DropoutSettings;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.prepare.MachineMemory;
 import dev.troupe.schedule.family.Schedules;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MemoryPlanTest {
     private static final long FLOAT = 4;
     /** Two blocks, C = 8, H = 2, T = 6, V = 10, untied. */
-    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 6, 10, false, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
     /** N C numbers, with N = 2 sequences of 6 tokens. */
     private static final long ACTIVATION = 12 * 8 * FLOAT;
 
@@ -58,7 +59,7 @@ class MemoryPlanTest {
     @CsvSource({"2, 0", "2, 1", "2, 2", "2, 3", "4, 0", "4, 1", "4, 2", "4, 3"})
     void shouldShareOutAsThePaperSays(int data, int zero) {
         // Tables of 100 and 16 rows, blocks, and the vectors of the head's norm, in buckets that the ranks can divide.
-        ModelConfig model = new ModelConfig(3, 64, 2, 16, 100, false, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 64, 2, 16, 100, false, Gpt2.NORM_EPSILON).spec();
         long table = padded(100 * 64, data);
         long block = padded(12 * 64 * 64 + 13 * 64, data);
         long psi = 2 * table + padded(16 * 64, data) + 3 * block + padded(2 * 64, data);

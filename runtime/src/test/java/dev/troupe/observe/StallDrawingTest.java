@@ -10,9 +10,10 @@ import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.RowPosition;
 import dev.troupe.machine.StallWatch.Stall;
 import dev.troupe.machine.StallWatch.Standstill;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
@@ -27,7 +28,7 @@ class StallDrawingTest {
     private static final long SECOND = 1_000_000_000L;
 
     private static TrainingPlan plan(int data) {
-        ModelConfig model = new ModelConfig(2, 8, 2, 6, 10, false, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(2, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
         return TrainingPlan.of(model, new StageSettings(1, 6, 2 * data, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), new ParallelLayout(2, data, 1), false, Zero.NONE, 1, 1, 2);
     }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What ranks in one process can do, and those in several cannot. */
 @Tag("plan")
 class ClusterLimitsTest {
-    private static final int LAYERS = 4;
+    private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 16, 256, true, Gpt2.NORM_EPSILON).spec();
 
     @Test
     void shouldRefuseAGroupThatItsMembersCannotNumber() {
@@ -32,13 +34,13 @@ class ClusterLimitsTest {
     void shouldRefuseMicrobatchesWhoseLossesFitNoMessage() {
         assertDoesNotThrow(() -> require("parallel.pipeline=2", "training.global-batch-size=16384"));
         assertEquals(
-                "what a rank says at the end of a step could take 300,030 bytes (20,000 microbatches, 2 layers), and a"
+                "what a rank says at the end of a step could take 300,128 bytes (20,000 microbatches, 2 blocks), and a"
                         + " control message between processes has room for 253,952: lower training.global-batch-size, or raise"
                         + " training.microbatch-size or parallel.pipeline",
                 refusal("parallel.pipeline=2", "training.global-batch-size=20000"));
         List<String> alone = new ArrayList<>(SETTINGS);
         alone.addAll(List.of("parallel.pipeline=2", "training.global-batch-size=20000"));
-        assertDoesNotThrow(() -> ClusterLimits.require(RunSpecReader.read(Optional.empty(), alone), LAYERS),
+        assertDoesNotThrow(() -> ClusterLimits.require(RunSpecReader.read(Optional.empty(), alone), MODEL),
                 "in one process nothing is written");
     }
 
@@ -60,7 +62,7 @@ class ClusterLimitsTest {
         all.add("cluster.nodes=[{name=a,host=127.0.0.1,control-port=1,data-port=2},"
                 + "{name=b,host=127.0.0.1,control-port=3,data-port=4}]");
         RunSpec spec = RunSpecReader.read(Optional.empty(), all);
-        ClusterLimits.require(spec, LAYERS);
+        ClusterLimits.require(spec, MODEL);
     }
 
     private static String refusal(String... settings) {

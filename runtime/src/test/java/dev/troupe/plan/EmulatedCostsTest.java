@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.model.DropoutSettings;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.Partition;
 import dev.troupe.model.Recompute;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class EmulatedCostsTest {
     /** Two blocks, C = 4, T = 3, V = 5: embedding and a block on stage 0, a block and the head on stage 1. */
     private static final Partition PARTITION = Partition
-            .of(new ModelConfig(2, 4, 2, 3, 5, true, ModelConfig.NORM_EPSILON), 2, "uniform");
+            .of(new Gpt2(2, 4, 2, 3, 5, true, Gpt2.NORM_EPSILON).spec(), 2, "uniform");
     /** Two sequences of 3 tokens, so N = 6. */
     private static final StageSettings SETTINGS = new StageSettings(2, 3, 4, new Optimizer.Sgd(0));
 

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.family.Schedules;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("plan")
 class FaultChecksTest {
     /** Two ranks with the stages 0, 2 and 1, 3, and four microbatches a step. */
-    private final TrainingPlan plan = TrainingPlan.of(new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
+    private final TrainingPlan plan = TrainingPlan.of(new Gpt2(4, 8, 2, 4, 16, true, Gpt2.NORM_EPSILON).spec(),
             new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("interleaved-1f1b"),
             new ParallelLayout(2, 1, 1), false, Zero.NONE, 2, 1, 2);
 
@@ -87,7 +87,7 @@ class FaultChecksTest {
     @Test
     void shouldRefuseAMessageWhereThereIsOneRank() {
         TrainingPlan alone = TrainingPlan.of(
-                new ModelConfig(4, 8, 2, 4, 16, true, ModelConfig.NORM_EPSILON),
+                new Gpt2(4, 8, 2, 4, 16, true, Gpt2.NORM_EPSILON).spec(),
                 new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("gpipe"),
                 new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
         for (String fault : List.of("drop", "exception at=send")) {

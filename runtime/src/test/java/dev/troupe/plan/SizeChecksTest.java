@@ -61,11 +61,11 @@ class SizeChecksTest {
                 + " 2,147,483,647: lower model.hidden", refusal("model.hidden=1000000000"));
     }
 
-    /** A block of 20,000 is 4.8e9 weights: one rank cannot have them, three can, as far as the limit goes. */
+    /** The MLP half of a block of 20,000 has 3.2e9 weights: one rank cannot have them, three can, as far as the limit goes. */
     @Test
     void shouldCountWeightsAfterTheyAreSharedOut() {
         assertEquals(
-                "a block would have 4,800,260,000 weights on each of parallel.tensor = 1 ranks, and a rank has at most"
+                "the layer h.0.mlp would have 3,200,140,000 weights on each of parallel.tensor = 1 ranks, and a rank has at most"
                         + " 2,147,483,647 of a stage: raise parallel.tensor, or lower model.hidden",
                 refusal("model.hidden=20000", "model.heads=160"));
         assertGetsAsFarAsTheMemory("model.hidden=20000", "model.heads=160", "parallel.tensor=8");

@@ -3,9 +3,10 @@ package dev.troupe.plan;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.family.Schedules;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class TrainingPlanTest {
     @Test
     void shouldShareTheMicrobatchesOfAStepOutInTheirOrder() {
-        ModelConfig model = new ModelConfig(2, 8, 2, 6, 10, false, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(2, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
         TrainingPlan plan = TrainingPlan.of(model, new StageSettings(1, 6, 8, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), new ParallelLayout(2, 4, 1), false, Zero.NONE, 1, 1, 2);
         assertEquals(2, plan.training().plan().microbatchCount());

@@ -11,12 +11,12 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.machine.LossScale;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.plan.UsageException;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.InitialWeights;
-import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StartingPointTest {
-    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 16, 256, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 16, 256, true, Gpt2.NORM_EPSILON).spec();
     private static final String WRONG = "the model that was loaded is not the one the configuration describes: ";
     private static final String ADVICE = ". Leave those keys out to take the model's own";
 
@@ -153,9 +153,9 @@ class StartingPointTest {
     private Path exported() {
         Path directory = home.resolve("model");
         InitialWeights weights = new InitialWeights(MODEL, 1);
-        HuggingFaceModel.write(directory, MODEL, ModelTensors.of(MODEL).entrySet().stream()
-                .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), DataType.FLOAT32,
-                        target -> weights.read(tensor.getKey(), tensor.getValue(), DataType.FLOAT32, target)))
+        HuggingFaceModel.write(directory, MODEL, MODEL.parameters().values().stream()
+                .map(tensor -> new NamedTensor(tensor.name(), tensor.shape().sizes(), DataType.FLOAT32,
+                        target -> weights.read(tensor.name(), tensor.shape().sizes(), DataType.FLOAT32, target)))
                 .toList());
         return directory;
     }

@@ -6,7 +6,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.Optimizer;
 import dev.troupe.model.StageSettings;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.family.Schedules;
@@ -23,7 +23,7 @@ class TermLengthTest {
 
     private static int term(int hidden, int vocabulary, boolean tied, DataType type, List<Integer> nodeOfRank) {
         ParallelLayout ranks = new ParallelLayout(nodeOfRank.size(), 1, 1);
-        TrainingPlan plan = TrainingPlan.of(new ModelConfig(4, hidden, 2, ROWS, vocabulary, tied, 1e-5),
+        TrainingPlan plan = TrainingPlan.of(new Gpt2(4, hidden, 2, ROWS, vocabulary, tied, 1e-5).spec(),
                 new StageSettings(1, ROWS, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("1f1b"), ranks, false,
                 Zero.NONE, 1, 1, 2);
         return TermLength.of(plan, type, nodeOfRank);

@@ -9,19 +9,18 @@ import java.util.List;
 
 /**
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
- * et al. 2017), the norm in front (Radford et al. 2019). Its forward leaves x and what is added to it; the second half
- * adds them.
+ * et al. 2017), the norm in front (Radford et al. 2019).
  *
  * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
  * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
  * Wproj.
  */
-final class AttentionHalf {
+public final class AttentionHalf implements Half {
     private final Engine engine;
     private final TensorPool pool;
     private final int sequenceLength;
-    private final int heads;
     private final int allHeads;
+    private final int ownHeads;
     private final int firstHead;
     private final ResidualStream stream;
     private final StreamDropout outputDropout;
@@ -30,46 +29,64 @@ final class AttentionHalf {
     private final Shape qkvShape;
     private final Shape stateShape;
     private final boolean shedsAttention;
-    private final int number;
+    private final int block;
     private final Norm norm;
     private final Parameter qkvWeight;
     private final Parameter qkvBias;
     private final Parameter projectionWeight;
     private final Parameter projectionBias;
 
-    AttentionHalf(LayerContext context, int number, String block) {
-        int width = context.model().hidden();
-        this.number = number;
+    /**
+     * Makes the half on a rank.
+     *
+     * @param block
+     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param heads
+     *            H
+     * @param qkv
+     *            [C x 3C], queries, keys and values side by side
+     * @param projection
+     *            [C x C]
+     */
+    public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear qkv, Linear projection) {
+        int width = context.hidden();
+        this.block = block;
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
-        allHeads = context.model().heads();
-        heads = context.own(allHeads);
-        firstHead = context.share().group().rank() * heads;
+        allHeads = heads;
+        ownHeads = context.own(heads);
+        firstHead = context.share().group().rank() * ownHeads;
         stream = new ResidualStream(context);
-        outputDropout = new StreamDropout(context, stream, number, DropoutKey.Site.ATTENTION_OUTPUT);
+        outputDropout = new StreamDropout(context, stream, block, DropoutKey.Site.ATTENTION_OUTPUT);
         activation = context.activation(width);
-        attendedShape = context.activation(context.own(width));
-        qkvShape = context.activation(context.own(3 * width));
-        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, heads);
+        this.norm = new Norm(context, norm);
+        qkvWeight = context.parameter(qkv.weight());
+        qkvBias = context.parameter(qkv.bias());
+        projectionWeight = context.parameter(projection.weight());
+        projectionBias = context.parameter(projection.bias());
+        qkvShape = context.activation(qkvWeight.shape().size(1));
+        attendedShape = context.activation(projectionWeight.shape().size(0));
+        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, ownHeads);
         // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
         // makes them again in its backward anyway.
         shedsAttention = stateShape.elementCount() > attendedShape.elementCount();
-        norm = new Norm(context, block + ".ln_1");
-        qkvWeight = context.byColumns(block + ".attn.c_attn.weight", 3, width, 3 * width);
-        qkvBias = context.byColumns(block + ".attn.c_attn.bias", 3, 3 * width);
-        projectionWeight = context.byRows(block + ".attn.c_proj.weight", width, width);
-        projectionBias = Parameter.of(block + ".attn.c_proj.bias", width);
     }
 
-    List<Parameter> parameters() {
+    @Override
+    public List<Parameter> parameters() {
         List<Parameter> all = new ArrayList<>(norm.parameters());
         all.addAll(List.of(qkvWeight, qkvBias, projectionWeight, projectionBias));
         return all;
     }
 
+    @Override
+    public Pass newPass() {
+        return new Pass();
+    }
+
     /** One microbatch. */
-    final class Pass {
+    final class Pass implements Half.Pass {
         private final Norm.Pass normPass = norm.new Pass();
         private DropoutKey dropoutKey;
         private Tensor normed;
@@ -79,39 +96,44 @@ final class AttentionHalf {
         private Tensor outputGradient;
         private Tensor qkvGradient;
 
-        /** Takes over {@code x}, the {@link #residual}; returns what is to be added to it, which the caller gives back. */
-        Tensor forward(Tensor x, DropoutKey drawn) {
+        @Override
+        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
             dropoutKey = drawn;
-            normed = stream.intoWhole(normPass.forward(x));
-            return attendAndProject();
+            attendTo(normPass.forwardOfSum(residual, x));
         }
 
-        private Tensor attendAndProject() {
+        private void attendTo(Tensor own) {
+            normed = stream.intoWhole(own);
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
             attend();
+        }
+
+        @Override
+        public Tensor project() {
             Tensor added = stream.project(attended, projectionWeight, projectionBias);
             outputDropout.forward(added, dropoutKey);
             return added;
         }
 
-        /** What passes by this half. */
-        Tensor residual() {
+        @Override
+        public Tensor residual() {
             return normPass.input();
         }
 
         private void attend() {
             state = pool.takeFloats(stateShape);
             attended = pool.take(attendedShape);
-            engine.causalAttention(qkv, sequenceLength, heads, dropout(), state, attended);
+            engine.causalAttention(qkv, sequenceLength, ownHeads, dropout(), state, attended);
         }
 
         private Dropout dropout() {
-            return dropoutKey.ofHeads(number, allHeads, firstHead);
+            return dropoutKey.ofHeads(block, allHeads, firstHead);
         }
 
         /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
-        void shed() {
+        @Override
+        public void shed() {
             normed = pool.drop(normed);
             if (shedsAttention) {
                 state = pool.drop(state);
@@ -119,8 +141,8 @@ final class AttentionHalf {
             }
         }
 
-        /** Keeps its input alone. */
-        void rewind() {
+        @Override
+        public void rewind() {
             normPass.rewind();
             normed = pool.drop(normed);
             qkv = pool.drop(qkv);
@@ -128,13 +150,13 @@ final class AttentionHalf {
             attended = pool.drop(attended);
         }
 
-        /** The forward of the input that {@link #rewind} left. */
-        Tensor replay() {
-            normed = stream.intoWhole(normPass.replay());
-            return attendAndProject();
+        @Override
+        public void replay() {
+            attendTo(normPass.replay());
         }
 
-        Tensor backwardInput(Tensor dy) {
+        @Override
+        public Tensor backwardInput(Tensor dy) {
             outputGradient = outputDropout.backward(dy, dropoutKey);
             if (attended == null) {
                 attend();
@@ -142,7 +164,7 @@ final class AttentionHalf {
             Tensor dAttended = pool.take(attendedShape);
             engine.matmul(outputGradient, false, projectionWeight.operand(), true, dAttended, false);
             qkvGradient = pool.take(qkvShape);
-            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, heads, dropout(),
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, ownHeads, dropout(),
                     qkvGradient);
             // What only this half of the backward reads goes back now; the other half may come much later.
             pool.give(dAttended);
@@ -156,7 +178,8 @@ final class AttentionHalf {
             return dx;
         }
 
-        void backwardWeight() {
+        @Override
+        public void backwardWeight() {
             if (normed == null) {
                 normed = stream.intoWhole(normPass.again());
             }
@@ -168,7 +191,8 @@ final class AttentionHalf {
             release();
         }
 
-        void release() {
+        @Override
+        public void release() {
             normPass.release();
             normed = pool.drop(normed);
             qkv = pool.drop(qkv);

@@ -88,9 +88,10 @@ final class BufferLayout {
     }
 
     private Bucket place(List<Parameter> ordered, long from) {
-        List<Parameter> placed = new ArrayList<>(ordered.stream().filter(Parameter::decays).toList());
+        List<Parameter> placed = new ArrayList<>(
+                ordered.stream().filter(parameter -> parameter.spec().decays()).toList());
         long decayingEnd = place(from, placed);
-        List<Parameter> others = ordered.stream().filter(parameter -> !parameter.decays()).toList();
+        List<Parameter> others = ordered.stream().filter(parameter -> !parameter.spec().decays()).toList();
         long end = place(decayingEnd, others);
         placed.addAll(others);
         long unit = (long) ALIGNMENT * shareCount;

@@ -3,18 +3,16 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * Token and position embedding (Radford et al. 2019): {@code y[n] = wte[tokens[n]] + wpe[n mod T]}.
+ * Token and position embedding (Radford et al. 2019): {@code y[n] = table[tokens[n]] + positions[n mod T]}.
  *
- * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], wte [V x C], wpe [at least T x
- * C], y [N x C]. Of t ranks that share the stage each has V/t rows of wte, and all of wpe.
+ * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at
+ * least T x C], y [N x C]. Of t ranks that share the stage each has V/t rows of the table, and all positions.
  */
-final class EmbeddingLayer implements Layer {
-    static final String TOKEN_TABLE = "wte.weight";
-
+public final class EmbeddingLayer implements Layer {
     private final Engine engine;
     private final TensorPool pool;
     private final int sequenceLength;
@@ -25,23 +23,25 @@ final class EmbeddingLayer implements Layer {
     private final Parameter tokenTable;
     private final Parameter positionTable;
 
-    EmbeddingLayer(LayerContext context) {
-        ModelConfig model = context.model();
+    /**
+     * Makes the layer on a rank.
+     *
+     * @param tokens
+     *            [V x C]
+     * @param positions
+     *            [longest sequence x C]
+     */
+    public EmbeddingLayer(LayerContext context, ParameterSpec tokens, ParameterSpec positions) {
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
         stream = new ResidualStream(context);
-        dropout = new StreamDropout(context, stream, number(), DropoutKey.Site.EMBEDDING);
+        dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
         // The rows of tokens are added up over the ranks, so one rank adds those of positions.
         addsPositions = context.share().group().rank() == 0;
-        outputShape = context.activation(model.hidden());
-        tokenTable = context.byRows(TOKEN_TABLE, model.vocabularySize(), model.hidden());
-        positionTable = Parameter.of("wpe.weight", model.sequenceLength(), model.hidden());
-    }
-
-    @Override
-    public int number() {
-        return 0;
+        outputShape = context.activation(context.hidden());
+        tokenTable = context.parameter(tokens);
+        positionTable = context.parameter(positions);
     }
 
     @Override

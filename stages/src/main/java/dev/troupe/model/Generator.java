@@ -3,7 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
@@ -21,7 +21,9 @@ import java.util.SplittableRandom;
  */
 public final class Generator implements AutoCloseable {
     private final Engine engine;
-    private final ModelConfig model;
+    private final int hidden;
+    private final int longest;
+    private final int vocabularySize;
     private final TensorPool pool;
     private final StageLayers layers;
     private final StageBuffers buffers;
@@ -36,18 +38,20 @@ public final class Generator implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor
      */
-    public Generator(Engine engine, ModelConfig model, WeightSource source) {
+    public Generator(Engine engine, ModelSpec model, WeightSource source) {
         this.engine = engine;
-        this.model = model;
+        this.hidden = model.size(Axis.HIDDEN);
+        this.longest = model.size(Axis.POSITION);
+        this.vocabularySize = model.size(Axis.VOCABULARY);
         this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model, 1, model.sequenceLength(), TensorShare.ALL);
-        this.layers = StageLayers.of(context, new LayerRange(0, model.layerCount() - 1), 1);
+        LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
+        this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
         this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL, TensorGroup.ALONE, pool);
         buffers.load(layers.parameters(), source);
-        this.upload = new TokenUpload(context, 0);
+        this.upload = new TokenUpload(context, 0, vocabularySize);
         long elementBytes = engine.parameterType().elementBytes();
-        this.hostLogits = hostMemory.allocate(model.vocabularySize() * elementBytes, elementBytes);
-        this.sampler = new Sampler(model.vocabularySize());
+        this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
+        this.sampler = new Sampler(vocabularySize);
     }
 
     /**
@@ -76,12 +80,12 @@ public final class Generator implements AutoCloseable {
 
     /** Leaves the logits of what follows the first {@code length} tokens in host memory. */
     private void readLogits(int[] text, int length) {
-        int window = Math.min(length, model.sequenceLength());
+        int window = Math.min(length, longest);
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
-        int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), model.sequenceLength());
+        int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
         Tensor activation = layers.forwardBeforeHead(upload.tensor("tokens of the prompt", tokens));
-        Tensor row = engine.range(activation, (window - 1) * (long) model.hidden(), Shape.of(1, model.hidden()));
-        Tensor logits = pool.takeFloats(Shape.of(1, model.vocabularySize()));
+        Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
+        Tensor logits = pool.takeFloats(Shape.of(1, vocabularySize));
         layers.head().logitsOfRow(row, logits);
         engine.copyToHost(logits, 0, hostLogits);
         pool.give(activation);

@@ -13,25 +13,36 @@ public final class GlobalNorm {
     }
 
     /**
-     * The norm over layers, whichever stage each is on: sums are added in the order of the layers, so that the result is
-     * the same bits under every partition.
+     * The norm over layers, whichever stage each is on: sums are added in the order of blocks, and inside a block in that of
+     * its parameters, so that the result is the same bits under every partition.
      *
      * @param sums
-     *            one for each layer of the model, in any order
+     *            of every block of the model, in any order
      * @throws IllegalArgumentException
-     *             where a layer is missing or there twice
+     *             where a block is missing or a part is there twice
      */
     public static double of(Collection<LayerSquaredSum> sums) {
-        List<LayerSquaredSum> ordered = sums.stream().sorted(Comparator.comparingInt(LayerSquaredSum::layer)).toList();
+        List<LayerSquaredSum> ordered = sums.stream()
+                .sorted(Comparator.comparingInt(LayerSquaredSum::block).thenComparingInt(LayerSquaredSum::part))
+                .toList();
         double total = 0;
-        for (int layer = 0; layer < ordered.size(); layer++) {
-            if (ordered.get(layer).layer() != layer) {
-                throw new IllegalArgumentException("the gradient norm needs each layer once, but found layers "
-                        + ordered.stream().map(sum -> Integer.toString(sum.layer())).toList());
+        double ofBlock = 0;
+        int block = -1;
+        int part = 0;
+        for (LayerSquaredSum sum : ordered) {
+            boolean continues = sum.block() == block && sum.part() > part;
+            if (!continues && (sum.block() != block + 1 || sum.part() != 0)) {
+                throw new IllegalArgumentException("the gradient norm needs each block once, but found " + ordered);
             }
-            total += ordered.get(layer).squaredSum();
+            if (!continues) {
+                total += ofBlock;
+                ofBlock = 0;
+            }
+            ofBlock += sum.squaredSum();
+            block = sum.block();
+            part = sum.part();
         }
-        return Math.sqrt(total);
+        return Math.sqrt(total + ofBlock);
     }
 
     /**

@@ -3,9 +3,9 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.model.spec.ModelConfig;
-import java.util.ArrayList;
+import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
@@ -13,10 +13,9 @@ import java.util.List;
  * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Of t ranks that
  * share the stage each has V/t rows of the table, and the logits of those tokens; they are never gathered.
  */
-final class HeadLayer implements Layer {
+public final class HeadLayer implements Layer {
     private final Engine engine;
     private final TensorPool pool;
-    private final int number;
     private final int rows;
     private final double gradientScale;
     private final ResidualStream stream;
@@ -26,50 +25,31 @@ final class HeadLayer implements Layer {
     private final Shape rowShape;
     private final Norm norm;
     private final Parameter table;
-    private final boolean ownsTable;
     private double lossScale = 1;
 
     /**
-     * The head of a model.
+     * Makes the layer on a rank.
      *
-     * @param embedding
-     *            the embedding on the same stage whose table the head uses, or null for a table of its own
-     * @param microbatchesPerStep
-     *            over how many microbatches the gradient is a mean
+     * @param output
+     *            the table [V x C]; where the embedding on the same stage has it too, a second use of that
      */
-    HeadLayer(LayerContext context, EmbeddingLayer embedding, int microbatchesPerStep) {
-        ModelConfig model = context.model();
+    public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
         engine = context.engine();
         pool = context.pool();
-        number = model.layerCount() - 1;
         rows = context.rows();
-        gradientScale = 1.0 / ((double) rows * microbatchesPerStep);
+        gradientScale = 1.0 / ((double) rows * context.microbatchesPerStep());
         stream = new ResidualStream(context);
         vocabularyLoss = new VocabularyLoss(context);
-        activation = context.activation(model.hidden());
+        activation = context.activation(context.hidden());
         rowShape = Shape.of(rows);
-        norm = new Norm(context, "ln_f");
-        ownsTable = embedding == null;
-        table = ownsTable
-                ? context.byRows(model.tiedEmbeddings() ? EmbeddingLayer.TOKEN_TABLE : "lm_head.weight",
-                        model.vocabularySize(), model.hidden())
-                : embedding.tokenTable().secondUse();
+        this.norm = new Norm(context, norm);
+        table = context.parameter(output);
         logitsShape = context.activation(table.shape().size(0));
     }
 
     @Override
-    public int number() {
-        return number;
-    }
-
-    /** A table that is the embedding's is not among them. */
-    @Override
     public List<Parameter> parameters() {
-        List<Parameter> all = new ArrayList<>(norm.parameters());
-        if (ownsTable) {
-            all.add(table);
-        }
-        return List.copyOf(all);
+        return Stream.concat(norm.parameters().stream(), Stream.of(table)).toList();
     }
 
     Parameter table() {

@@ -2,12 +2,9 @@ package dev.troupe.model;
 
 import java.util.List;
 
-/** One layer of the model on one stage: its parameters, and a {@link Tape} for each microbatch under way. */
-sealed interface Layer permits EmbeddingLayer, Block, HeadLayer {
-    /** The layer's number in the model. */
-    int number();
-
-    /** What is trained, in the order of the published model. */
+/** A layer of the model on one stage, or both halves of a block: its parameters, and a {@link Tape} a microbatch. */
+public interface Layer {
+    /** What it uses, in the order of the published model, second uses of another layer's parameters too. */
     List<Parameter> parameters();
 
     /** An empty tape; it serves one microbatch after another. */

@@ -2,28 +2,75 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorShare;
-import dev.troupe.parallel.TensorSlice;
+import java.util.HashMap;
+import java.util.Map;
 
-/**
- * What the layers of a stage share.
- *
- * @param engine
- *            where they compute
- * @param pool
- *            where their activations come from
- * @param model
- *            the model's shape
- * @param microbatchSize
- *            B
- * @param sequenceLength
- *            T of this run, at most the model's
- * @param share
- *            what of the stage is this rank's
- */
-record LayerContext(Engine engine, TensorPool pool, ModelConfig model, int microbatchSize, int sequenceLength,
-        TensorShare share) {
+/** What the layers of a stage share: where they compute, sizes, this rank's share, and their parameters by name. */
+public final class LayerContext {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int hidden;
+    private final int microbatchSize;
+    private final int sequenceLength;
+    private final int microbatchesPerStep;
+    private final TensorShare share;
+    private final Map<String, Parameter> parameters = new HashMap<>();
+
+    /**
+     * @param pool
+     *            where activations come from
+     * @param hidden
+     *            width C of the residual stream
+     * @param microbatchSize
+     *            B
+     * @param sequenceLength
+     *            T of this run, at most the model's
+     * @param microbatchesPerStep
+     *            over how many microbatches the gradient is a mean
+     * @param share
+     *            what of the stage is this rank's
+     */
+    LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
+            int microbatchesPerStep, TensorShare share) {
+        this.engine = engine;
+        this.pool = pool;
+        this.hidden = hidden;
+        this.microbatchSize = microbatchSize;
+        this.sequenceLength = sequenceLength;
+        this.microbatchesPerStep = microbatchesPerStep;
+        this.share = share;
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    TensorPool pool() {
+        return pool;
+    }
+
+    int hidden() {
+        return hidden;
+    }
+
+    int microbatchSize() {
+        return microbatchSize;
+    }
+
+    int sequenceLength() {
+        return sequenceLength;
+    }
+
+    int microbatchesPerStep() {
+        return microbatchesPerStep;
+    }
+
+    TensorShare share() {
+        return share;
+    }
+
     /** Rows of an activation: N = B T. */
     int rows() {
         return Math.multiplyExact(microbatchSize, sequenceLength);
@@ -39,18 +86,23 @@ record LayerContext(Engine engine, TensorPool pool, ModelConfig model, int micro
         return width / share.group().size();
     }
 
-    /** A parameter of which this rank has some rows, the first dimension. */
-    Parameter byRows(String name, int... sizes) {
-        return Parameter.of(name, TensorSlice.share(Shape.of(sizes), 0, 1, share.group()));
+    /** This rank's share of a parameter, or where a layer of the stage has it already a second use of that. */
+    Parameter parameter(ParameterSpec spec) {
+        return parameter(spec, false);
     }
 
-    /**
-     * A parameter of which this rank has some columns, the last dimension.
-     *
-     * @param pieces
-     *            how many pieces stand side by side in that dimension, each of which is shared out
-     */
-    Parameter byColumns(String name, int pieces, int... sizes) {
-        return Parameter.of(name, TensorSlice.share(Shape.of(sizes), sizes.length - 1, pieces, share.group()));
+    /** As {@link #parameter}, with a gradient from the rows of the residual stream that the rank has. */
+    Parameter streamParameter(ParameterSpec spec) {
+        return parameter(spec, share.cutsRows());
+    }
+
+    private Parameter parameter(ParameterSpec spec, boolean ofOwnRows) {
+        Parameter first = parameters.get(spec.name());
+        if (first != null) {
+            return first.secondUse();
+        }
+        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnRows);
+        parameters.put(spec.name(), made);
+        return made;
     }
 }

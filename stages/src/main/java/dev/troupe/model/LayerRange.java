@@ -1,11 +1,9 @@
 package dev.troupe.model;
 
-import dev.troupe.model.spec.ModelConfig;
-import java.util.stream.IntStream;
+import java.util.List;
 
 /**
- * Consecutive layers of a model, by number: 0 is the embedding, 1 .. {@link ModelConfig#layers()} are the blocks, and the
- * one after them is the head.
+ * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
  *
  * @param first
  *            the first layer
@@ -30,8 +28,8 @@ public record LayerRange(int first, int last) {
         return first <= layer && layer <= last;
     }
 
-    /** The numbers in order. */
-    public IntStream numbers() {
-        return IntStream.rangeClosed(first, last);
+    /** These layers. */
+    public List<LayerSpec> of(ModelSpec model) {
+        return model.layers().subList(first, last + 1);
     }
 }

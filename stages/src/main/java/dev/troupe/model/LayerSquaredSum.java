@@ -1,12 +1,15 @@
 package dev.troupe.model;
 
 /**
- * What one layer adds to the global gradient norm.
+ * What a block, the embedding or the head adds to the global gradient norm, or a part of that.
  *
- * @param layer
- *            the layer's number in the model
+ * @param block
+ *            its number in the model, {@link ModelSpec#blockNumber}
+ * @param part
+ *            0 for all of it, or for its first parameters; of a block that two stages share, the number of a later parameter
+ *            in the block
  * @param squaredSum
- *            sum of the squares of its gradients
+ *            sum of the squares of the gradients
  */
-public record LayerSquaredSum(int layer, double squaredSum) {
+public record LayerSquaredSum(int block, int part, double squaredSum) {
 }

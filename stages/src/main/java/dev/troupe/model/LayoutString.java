@@ -1,8 +1,8 @@
 package dev.troupe.model;
 
-import dev.troupe.model.spec.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Reads a layout string in the form of Megatron-LM, such as {@code Et|(tt|)*2tL}.
@@ -10,18 +10,30 @@ import java.util.List;
  * <pre>
  * sequence: item*
  * item:     atom [ '*' number ]
- * atom:     'E' | 't' | 'L' | '|' | '(' sequence ')'
+ * atom:     letter | 't' | '|' | '(' sequence ')'
  * </pre>
+ *
+ * The letters are those of the model's layers: E embedding, a attention half, m MLP half, L head. A t is all halves of a
+ * block.
  */
 final class LayoutString {
     // Far above any model; keeps a slip of the finger such as (t*9999)*9999 from filling the memory.
     private static final int MOST_SYMBOLS = 1_000_000;
 
+    private static final char BLOCK = 't';
+    private static final char BORDER = '|';
+
     private final String text;
+    private final char embedding;
+    private final List<Character> halves;
+    private final char head;
     private int place;
 
-    private LayoutString(String text) {
+    private LayoutString(String text, ModelSpec model) {
         this.text = text;
+        this.embedding = model.layers().getFirst().letter();
+        this.halves = model.layers().stream().filter(LayerSpec::isHalf).map(LayerSpec::letter).distinct().toList();
+        this.head = model.layers().getLast().letter();
     }
 
     /** A symbol after repetition, with where it stands in the string. */
@@ -29,8 +41,8 @@ final class LayoutString {
     }
 
     /** The layers of each stage; see {@link Partition#layout}. */
-    static List<LayerRange> stages(String text, ModelConfig model, int stageCount) {
-        LayoutString layout = new LayoutString(text);
+    static List<LayerRange> stages(String text, ModelSpec model, int stageCount) {
+        LayoutString layout = new LayoutString(text, model);
         List<Symbol> symbols = layout.sequence(0);
         if (layout.place < text.length()) {
             throw layout.refused(layout.place, "there is no '(' that this ')' closes");
@@ -44,13 +56,9 @@ final class LayoutString {
         for (char next = peek(); next != 0; next = peek()) {
             int start = place;
             List<Symbol> atom = switch (next) {
-                case 'E', 't', 'L', '|' -> {
-                    place++;
-                    yield List.of(new Symbol(next, start));
-                }
                 case '(' -> group(depth);
                 case ')' -> null;
-                default -> throw refused(start, "expected E, t, L, |, ( or ), but found '" + next + "'");
+                default -> symbol(next);
             };
             if (atom == null) {
                 return symbols;
@@ -64,6 +72,18 @@ final class LayoutString {
             }
         }
         return symbols;
+    }
+
+    private List<Symbol> symbol(char letter) {
+        if (letter != BLOCK && letter != BORDER && letter != embedding && letter != head && !halves.contains(letter)) {
+            throw refused(place, "expected " + embedding + ", " + BLOCK + ", " + listed(halves) + head + ", " + BORDER
+                    + ", ( or ), but found '" + letter + "'");
+        }
+        return List.of(new Symbol(letter, place++));
+    }
+
+    private static String listed(List<Character> letters) {
+        return letters.stream().map(letter -> letter + ", ").collect(Collectors.joining());
     }
 
     private List<Symbol> group(int depth) {
@@ -110,27 +130,35 @@ final class LayoutString {
         return place < text.length() ? text.charAt(place) : 0;
     }
 
-    private void checkLayers(List<Symbol> symbols, ModelConfig model) {
-        List<Symbol> layers = symbols.stream().filter(symbol -> symbol.kind() != '|').toList();
+    private void checkLayers(List<Symbol> symbols, ModelSpec model) {
+        List<Symbol> layers = symbols.stream().filter(symbol -> symbol.kind() != BORDER).toList();
+        int expected = 0; // half of a block
+        int blocks = 0;
         for (int number = 0; number < layers.size(); number++) {
             Symbol layer = layers.get(number);
-            if (layer.kind() == 'E' && number > 0) {
-                throw refused(layer.place(), "the embedding E comes once, before everything else");
+            if (layer.kind() == embedding && number > 0) {
+                throw refused(layer.place(), "the embedding " + embedding + " comes once, before everything else");
             }
-            if (layer.kind() == 'L' && number < layers.size() - 1) {
-                throw refused(layer.place(), "the head L comes once, after everything else");
+            if (layer.kind() == head && number < layers.size() - 1) {
+                throw refused(layer.place(), "the head " + head + " comes once, after everything else");
             }
+            boolean isExpected = halves.contains(layer.kind()) ? layer.kind() == halves.get(expected) : expected == 0;
+            if (!isExpected) {
+                throw refused(layer.place(), "the halves of a block come as " + listed(halves)
+                        + "other layers before or after both: expected " + halves.get(expected));
+            }
+            expected = halves.contains(layer.kind()) ? (expected + 1) % halves.size() : 0;
+            blocks += layer.kind() == BLOCK || layer.kind() == halves.getLast() ? 1 : 0;
         }
-        if (layers.isEmpty() || layers.getFirst().kind() != 'E') {
-            throw refused(0, "the embedding is nowhere: the first layer must be E");
+        if (layers.isEmpty() || layers.getFirst().kind() != embedding) {
+            throw refused(0, "the embedding is nowhere: the first layer must be " + embedding);
         }
-        if (layers.getLast().kind() != 'L') {
-            throw refused(text.length(), "the head is nowhere: the last layer must be L");
+        if (layers.getLast().kind() != head) {
+            throw refused(text.length(), "the head is nowhere: the last layer must be " + head);
         }
-        int blocks = layers.size() - 2;
-        if (blocks != model.layers()) {
-            throw refused(layers.getLast().place(),
-                    "the model has " + model.layers() + " blocks, but found " + blocks + " t before the head");
+        if (blocks != model.blockCount()) {
+            throw refused(layers.getLast().place(), "the model has " + model.blockCount() + " blocks, but found "
+                    + blocks + " " + BLOCK + " before the head");
         }
     }
 
@@ -139,11 +167,11 @@ final class LayoutString {
         int first = 0;
         int next = 0;
         for (Symbol symbol : symbols) {
-            if (symbol.kind() == '|') {
+            if (symbol.kind() == BORDER) {
                 stages.add(stage(stages.size(), first, next, symbol.place()));
                 first = next;
             } else {
-                next++;
+                next += symbol.kind() == BLOCK ? halves.size() : 1;
             }
         }
         stages.add(stage(stages.size(), first, next, text.length()));

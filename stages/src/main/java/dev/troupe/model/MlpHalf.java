@@ -13,7 +13,7 @@ import java.util.List;
  * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Of t
  * ranks that share the stage each has 4C/t columns of Wfc and the inner activation, and as many rows of Wproj.
  */
-final class MlpHalf {
+public final class MlpHalf implements Half {
     private final Engine engine;
     private final TensorPool pool;
     private final ResidualStream stream;
@@ -26,29 +26,44 @@ final class MlpHalf {
     private final Parameter projectionWeight;
     private final Parameter projectionBias;
 
-    MlpHalf(LayerContext context, int number, String block) {
-        int width = context.model().hidden();
+    /**
+     * Makes the half on a rank.
+     *
+     * @param block
+     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param inner
+     *            [C x 4C]
+     * @param projection
+     *            [4C x C]
+     */
+    public MlpHalf(LayerContext context, int block, Norm.Spec norm, Linear inner, Linear projection) {
         engine = context.engine();
         pool = context.pool();
         stream = new ResidualStream(context);
-        dropout = new StreamDropout(context, stream, number, DropoutKey.Site.MLP_OUTPUT);
-        activation = context.activation(width);
-        innerShape = context.activation(context.own(4 * width));
-        norm = new Norm(context, block + ".ln_2");
-        innerWeight = context.byColumns(block + ".mlp.c_fc.weight", 1, width, 4 * width);
-        innerBias = context.byColumns(block + ".mlp.c_fc.bias", 1, 4 * width);
-        projectionWeight = context.byRows(block + ".mlp.c_proj.weight", 4 * width, width);
-        projectionBias = Parameter.of(block + ".mlp.c_proj.bias", width);
+        dropout = new StreamDropout(context, stream, block, DropoutKey.Site.MLP_OUTPUT);
+        activation = context.activation(context.hidden());
+        this.norm = new Norm(context, norm);
+        innerWeight = context.parameter(inner.weight());
+        innerBias = context.parameter(inner.bias());
+        projectionWeight = context.parameter(projection.weight());
+        projectionBias = context.parameter(projection.bias());
+        innerShape = context.activation(innerWeight.shape().size(1));
     }
 
-    List<Parameter> parameters() {
+    @Override
+    public List<Parameter> parameters() {
         List<Parameter> all = new ArrayList<>(norm.parameters());
         all.addAll(List.of(innerWeight, innerBias, projectionWeight, projectionBias));
         return all;
     }
 
+    @Override
+    public Pass newPass() {
+        return new Pass();
+    }
+
     /** One microbatch. */
-    final class Pass {
+    final class Pass implements Half.Pass {
         private final Norm.Pass normPass = norm.new Pass();
         private DropoutKey dropoutKey;
         private Tensor normed;
@@ -57,31 +72,53 @@ final class MlpHalf {
         private Tensor outputGradient;
         private Tensor preActivationGradient;
 
-        /** Of the sum of the two, which {@code added} becomes; takes that over. */
-        Tensor forward(Tensor residual, Tensor added, DropoutKey drawn) {
+        @Override
+        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
             dropoutKey = drawn;
-            replay(residual, added);
-            Tensor y = stream.project(inner, projectionWeight, projectionBias);
-            dropout.forward(y, dropoutKey);
-            engine.add(normPass.input(), y, y);
-            return y;
+            activate(normPass.forwardOfSum(residual, x));
         }
 
-        /** The forward as far as the backwards need it: without the projection, which is half of its work. */
-        void replay(Tensor residual, Tensor added) {
-            normed = stream.intoWhole(normPass.forwardOfSum(residual, added));
+        private void activate(Tensor own) {
+            normed = stream.intoWhole(own);
             preActivation = pool.take(innerShape);
             inner = pool.take(innerShape);
             engine.linearGelu(normed, innerWeight.operand(), innerBias.weights(), preActivation, inner);
         }
 
+        @Override
+        public Tensor project() {
+            Tensor added = stream.project(inner, projectionWeight, projectionBias);
+            dropout.forward(added, dropoutKey);
+            return added;
+        }
+
+        @Override
+        public Tensor residual() {
+            return normPass.input();
+        }
+
         /** Keeps its input, the norm's statistics and what comes before the activation. */
-        void shed() {
+        @Override
+        public void shed() {
             normed = pool.drop(normed);
             inner = pool.drop(inner);
         }
 
-        Tensor backwardInput(Tensor dy) {
+        @Override
+        public void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            preActivation = pool.drop(preActivation);
+            inner = pool.drop(inner);
+        }
+
+        @Override
+        public void replay() {
+            activate(normPass.replay());
+        }
+
+        @Override
+        public Tensor backwardInput(Tensor dy) {
             outputGradient = dropout.backward(dy, dropoutKey);
             preActivationGradient = pool.take(innerShape);
             engine.matmul(outputGradient, false, projectionWeight.operand(), true, preActivationGradient, false);
@@ -102,7 +139,8 @@ final class MlpHalf {
             return dx;
         }
 
-        void backwardWeight() {
+        @Override
+        public void backwardWeight() {
             if (normed == null) {
                 normed = stream.intoWhole(normPass.again());
             }
@@ -114,7 +152,8 @@ final class MlpHalf {
             release();
         }
 
-        void release() {
+        @Override
+        public void release() {
             normPass.release();
             normed = pool.drop(normed);
             preActivation = pool.drop(preActivation);

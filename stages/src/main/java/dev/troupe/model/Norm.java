@@ -3,6 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
@@ -11,7 +12,7 @@ import java.util.List;
  *
  * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
  */
-final class Norm {
+public final class Norm {
     private final Engine engine;
     private final TensorPool pool;
     private final double epsilon;
@@ -20,15 +21,31 @@ final class Norm {
     private final Parameter gamma;
     private final Parameter beta;
 
-    Norm(LayerContext context, String name) {
-        int width = context.model().hidden();
+    /**
+     * What a norm is trained by.
+     *
+     * @param gamma
+     *            what a normalized row is multiplied by
+     * @param beta
+     *            what is added then
+     * @param epsilon
+     *            what is added to a variance
+     */
+    public record Spec(ParameterSpec gamma, ParameterSpec beta, double epsilon) {
+        /** Both. */
+        public List<ParameterSpec> parameters() {
+            return List.of(gamma, beta);
+        }
+    }
+
+    Norm(LayerContext context, Spec spec) {
         engine = context.engine();
         pool = context.pool();
-        epsilon = context.model().normEpsilon();
+        epsilon = spec.epsilon();
         inputShape = new ResidualStream(context).shape();
         rowShape = Shape.of(inputShape.size(0));
-        gamma = Parameter.ofStream(context, name + ".weight", width);
-        beta = Parameter.ofStream(context, name + ".bias", width);
+        gamma = context.streamParameter(spec.gamma());
+        beta = context.streamParameter(spec.beta());
     }
 
     List<Parameter> parameters() {

@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorSlice;
 
 /**
@@ -11,7 +12,7 @@ import dev.troupe.parallel.TensorSlice;
  * <p>Thread rule: as for the engine.
  */
 final class Parameter {
-    private final String name;
+    private final ParameterSpec spec;
     private final TensorSlice slice;
     private final Shape shape;
     private final boolean ofOwnRows;
@@ -21,35 +22,29 @@ final class Parameter {
     private Tensor operand;
     private Tensor gradient;
 
-    private Parameter(String name, TensorSlice slice, boolean ofOwnRows, Parameter first) {
-        this.name = name;
+    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows, Parameter first) {
+        this.spec = spec;
         this.slice = slice;
         this.shape = slice.shape();
         this.ofOwnRows = ofOwnRows;
         this.first = first;
     }
 
-    /** A parameter that every rank of the stage has whole, with the same gradient; not placed yet. */
-    static Parameter of(String name, int... sizes) {
-        return of(name, TensorSlice.whole(Shape.of(sizes)));
-    }
-
-    /** A parameter of which this rank has a slice; not placed yet. */
-    static Parameter of(String name, TensorSlice slice) {
-        return new Parameter(name, slice, false, null);
-    }
-
     /**
-     * A parameter that every rank of the stage has whole, with a gradient from the rows of the residual stream that the
-     * rank has; not placed yet.
+     * A parameter that is not placed yet.
+     *
+     * @param slice
+     *            what of it this rank has
+     * @param ofOwnRows
+     *            whether the gradient comes from the rows of the residual stream that the rank has, and no others
      */
-    static Parameter ofStream(LayerContext context, String name, int... sizes) {
-        return new Parameter(name, TensorSlice.whole(Shape.of(sizes)), context.share().cutsRows(), null);
+    static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows) {
+        return new Parameter(spec, slice, ofOwnRows, null);
     }
 
     /** A second use of these weights, with a gradient of its own where there are gradients. */
     Parameter secondUse() {
-        return new Parameter(name, slice, ofOwnRows, this);
+        return new Parameter(spec, slice, ofOwnRows, this);
     }
 
     /** The parameter that has these weights: itself, or the one that this is a second use of. */
@@ -72,8 +67,12 @@ final class Parameter {
         gradient = range;
     }
 
+    ParameterSpec spec() {
+        return spec;
+    }
+
     String name() {
-        return name;
+        return spec.name();
     }
 
     /** The shape of what this rank has. */
@@ -103,10 +102,5 @@ final class Parameter {
     /** The gradient; null where nothing is trained. */
     Tensor gradient() {
         return gradient;
-    }
-
-    /** Whether weight decay acts on it: matrices do decay, biases and norms do not. */
-    boolean decays() {
-        return shape.rank() >= 2;
     }
 }

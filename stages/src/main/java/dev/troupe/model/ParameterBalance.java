@@ -1,6 +1,5 @@
 package dev.troupe.model;
 
-import dev.troupe.model.spec.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,11 +8,11 @@ final class ParameterBalance {
     private ParameterBalance() {
     }
 
-    static List<LayerRange> split(ModelConfig model, int stageCount) {
-        int layers = model.layerCount();
+    static List<LayerRange> split(ModelSpec model, int stageCount) {
+        int layers = model.layers().size();
         long[] before = new long[layers + 1];
         for (int layer = 0; layer < layers; layer++) {
-            before[layer + 1] = before[layer] + model.parameterCount(layer);
+            before[layer + 1] = before[layer] + model.layers().get(layer).parameterCount();
         }
         return evenest(before, stageCount, smallestMaximum(before, stageCount));
     }

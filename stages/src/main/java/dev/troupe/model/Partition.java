@@ -1,9 +1,11 @@
 package dev.troupe.model;
 
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.ParameterSpec;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Which layers each stage holds. Every layer of the model is on exactly one stage, in order, and every stage has at least
@@ -14,7 +16,7 @@ import java.util.Locale;
  * @param stages
  *            the layers of each stage
  */
-public record Partition(ModelConfig model, List<LayerRange> stages) {
+public record Partition(ModelSpec model, List<LayerRange> stages) {
     /** The value of {@code parallel.layout} for {@link #uniform}. */
     public static final String UNIFORM = "uniform";
     /** The value of {@code parallel.layout} for {@link #byParameters}. */
@@ -31,9 +33,9 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
             }
             next = range.last() + 1;
         }
-        if (next != model.layerCount()) {
+        if (next != model.layers().size()) {
             throw new IllegalArgumentException(
-                    "stages must hold all " + model.layerCount() + " layers, but found " + next);
+                    "stages must hold all " + model.layers().size() + " layers, but found " + next);
         }
     }
 
@@ -45,7 +47,7 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
      * @throws IllegalArgumentException
      *             with a sentence for the user where there is no such partition
      */
-    public static Partition of(ModelConfig model, int stageCount, String layout) {
+    public static Partition of(ModelSpec model, int stageCount, String layout) {
         return switch (layout.strip()) {
             case UNIFORM -> uniform(model, stageCount);
             case PARAMETERS -> byParameters(model, stageCount);
@@ -54,25 +56,31 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
     }
 
     /**
-     * Equal counts of layers, embedding and head counted as one each. Where the count does not divide, stages get one
+     * Equal counts of blocks, embedding and head counted as one each. Where the count does not divide, stages get one
      * more from both ends inwards: the first, the last, the second, the last but one, and so on. So where the blocks
      * divide by the stages, each stage has as many blocks as any other, and the ends carry embedding and head besides.
      *
      * @throws IllegalArgumentException
-     *             where there are more stages than layers
+     *             where there are more stages than that
      */
-    public static Partition uniform(ModelConfig model, int stageCount) {
-        requireLayers(model, stageCount);
-        int each = model.layerCount() / stageCount;
-        int more = model.layerCount() % stageCount;
+    public static Partition uniform(ModelSpec model, int stageCount) {
+        int last = model.layers().size() - 1;
+        int blocks = model.blockNumber(last) + 1;
+        requireStages(model, stageCount, blocks, "");
+        int each = blocks / stageCount;
+        int more = blocks % stageCount;
         List<LayerRange> stages = new ArrayList<>();
         int next = 0;
+        int end = 0;
         for (int stage = 0; stage < stageCount; stage++) {
             // Place in the order first, last, second, last but one ...
             int place = Math.min(2 * stage, 2 * (stageCount - 1 - stage) + 1);
-            int size = place < more ? each + 1 : each;
-            stages.add(new LayerRange(next, next + size - 1));
-            next += size;
+            end += place < more ? each + 1 : each;
+            int first = next;
+            while (next <= last && model.blockNumber(next) < end) {
+                next++;
+            }
+            stages.add(new LayerRange(first, next - 1));
         }
         return new Partition(model, stages);
     }
@@ -84,21 +92,22 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
      * @throws IllegalArgumentException
      *             where there are more stages than layers
      */
-    public static Partition byParameters(ModelConfig model, int stageCount) {
-        requireLayers(model, stageCount);
+    public static Partition byParameters(ModelSpec model, int stageCount) {
+        requireStages(model, stageCount, model.layers().size(), ", halves of blocks counted");
         return new Partition(model, ParameterBalance.split(model, stageCount));
     }
 
     /**
      * The partition that a layout string draws, in the form of Megatron-LM: {@code E} embedding, {@code t} block,
      * {@code L} head and loss, {@code |} between stages; {@code *N} repeats the symbol or the parenthesis before it, as in
-     * {@code Et|(tt|)*2tL}; white space means nothing.
+     * {@code Et|(tt|)*2tL}; white space means nothing. A stage may end inside a block: {@code a} is its attention half and
+     * {@code m}, right after it, its MLP half, as in {@code Eta|mttL}.
      *
      * @throws IllegalArgumentException
      *             with the string, a mark under the place and what was expected, where it is malformed, loses or adds a
      *             layer, leaves a stage empty or has another number of stages
      */
-    public static Partition layout(ModelConfig model, int stageCount, String layout) {
+    public static Partition layout(ModelSpec model, int stageCount, String layout) {
         return new Partition(model, LayoutString.stages(layout, model, stageCount));
     }
 
@@ -112,12 +121,12 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
         return stages.get(stage);
     }
 
-    /** Numbers trained on one stage; a tied table counts on both stages that have an end of it, once where it is one. */
+    /** Numbers trained on one stage; a shared parameter counts on every stage that has a layer of it, once. */
     public long parameterCount(int stage) {
-        LayerRange range = stages.get(stage);
-        long count = range.numbers().mapToLong(model::parameterCount).sum();
-        boolean bothEnds = range.contains(0) && range.contains(model.layerCount() - 1);
-        return bothEnds && model.tiedEmbeddings() ? count - (long) model.vocabularySize() * model.hidden() : count;
+        Map<String, ParameterSpec> held = new HashMap<>();
+        layers(stage).of(model).forEach(layer -> layer.parameters()
+                .forEach(parameter -> held.put(parameter.name(), parameter)));
+        return held.values().stream().mapToLong(ParameterSpec::elementCount).sum();
     }
 
     /** A table for a person: stage, layers, parameters; one line each, a heading first, no line end at the end. */
@@ -136,27 +145,45 @@ public record Partition(ModelConfig model, List<LayerRange> stages) {
 
     private String text(LayerRange range) {
         List<String> parts = new ArrayList<>();
-        if (range.contains(0)) {
-            parts.add("embedding");
+        String firstBlock = null;
+        String lastBlock = null;
+        for (int layer = range.first(); layer <= range.last(); layer++) {
+            LayerSpec spec = model.layers().get(layer);
+            int end = layer;
+            while (end < range.last() && model.blockNumber(end + 1) == model.blockNumber(layer)) {
+                end++;
+            }
+            if (spec.isHalf() && isWhole(layer, end)) {
+                firstBlock = firstBlock == null ? spec.block() : firstBlock;
+                lastBlock = spec.block();
+            } else {
+                addBlocks(parts, firstBlock, lastBlock);
+                firstBlock = null;
+                parts.add(spec.name());
+            }
+            layer = end;
         }
-        int firstBlock = Math.max(1, range.first());
-        int lastBlock = Math.min(model.layers(), range.last());
-        if (firstBlock == lastBlock) {
-            parts.add("h." + (firstBlock - 1));
-        } else if (firstBlock < lastBlock) {
-            parts.add("h." + (firstBlock - 1) + " .. h." + (lastBlock - 1));
-        }
-        if (range.contains(model.layerCount() - 1)) {
-            parts.add("head");
-        }
+        addBlocks(parts, firstBlock, lastBlock);
         return String.join(", ", parts);
     }
 
-    private static void requireLayers(ModelConfig model, int stageCount) {
-        if (stageCount < 1 || stageCount > model.layerCount()) {
-            throw new IllegalArgumentException("a model of " + model.layers() + " blocks has " + model.layerCount()
-                    + " layers with embedding and head, which make 1 to " + model.layerCount() + " stages, but found "
-                    + stageCount + ": lower parallel.pipeline or parallel.virtual-stages, or raise model.layers");
+    private boolean isWhole(int first, int last) {
+        return (first == 0 || model.blockNumber(first - 1) != model.blockNumber(first))
+                && (last == model.layers().size() - 1 || model.blockNumber(last + 1) != model.blockNumber(last));
+    }
+
+    private static void addBlocks(List<String> parts, String first, String last) {
+        if (first != null) {
+            parts.add(first.equals(last) ? first : first + " .. " + last);
+        }
+    }
+
+    private static void requireStages(ModelSpec model, int stageCount, int most, String counted) {
+        if (stageCount < 1 || stageCount > most) {
+            throw new IllegalArgumentException("a model of " + model.blockCount() + " blocks has " + most
+                    + " layers with embedding and head" + counted + ", which make 1 to " + most
+                    + " stages, but found " + stageCount
+                    + ": lower parallel.pipeline or parallel.virtual-stages, or raise model.layers");
         }
     }
 }

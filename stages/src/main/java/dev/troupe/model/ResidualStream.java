@@ -28,7 +28,7 @@ final class ResidualStream {
         pool = context.pool();
         group = share.group();
         cutsRows = share.cutsRows();
-        allRows = context.activation(context.model().hidden());
+        allRows = context.activation(context.hidden());
         ownRows = cutsRows ? Shape.of(allRows.size(0) / group.size(), allRows.size(1)) : allRows;
     }
 

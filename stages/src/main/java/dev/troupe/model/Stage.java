@@ -3,7 +3,7 @@ package dev.troupe.model;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
@@ -32,7 +32,6 @@ import java.util.List;
 public final class Stage implements AutoCloseable {
     private final int index;
     private final int stageCount;
-    private final ModelConfig model;
     private final StageSettings settings;
     private final LayerRange layers;
     private final Engine engine;
@@ -54,23 +53,23 @@ public final class Stage implements AutoCloseable {
             DataShare data, WeightSource source) {
         this.index = index;
         this.stageCount = partition.stageCount();
-        this.model = partition.model();
+        ModelSpec model = partition.model();
         this.settings = settings;
         this.layers = partition.layers(index);
         this.engine = engine;
         this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model, settings.microbatchSize(),
-                settings.sequenceLength(), share);
+        LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), settings.microbatchSize(),
+                settings.sequenceLength(), settings.microbatchesPerStep(), share);
         this.group = share.group();
         this.holders = data.group();
-        this.stack = StageLayers.of(context, layers, settings.microbatchesPerStep());
+        this.stack = StageLayers.of(context, model, layers);
         this.buffers = new StageBuffers(engine, stack, true, data, group, pool);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.boundaryShape = new ResidualStream(context).shape();
         this.tied = new TiedTable(index, engine, stack, buffers);
-        this.upload = new TokenUpload(context, index);
+        this.upload = new TokenUpload(context, index, model.size(Axis.VOCABULARY));
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
     }
 
@@ -104,7 +103,7 @@ public final class Stage implements AutoCloseable {
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             TensorShare share, DataShare data, WeightSource source) {
-        int longest = partition.model().sequenceLength();
+        int longest = partition.model().size(Axis.POSITION);
         if (settings.sequenceLength() > longest) {
             throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
                     + " tokens, but the run asks for " + settings.sequenceLength() + ": shorten the sequence");

@@ -2,49 +2,66 @@ package dev.troupe.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.parallel.TensorGroup;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The layers of a stage in order, with the ends of the model where they are here. */
 final class StageLayers {
     private final List<Layer> layers;
+    private final List<SumPlace> sumPlaces;
     private final EmbeddingLayer embedding;
     private final HeadLayer head;
     private final TiedEnd tiedEnd;
 
-    private StageLayers(List<Layer> layers, EmbeddingLayer embedding, HeadLayer head, TiedEnd tiedEnd) {
-        this.layers = layers;
-        this.embedding = embedding;
-        this.head = head;
-        this.tiedEnd = tiedEnd;
+    /** Where a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
+    private record SumPlace(int block, int part) {
     }
 
-    /** Builds these layers of the model; their parameters are still to be placed. */
-    static StageLayers of(LayerContext context, LayerRange range, int microbatchesPerStep) {
-        ModelConfig model = context.model();
+    private StageLayers(List<Layer> layers, List<SumPlace> sumPlaces, ModelSpec model) {
+        this.layers = layers;
+        this.sumPlaces = sumPlaces;
+        this.embedding = layers.getFirst() instanceof EmbeddingLayer first ? first : null;
+        this.head = layers.getLast() instanceof HeadLayer last ? last : null;
+        this.tiedEnd = tiedEnd(model);
+    }
+
+    /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
+    static StageLayers of(LayerContext context, ModelSpec model, LayerRange range) {
         List<Layer> layers = new ArrayList<>();
-        EmbeddingLayer embedding = null;
-        HeadLayer head = null;
+        List<SumPlace> sumPlaces = new ArrayList<>();
         for (int number = range.first(); number <= range.last(); number++) {
-            if (number == 0) {
-                embedding = new EmbeddingLayer(context);
-                layers.add(embedding);
-            } else if (number < model.layerCount() - 1) {
-                layers.add(new Block(context, number));
+            LayerSpec spec = model.layers().get(number);
+            Layer layer = spec.build().in(context);
+            int block = model.blockNumber(number);
+            if (layer instanceof ResidualLayer half && number > range.first()
+                    && model.blockNumber(number - 1) == block
+                    && layers.getLast() instanceof ResidualLayer before) {
+                layers.set(layers.size() - 1, before.then(half));
             } else {
-                head = new HeadLayer(context, model.tiedEmbeddings() ? embedding : null, microbatchesPerStep);
-                layers.add(head);
+                layers.add(layer);
+                sumPlaces.add(new SumPlace(block, parametersBefore(model, number)));
             }
         }
-        return new StageLayers(List.copyOf(layers), embedding, head, tiedEnd(model, embedding, head));
+        return new StageLayers(List.copyOf(layers), List.copyOf(sumPlaces), model);
     }
 
-    private static TiedEnd tiedEnd(ModelConfig model, EmbeddingLayer embedding, HeadLayer head) {
-        if (!model.tiedEmbeddings() || embedding == null && head == null) {
+    /** Parameters of the same block in layers before one. */
+    private static int parametersBefore(ModelSpec model, int number) {
+        int count = 0;
+        for (int before = number - 1; before >= 0
+                && model.blockNumber(before) == model.blockNumber(number); before--) {
+            count += model.layers().get(before).parameters().size();
+        }
+        return count;
+    }
+
+    private TiedEnd tiedEnd(ModelSpec model) {
+        boolean isTied = model.shared().stream().map(shared -> shared.parameter().name())
+                .anyMatch(name -> embedding != null && embedding.tokenTable().name().equals(name)
+                        || head != null && head.table().name().equals(name));
+        if (!isTied) {
             return TiedEnd.NONE;
         }
         if (head == null) {
@@ -69,7 +86,11 @@ final class StageLayers {
 
     /** Every parameter whose weights are on this stage, each once. */
     List<Parameter> parameters() {
-        return layers.stream().flatMap(layer -> layer.parameters().stream()).toList();
+        return layers.stream().flatMap(layer -> owned(layer).stream()).toList();
+    }
+
+    private static List<Parameter> owned(Layer layer) {
+        return layer.parameters().stream().filter(parameter -> parameter.owner() == parameter).toList();
     }
 
     /**
@@ -80,28 +101,25 @@ final class StageLayers {
     List<List<Parameter>> buckets() {
         List<List<Parameter>> buckets = new ArrayList<>();
         for (Layer layer : layers) {
-            layer.parameters().stream().filter(this::isTable).map(List::of).forEach(buckets::add);
-            List<Parameter> others = layer.parameters().stream().filter(parameter -> !isTable(parameter)).toList();
-            buckets.add(others);
+            owned(layer).stream().filter(StageLayers::isTable).map(List::of).forEach(buckets::add);
+            buckets.add(owned(layer).stream().filter(parameter -> !isTable(parameter)).toList());
         }
         return buckets;
     }
 
     /** For each layer the parameters whose gradients are final when its last backward is: a tied table's still meet. */
     List<List<Parameter>> finalWithLayers() {
-        return layers.stream().map(layer -> layer.parameters().stream()
+        return layers.stream().map(layer -> owned(layer).stream()
                 .filter(parameter -> tiedEnd == TiedEnd.NONE || !isTable(parameter)).toList()).toList();
     }
 
-    private boolean isTable(Parameter parameter) {
-        return embedding != null && parameter == embedding.tokenTable() || head != null && parameter == head.table();
+    private static boolean isTable(Parameter parameter) {
+        return parameter.spec().isVocabularyTable();
     }
 
     /** For each layer the parameters that it uses, a second use of another layer's too. */
     List<List<Parameter>> used() {
-        return layers.stream().map(layer -> layer == head && tiedEnd == TiedEnd.BOTH
-                ? Stream.concat(layer.parameters().stream(), Stream.of(head.table())).toList()
-                : layer.parameters()).toList();
+        return layers.stream().map(Layer::parameters).toList();
     }
 
     /** The head end's use of a table whose both ends are here; null where there is none. */
@@ -128,13 +146,26 @@ final class StageLayers {
         holders.allReduce(ofParameters);
         List<LayerSquaredSum> sums = new ArrayList<>();
         int next = 0;
-        for (Layer layer : layers) {
-            int end = next + layer.parameters().size();
-            sums.add(
-                    new LayerSquaredSum(layer.number(), Arrays.stream(ofParameters, next, end).reduce(0, Double::sum)));
+        for (int layer = 0; layer < layers.size(); layer++) {
+            int end = next + owned(layers.get(layer)).size();
+            addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
             next = end;
         }
         return sums;
+    }
+
+    /**
+     * A sum begins with a block's first parameter and takes one after the other, on whichever stages they are: what continues
+     * the sum of another stage is told one by one, so that the coordinator adds in that order too.
+     */
+    private static void addSums(List<LayerSquaredSum> sums, SumPlace place, double[] ofParameters) {
+        if (place.part() == 0) {
+            sums.add(new LayerSquaredSum(place.block(), 0, Arrays.stream(ofParameters).reduce(0, Double::sum)));
+            return;
+        }
+        for (int parameter = 0; parameter < ofParameters.length; parameter++) {
+            sums.add(new LayerSquaredSum(place.block(), place.part() + parameter, ofParameters[parameter]));
+        }
     }
 
     /** Runs the layers up to the head, keeping nothing; the caller gives the activation back. */

@@ -7,7 +7,7 @@ import dev.troupe.engine.Tensor;
  * three are called once each, in this order, other microbatches in between as they come. In between, a {@link Recompute}
  * may have it let go of what it keeps and make it again.
  */
-sealed interface Tape permits EmbeddingLayer.Pass, Block.Pass, HeadLayer.Pass {
+public interface Tape {
     /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
     Tensor forward(Tensor x, DropoutKey dropoutKey);
 

@@ -1,6 +1,6 @@
 package dev.troupe.model;
 
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.spec.Axis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,13 +22,15 @@ public final class TensorSharing {
      *            {@code parallel.sequence}
      * @return a sentence for the user
      */
-    public static Optional<String> refusal(ModelConfig model, int rows, int ranks, boolean sequence) {
+    public static Optional<String> refusal(ModelSpec model, int rows, int ranks, boolean sequence) {
         List<String> why = new ArrayList<>();
-        if (model.heads() % ranks != 0) {
-            why.add("the " + model.heads() + " attention heads (model.heads) do not divide by " + ranks);
+        int heads = model.size(Axis.HEADS);
+        int vocabulary = model.size(Axis.VOCABULARY);
+        if (heads % ranks != 0) {
+            why.add("the " + heads + " attention heads (model.heads) do not divide by " + ranks);
         }
-        if (model.vocabularySize() < ranks) {
-            why.add("a vocabulary of " + model.vocabularySize() + " (model.vocabulary-size) has no token for each of "
+        if (vocabulary < ranks) {
+            why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
                     + ranks);
         }
         if (sequence && rows % ranks != 0) {

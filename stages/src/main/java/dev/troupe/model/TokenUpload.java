@@ -26,13 +26,13 @@ final class TokenUpload implements AutoCloseable {
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostTokens;
 
-    TokenUpload(LayerContext context, int stage) {
+    TokenUpload(LayerContext context, int stage, int vocabularySize) {
         this.engine = context.engine();
         this.pool = context.pool();
         this.stage = stage;
         this.microbatchSize = context.microbatchSize();
         this.sequenceLength = context.sequenceLength();
-        this.vocabularySize = context.model().vocabularySize();
+        this.vocabularySize = vocabularySize;
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
         this.shape = Shape.of(context.rows());

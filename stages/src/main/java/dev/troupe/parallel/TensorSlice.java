@@ -62,19 +62,20 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * A member's share of each of several equal pieces that lie side by side: the queries, keys and values of its heads.
+     * A member's share of each of several pieces that lie side by side: the queries, keys and values of its heads.
      *
      * @param pieces
-     *            how many pieces the dimension has; 1 for a share of the dimension itself
+     *            how many indices each piece of the dimension has; one piece for a share of the dimension itself
      * @throws IllegalArgumentException
      *             where a piece has fewer indices than the group has members
      */
-    public static TensorSlice share(Shape whole, int dimension, int pieces, TensorGroup group) {
-        int each = whole.size(dimension) / pieces;
-        IndexRange share = IndexRange.share(each, group.rank(), group.size());
+    public static TensorSlice share(Shape whole, int dimension, List<Integer> pieces, TensorGroup group) {
         List<IndexRange> ranges = new ArrayList<>();
-        for (int piece = 0; piece < pieces; piece++) {
-            ranges.add(new IndexRange(piece * each + share.first(), piece * each + share.end()));
+        int first = 0;
+        for (int piece : pieces) {
+            IndexRange share = IndexRange.share(piece, group.rank(), group.size());
+            ranges.add(new IndexRange(first + share.first(), first + share.end()));
+            first += piece;
         }
         return new TensorSlice(whole, dimension, joined(ranges));
     }

@@ -2,9 +2,15 @@ package dev.troupe.weights;
 
 import static dev.troupe.weights.Wording.quoted;
 
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.ParameterSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -21,27 +27,27 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * A directory with a GPT-2 model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
- * beside {@code model.safetensors.index.json} and the files it names. Names may bear the prefix {@code transformer.};
- * tensors that the model does not need (attention masks, a tied head's own copy) are ignored. Any number of threads may
+ * A directory with a model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
+ * beside {@code model.safetensors.index.json} and the files it names. Tensors that the model does not need (attention
+ * masks, a tied head's own copy) are ignored. Any number of threads may
  * read it; none may once it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String WEIGHTS = "model.safetensors";
-    private static final String PREFIX = "transformer.";
+    private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
     private static final int SHOWN_DEFECTS = 5;
     private static final Set<DataType> FLOATS = EnumSet.of(DataType.FLOAT32, DataType.FLOAT64);
 
     private final Path directory;
-    private final ModelConfig config;
+    private final ModelSpec spec;
     private final List<SafeTensors> files;
     private final Map<String, SafeTensors> fileOfTensor;
 
-    private HuggingFaceModel(Path directory, ModelConfig config, List<SafeTensors> files,
+    private HuggingFaceModel(Path directory, ModelSpec spec, List<SafeTensors> files,
             Map<String, SafeTensors> fileOfTensor) {
         this.directory = directory;
-        this.config = config;
+        this.spec = spec;
         this.files = files;
         this.fileOfTensor = fileOfTensor;
     }
@@ -59,12 +65,13 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
                     + ": give a directory with " + CONFIG + " and " + WEIGHTS);
         }
         requireFile(directory, CONFIG);
-        ModelConfig config = ModelConfigFile.read(directory.resolve(CONFIG));
+        PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), ModelFamilies.titles());
+        ModelSpec spec = ModelFamilies.of(config).readPublished(config);
         List<SafeTensors> opened = new ArrayList<>();
         try {
             Map<String, SafeTensors> fileOfTensor = openFiles(directory, opened);
-            HuggingFaceModel model = new HuggingFaceModel(directory, config, List.copyOf(opened), fileOfTensor);
-            model.verify(config);
+            HuggingFaceModel model = new HuggingFaceModel(directory, spec, List.copyOf(opened), fileOfTensor);
+            model.verify(spec);
             return model;
         } catch (RuntimeException refused) {
             opened.forEach(SafeTensors::close);
@@ -103,9 +110,9 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    /** The model's shape, as {@code config.json} has it. */
-    public ModelConfig config() {
-        return config;
+    /** The model, as {@code config.json} has it. */
+    public ModelSpec spec() {
+        return spec;
     }
 
     /** Where the model lies. */
@@ -119,9 +126,10 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      * @throws WeightException
      *             naming the first few that are not
      */
-    public void verify(ModelConfig expected) {
+    public void verify(ModelSpec expected) {
         List<String> defects = new ArrayList<>();
-        ModelTensors.of(expected).forEach((name, shape) -> {
+        expected.parameters().forEach((name, parameter) -> {
+            Shape shape = parameter.shape().sizes();
             String stored = storedName(name);
             if (stored == null) {
                 defects.add(name + " is missing");
@@ -154,9 +162,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     private String storedName(String name) {
-        return fileOfTensor.containsKey(name)
-                ? name
-                : fileOfTensor.containsKey(PREFIX + name) ? PREFIX + name : null;
+        return spec.family().publishedNames(name).stream().filter(fileOfTensor::containsKey).findFirst().orElse(null);
     }
 
     /** Unmaps every file. */
@@ -166,24 +172,23 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Writes a model as GPT-2 was published: names without {@code transformer.}, no {@code lm_head.weight} where the
-     * head is tied. Both files are on the disk under temporary names before either takes its place. {@code config.json}
+     * Writes a model as its family is published; a shared parameter once. Both files are on the disk under temporary names before either takes its place. {@code config.json}
      * goes first and comes back last, so that a directory that has one is whole.
      *
      * @param directory
      *            made if it is not there; a model that it holds is replaced, other files stay
      * @param tensors
-     *            exactly those of {@link ModelTensors#of}, all float32 or all float64
+     *            exactly those of {@link ModelSpec#parameters}, all float32 or all float64
      * @throws WeightException
      *             where the files cannot be written; a model that stood there before is then untouched, unless the disk
      *             failed between the two renames
      */
-    public static void write(Path directory, ModelConfig config, Collection<NamedTensor> tensors) {
-        requireTensorsOf(config, tensors);
+    public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors) {
+        requireTensorsOf(model, tensors);
         boolean existed = Files.exists(directory);
         try {
             Files.createDirectories(directory);
-            writeFiles(directory, config, tensors);
+            writeFiles(directory, model, tensors);
         } catch (IOException failure) {
             throw new WeightException("cannot write the model to " + directory + ": " + Wording.reason(failure),
                     failure);
@@ -195,15 +200,16 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    private static void writeFiles(Path directory, ModelConfig config, Collection<NamedTensor> tensors)
+    private static void writeFiles(Path directory, ModelSpec model, Collection<NamedTensor> tensors)
             throws IOException {
         Path configFile = directory.resolve(CONFIG);
         try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
                 WholeFile shape = WholeFile.create(configFile)) {
-            SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"), tensors);
+            SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"), tensors.stream()
+                    .map(tensor -> tensor.as(model.family().publishedNames(tensor.name()).getFirst())).toList());
             weights.seal();
             DataType type = tensors.iterator().next().type();
-            ByteBuffer text = ByteBuffer.wrap(ModelConfigFile.write(config, type));
+            ByteBuffer text = ByteBuffer.wrap(config(model, type));
             while (text.hasRemaining()) {
                 shape.channel().write(text);
             }
@@ -214,8 +220,16 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         }
     }
 
-    private static void requireTensorsOf(ModelConfig config, Collection<NamedTensor> tensors) {
-        Map<String, Shape> expected = ModelTensors.of(config);
+    private static byte[] config(ModelSpec model, DataType type) throws IOException {
+        ObjectNode config = JSON.createObjectNode();
+        config.put("model_type", model.family().name());
+        model.family().writePublished(model, type, config);
+        return JSON.writeValueAsBytes(config);
+    }
+
+    private static void requireTensorsOf(ModelSpec model, Collection<NamedTensor> tensors) {
+        Map<String, Shape> expected = model.parameters().values().stream()
+                .collect(Collectors.toMap(ParameterSpec::name, parameter -> parameter.shape().sizes()));
         Map<String, Shape> given = tensors.stream()
                 .collect(Collectors.toMap(NamedTensor::name, NamedTensor::shape, (first, _) -> first));
         if (given.size() != tensors.size() || !given.equals(expected)) {

@@ -4,7 +4,9 @@ import static dev.troupe.weights.Wording.quoted;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.ParameterSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -17,15 +19,12 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * GPT-2's initial weights: norms 1, biases 0, both tables and all matrices normal with deviation 0.02, and the two
- * projections that end in the residual stream 0.02 / sqrt(2 layers) (Radford et al. 2019, section 2.3; 0.02 is the
- * {@code initializer_range} of the published models, for positions too).
+ * Initial weights, as each parameter's {@link Init} has them.
  *
  * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages
  * begins with the same model; float32 values are the float64 ones, rounded. Any thread may read.
  */
 public final class InitialWeights implements WeightSource {
-    private static final double DEVIATION = 0.02;
     // A fresh generator per block lets a slice of a tensor be made without what stands before it.
     private static final int BLOCK_ELEMENTS = 4096;
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS = RandomGeneratorFactory
@@ -35,39 +34,36 @@ public final class InitialWeights implements WeightSource {
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final Map<String, Shape> tensors;
-    private final int layers;
+    private final Map<String, ParameterSpec> parameters;
     private final long seed;
 
     /** The initial weights of one model. */
-    public InitialWeights(ModelConfig config, long seed) {
-        this.tensors = ModelTensors.of(config);
-        this.layers = config.layers();
+    public InitialWeights(ModelSpec model, long seed) {
+        this.parameters = model.parameters();
         this.seed = seed;
     }
 
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
-        Shape known = tensors.get(name);
-        if (!shape.equals(known)) {
+        ParameterSpec parameter = parameters.get(name);
+        if (parameter == null || !shape.equals(parameter.shape().sizes())) {
             throw new WeightException("initial weights: tensor " + quoted(name) + " of shape " + shape
-                    + " was asked for, but the model has " + (known == null ? "no such tensor" : "it as " + known));
+                    + " was asked for, but the model has "
+                    + (parameter == null ? "no such tensor" : "it as " + parameter.shape().sizes()));
         }
         if (target.byteSize() != shape.elementCount() * parameterType.elementBytes()) {
             throw new IllegalArgumentException("tensor " + name + " as " + parameterType + " needs "
                     + shape.elementCount() * parameterType.elementBytes() + " bytes, but the target has "
                     + target.byteSize());
         }
-        if (name.endsWith(".bias")) {
-            target.fill((byte) 0);
-        } else if (shape.rank() == 1) {
-            for (long index = 0; index < shape.elementCount(); index++) {
-                put(target, parameterType, index, 1);
+        switch (parameter.init()) {
+            case Init.Constant(double value) -> {
+                for (long index = 0; index < shape.elementCount(); index++) {
+                    put(target, parameterType, index, value);
+                }
             }
-        } else {
-            boolean residual = name.endsWith("c_proj.weight");
-            fillNormal(name, residual ? DEVIATION / Math.sqrt(2.0 * layers) : DEVIATION, parameterType, target,
-                    shape.elementCount());
+            case Init.Normal(double deviation) ->
+                fillNormal(name, deviation, parameterType, target, shape.elementCount());
         }
     }
 

@@ -35,6 +35,11 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
         return new NamedTensor(name, shape, type, target -> target.copyFrom(elements));
     }
 
+    /** The same under another name. */
+    public NamedTensor as(String other) {
+        return new NamedTensor(other, shape, type, values);
+    }
+
     /** Bytes of all elements. */
     public long byteCount() {
         return shape.elementCount() * type.elementBytes();

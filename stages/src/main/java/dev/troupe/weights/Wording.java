@@ -5,15 +5,15 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** How messages of this package show what a file made them read. */
-final class Wording {
+/** How messages show what a file made them read. */
+public final class Wording {
     private static final int LONGEST = 100;
 
     private Wording() {
     }
 
     /** Text from a file, in quotes, short, and without characters that would break a line or a terminal. */
-    static String quoted(String text) {
+    public static String quoted(String text) {
         String start = text.length() > LONGEST ? text.substring(0, LONGEST) + "..." : text;
         StringBuilder shown = new StringBuilder("\"");
         start.chars().forEach(c -> shown.append(Character.isISOControl(c) || Character.isSurrogate((char) c)
@@ -23,7 +23,7 @@ final class Wording {
     }
 
     /** Why the operating system refused, in words. */
-    static String reason(IOException failure) {
+    public static String reason(IOException failure) {
         return switch (failure) {
             case NoSuchFileException _ -> "there is no such file";
             case AccessDeniedException _ -> "permission denied";

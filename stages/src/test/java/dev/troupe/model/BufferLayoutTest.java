@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.model.BufferLayout.Bucket;
 import dev.troupe.model.BufferLayout.Piece;
 import dev.troupe.model.BufferLayout.Run;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.NamedShape;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.model.spec.Split;
+import dev.troupe.parallel.TensorSlice;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
@@ -12,10 +18,10 @@ import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class BufferLayoutTest {
-    private final Parameter table = Parameter.of("table", 5, 26);
-    private final Parameter gamma = Parameter.of("gamma", 26);
-    private final Parameter matrix = Parameter.of("matrix", 8, 8);
-    private final Parameter bias = Parameter.of("bias", 65);
+    private final Parameter table = parameter("table", 5, 26);
+    private final Parameter gamma = parameter("gamma", 26);
+    private final Parameter matrix = parameter("matrix", 8, 8);
+    private final Parameter bias = parameter("bias", 65);
 
     @Test
     void shouldLayMatricesBeforeVectorsInTheOrderOfTheLayers() {
@@ -52,5 +58,13 @@ class BufferLayoutTest {
         assertEquals(Optional.of(new Piece(128, 0, 2)), layout.shareOf(table, 1));
         assertEquals(Optional.of(new Piece(384, 128, 65)), layout.shareOf(bias, 1));
         assertEquals(Optional.empty(), layout.shareOf(bias, 0));
+    }
+
+    private static Parameter parameter(String name, int... sizes) {
+        NamedShape shape = sizes.length == 1
+                ? NamedShape.of(Axis.HIDDEN, sizes[0])
+                : NamedShape.of(Axis.INNER, sizes[0], Axis.HIDDEN, sizes[1]);
+        ParameterSpec spec = new ParameterSpec(name, shape, new Init.Constant(0), new Split.Whole(), sizes.length == 2);
+        return Parameter.of(spec, TensorSlice.whole(shape.sizes()), false);
     }
 }

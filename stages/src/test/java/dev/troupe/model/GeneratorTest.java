@@ -9,7 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.weights.InitialWeights;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sampling from a whole model. */
 @Tag("parity")
 class GeneratorTest {
-    private static final ModelConfig MODEL = new ModelConfig(2, 8, 2, 6, 11, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 6, 11, true, Gpt2.NORM_EPSILON).spec();
     private static final Sampling GREEDY = new Sampling(0, 0, 0);
 
     private final Engine engine = new ReferenceEngine(DataType.FLOAT64);
@@ -108,14 +109,14 @@ class GeneratorTest {
 
     /** The next token for which a stage finds the smallest loss; another way through the model. */
     private int mostLikelyByLoss(int[] prompt) {
-        int window = Math.min(prompt.length, MODEL.sequenceLength());
+        int window = Math.min(prompt.length, MODEL.size(Axis.POSITION));
         int[] tokens = Arrays.copyOfRange(prompt, prompt.length - window, prompt.length);
         StageSettings settings = new StageSettings(1, window, 1, new Optimizer.Sgd(0));
         try (Stage stage = Stage.create(engine, Partition.uniform(MODEL, 1), 0, settings,
                 new InitialWeights(MODEL, 5))) {
             int best = -1;
             double smallest = Double.POSITIVE_INFINITY;
-            for (int token = 0; token < MODEL.vocabularySize(); token++) {
+            for (int token = 0; token < MODEL.size(Axis.VOCABULARY); token++) {
                 int[] targets = new int[window];
                 targets[window - 1] = token;
                 stage.forwardOnly(0, null, tokens, targets);

@@ -2,7 +2,6 @@ package dev.troupe.model;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.weights.HuggingFaceModel;
 import dev.troupe.weights.SafeTensors;
 import java.io.IOException;
@@ -69,8 +68,8 @@ public final class Golden implements AutoCloseable {
         return numbers;
     }
 
-    ModelConfig model() {
-        return initial.config();
+    ModelSpec model() {
+        return initial.spec();
     }
 
     /** The tokens of a microbatch, or with a shift of 1 its targets. */

@@ -9,7 +9,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.TensorPipelines.Setup;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.GroupException;
 import dev.troupe.parallel.TensorGroup;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** When gradients are added up over the ranks that hold the same weights, and to which bits. */
 @Tag("parity")
 class GradientBucketsTest {
-    private static final ModelConfig MODEL = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
     private static final int TOKENS = 16;
     /** Elements of a bucket begin at a multiple of 64 for each of two ranks. */
     private static final int UNIT = 128;
@@ -194,7 +194,7 @@ class GradientBucketsTest {
             "OPTIMIZER, 4, 1, false, true,  2, WHOLE_BACKWARDS,          NONE"})
     void shouldComeToTheSameBitsWhetherGradientsAreAddedUpOnTheWayOrAtTheEnd(Zero zero, int holders, int size,
             boolean sequence, boolean tied, int stageCount, Order order, Recompute recompute) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);

@@ -10,7 +10,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.weights.InitialWeights;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.function.Executable;
 
 /** Calls that a stage must not take: out of order, with the wrong tensor, with tokens it does not know. */
 class StageRefusalTest {
-    private static final ModelConfig MODEL = new ModelConfig(2, 4, 2, 3, 5, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(2, 4, 2, 3, 5, true, Gpt2.NORM_EPSILON).spec();
     private static final StageSettings SETTINGS = new StageSettings(2, 3, 4, new Optimizer.Sgd(0));
     private static final int[] IDS = {0, 1, 2, 3, 4, 0};
 

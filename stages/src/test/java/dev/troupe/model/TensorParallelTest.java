@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.NaivePipeline.StepResult;
 import dev.troupe.model.TensorPipelines.Setup;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.InMemoryGroup.Call;
 import dev.troupe.parallel.TensorShare;
@@ -35,7 +36,7 @@ class TensorParallelTest {
             "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE,        0"})
     void shouldComeToWhatOneRankComesTo(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
             Order order, Recompute recompute, double dropout) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, vocabularySize, tied, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, vocabularySize, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute,
                     new DropoutSettings(dropout, 3));
@@ -61,7 +62,7 @@ class TensorParallelTest {
     @ParameterizedTest
     @CsvSource({"2, false", "4, true"})
     void shouldComeToWhatOneRankComesToInSinglePrecision(int size, boolean sequence) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE,
                     DropoutSettings.NONE);
@@ -78,7 +79,7 @@ class TensorParallelTest {
     @ParameterizedTest
     @CsvSource({"2, false", "2, true", "4, false", "4, true"})
     void shouldExchangeWhatTheFormulasSay(int size, boolean sequence) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         int microbatchSize = 2;
         try (Golden golden = new Golden(Golden.TIED);
                 TensorPipelines shared = new TensorPipelines(
@@ -89,10 +90,12 @@ class TensorParallelTest {
             int microbatches = golden.batchSize / microbatchSize;
             double rows = microbatchSize * golden.sequenceLength;
             double part = (size - 1.0) / size;
-            double activations = microbatches * rows * model.hidden() * part * (8 * model.layers() + 2 + 2);
-            assertEquals(activations, sent(group, size, rows * model.hidden()), "activations and their gradients");
+            double activations = microbatches * rows * model.size(Axis.HIDDEN) * part
+                    * (8 * model.blockCount() + 2 + 2);
+            assertEquals(activations, sent(group, size, rows * model.size(Axis.HIDDEN)),
+                    "activations and their gradients");
             assertEquals(microbatches * 3 * 2 * rows * part, sent(group, size, rows), "losses");
-            long perStep = group.calls().size() - count(group, rows * model.hidden()) - count(group, rows);
+            long perStep = group.calls().size() - count(group, rows * model.size(Axis.HIDDEN)) - count(group, rows);
             assertEquals(sequence ? 2 : 1, perStep, "what is exchanged once a step: squares, and gradients of norms");
         }
     }

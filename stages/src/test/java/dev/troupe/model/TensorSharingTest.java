@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.InMemoryGroup;
 import dev.troupe.parallel.TensorShare;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** What a group cannot share out is refused with a sentence. */
 @Tag("plan")
 class TensorSharingTest {
-    private static final ModelConfig MODEL = new ModelConfig(1, 12, 6, 5, 7, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(1, 12, 6, 5, 7, true, Gpt2.NORM_EPSILON).spec();
 
     @Test
     void shouldShareOutWhatDivides() {

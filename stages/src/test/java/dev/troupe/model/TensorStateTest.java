@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.NaivePipeline.StepResult;
 import dev.troupe.model.TensorPipelines.Setup;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.InitialWeights;
 import dev.troupe.weights.NamedTensor;
@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("parity")
 class TensorStateTest {
     private static final double TOLERANCE = 1e-9;
-    private static final ModelConfig MODEL = new ModelConfig(2, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+    private static final ModelSpec MODEL = new Gpt2(2, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
     private static final Order ORDER = Order.ONE_FORWARD_ONE_BACKWARD;
 
     @TempDir

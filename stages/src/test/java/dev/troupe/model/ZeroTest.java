@@ -4,7 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.model.TensorPipelines.Setup;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.Zero;
 import dev.troupe.weights.InitialWeights;
 import org.junit.jupiter.api.Tag;
@@ -25,7 +26,7 @@ class ZeroTest {
             "OPTIMIZER, 2, 2, false, true,  3, WEIGHT_GRADIENTS_LATE,    NONE"})
     void shouldComeToTheSameBitsWhereTheOptimizerIsSharedOut(Zero zero, int holders, int size, boolean sequence,
             boolean tied, int stageCount, Order order, Recompute recompute) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
@@ -46,7 +47,7 @@ class ZeroTest {
             "WEIGHTS,   2, 1, false, true,  5, ALL_FORWARDS_FIRST,       FULL"})
     void shouldComeToTheSameWhereMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
             int stageCount, Order order, Recompute recompute) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, tied, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
@@ -57,7 +58,7 @@ class ZeroTest {
 
     @Test
     void shouldComeToTheSameBitsWhereWeightsAreSharedOutOrOnlyGradients() {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, true, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.SELECTIVE,
                     DropoutSettings.NONE);
@@ -78,7 +79,7 @@ class ZeroTest {
     @ParameterizedTest
     @CsvSource({"2, 4", "4, 1", "4, 2"})
     void shouldSendWhatThePaperSays(int holders, int microbatches) {
-        ModelConfig model = new ModelConfig(3, 32, 4, 16, 67, false, ModelConfig.NORM_EPSILON);
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, false, Gpt2.NORM_EPSILON).spec();
         try (Golden golden = new Golden(Golden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7),
                     golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
@@ -87,7 +88,8 @@ class ZeroTest {
                         zero)) {
                     shared.step(0, Order.WHOLE_BACKWARDS);
                     double psi = shared.ranks.getFirst().stages.getFirst().parameterCount();
-                    double embedding = (model.vocabularySize() + model.sequenceLength()) * (double) model.hidden();
+                    double embedding = (model.size(Axis.VOCABULARY) + model.size(Axis.POSITION))
+                            * (double) model.size(Axis.HIDDEN);
                     double expected = (holders - 1.0) / holders * switch (zero) {
                         case NONE, OPTIMIZER -> 2 * psi;
                         case GRADIENTS -> (microbatches + 1) * psi;

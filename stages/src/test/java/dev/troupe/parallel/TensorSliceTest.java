@@ -10,6 +10,7 @@ import dev.troupe.engine.Shape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -21,13 +22,19 @@ class TensorSliceTest {
     @Test
     void shouldCutQueriesKeysAndValuesOfTheRanksOwnHeads() {
         // 2 rows; q, k and v of 2 heads of 1 number: q0 q1 k0 k1 v0 v1
-        TensorSlice slice = TensorSlice.share(Shape.of(2, 6), 1, 3, member(1, 2));
+        TensorSlice slice = TensorSlice.share(Shape.of(2, 6), 1, List.of(2, 2, 2), member(1, 2));
         int[] whole = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25};
         int[] own = new int[6];
         slice.cut(MemorySegment.ofArray(whole), MemorySegment.ofArray(own), Integer.BYTES);
         assertArrayEquals(new int[]{11, 13, 15, 21, 23, 25}, own);
         assertEquals(Shape.of(2, 3), slice.shape());
         assertEquals("2x6 1 1-2,3-4,5-6", slice.text());
+    }
+
+    @Test
+    void shouldCutPiecesOfUnequalWidth() {
+        // 4 heads of queries, 2 of keys and of values, each of 1 number: q0 q1 q2 q3 k0 k1 v0 v1
+        assertEquals("1x8 1 2-4,5-6,7-8", TensorSlice.share(Shape.of(1, 8), 1, List.of(4, 2, 2), member(1, 2)).text());
     }
 
     @Test
@@ -42,8 +49,10 @@ class TensorSliceTest {
         for (int[] sizes : new int[][]{{12}, {13, 5}, {12, 24}, {3, 24, 2}}) {
             for (int dimension = 0; dimension < sizes.length; dimension++) {
                 for (int ranks = 1; ranks <= 4; ranks++) {
-                    for (int pieces : new int[]{1, 3}) {
-                        if (sizes[dimension] % pieces == 0 && sizes[dimension] / pieces >= ranks) {
+                    int size = sizes[dimension];
+                    for (List<Integer> pieces : List.of(List.of(size), List.of(size / 3, size / 3, size - size / 3 * 2),
+                            List.of(size - size / 2, size / 4, size / 2 - size / 4))) {
+                        if (Collections.min(pieces) >= ranks) {
                             assertWhole(Shape.of(sizes), dimension, pieces, ranks);
                         }
                     }
@@ -52,7 +61,7 @@ class TensorSliceTest {
         }
     }
 
-    private static void assertWhole(Shape shape, int dimension, int pieces, int ranks) {
+    private static void assertWhole(Shape shape, int dimension, List<Integer> pieces, int ranks) {
         int[] elements = IntStream.range(1, (int) shape.elementCount() + 1).toArray();
         int[] together = new int[elements.length];
         List<TensorSlice> slices = new ArrayList<>();
@@ -78,7 +87,8 @@ class TensorSliceTest {
     @Test
     void shouldCutElementsOfItsIndicesWhereverRowsBegin() {
         // columns 1, 3 and 5 of 2 rows are 11 13 15 21 23 25, and of these the elements 2 to 4
-        TensorSlice part = TensorSlice.share(Shape.of(2, 6), 1, 3, member(1, 2)).part(new IndexRange(2, 5));
+        TensorSlice part = TensorSlice.share(Shape.of(2, 6), 1, List.of(2, 2, 2), member(1, 2))
+                .part(new IndexRange(2, 5));
         int[] whole = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25};
         int[] own = new int[3];
         part.cut(MemorySegment.ofArray(whole), MemorySegment.ofArray(own), Integer.BYTES);
@@ -97,7 +107,7 @@ class TensorSliceTest {
         int[] together = new int[30];
         List<TensorSlice> parts = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
-            TensorSlice slice = TensorSlice.share(shape, 1, 3, member(rank, 2));
+            TensorSlice slice = TensorSlice.share(shape, 1, List.of(2, 2, 2), member(rank, 2));
             for (int holder = 0; holder < 3; holder++) {
                 TensorSlice part = slice.part(IndexRange.share(15, holder, 3));
                 int[] own = new int[5];
@@ -133,7 +143,7 @@ class TensorSliceTest {
 
     @Test
     void shouldLeaveEverythingAsItIsInAGroupOfOne() {
-        assertTrue(TensorSlice.share(Shape.of(4, 6), 1, 3, TensorGroup.ALONE).isWhole());
+        assertTrue(TensorSlice.share(Shape.of(4, 6), 1, List.of(2, 2, 2), TensorGroup.ALONE).isWhole());
         assertFalse(new TensorShare(TensorGroup.ALONE, true).cutsRows());
         double[] values = {1, 2};
         TensorGroup.ALONE.allReduce(values);

@@ -8,7 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.spec.ModelConfig;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class InitialWeightsTest {
-    private static final ModelConfig MODEL = new ModelConfig(8, 64, 4, 32, 257, true, 1e-5);
+    private static final ModelSpec MODEL = new Gpt2(8, 64, 4, 32, 257, true, 1e-5).spec();
 
     @Test
     void shouldHaveTheSpreadOfGpt2() {
@@ -52,7 +53,7 @@ class InitialWeightsTest {
         assertFalse(Arrays.equals(one, doubles(used, "h.3.attn.c_attn.weight", shape)));
         assertFalse(Arrays.equals(one, doubles(new InitialWeights(MODEL, 2), "h.2.attn.c_attn.weight", shape)));
         // A longer table begins with the same rows: later rows have no say in earlier ones.
-        ModelConfig longer = new ModelConfig(8, 64, 4, 32, 514, true, 1e-5);
+        ModelSpec longer = new Gpt2(8, 64, 4, 32, 514, true, 1e-5).spec();
         assertArrayEquals(doubles(used, "wte.weight", Shape.of(257, 64)), Arrays
                 .copyOf(doubles(new InitialWeights(longer, 1), "wte.weight", Shape.of(514, 64)), 257 * 64));
     }

@@ -5,8 +5,6 @@ import dev.troupe.cli.report.Terminal;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.TrainingSpec;
-import dev.troupe.engine.Shape;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunData;
 import dev.troupe.schedule.Plan;
@@ -15,7 +13,6 @@ import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.timeline.Timeline;
-import dev.troupe.weights.ModelTensors;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
@@ -30,11 +27,8 @@ public final class RunSummary {
 
     public static void print(PreparedRun run, PrintStream output) {
         RunSpec spec = run.spec();
-        ModelConfig model = run.model();
-        long parameters = ModelTensors.of(model).values().stream().mapToLong(Shape::elementCount).sum();
-        output.printf(Locale.ROOT, "%s: GPT-2 of %d layers, width %d, %d heads, vocabulary %d%s: %,d parameters%n",
-                spec.name(), model.layers(), model.hidden(), model.heads(), model.vocabularySize(),
-                model.tiedEmbeddings() ? ", tied embeddings" : "", parameters);
+        output.printf(Locale.ROOT, "%s: %s: %,d parameters%n", spec.name(), run.model().summary(),
+                run.model().parameterCount());
         output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
                 spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
                 spec.training().microbatchSize(), run.data().name());

@@ -5,11 +5,9 @@ import dev.troupe.data.Tokenizer;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.model.Generator;
-import dev.troupe.model.spec.ModelConfig;
 import dev.troupe.model.Sampling;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.weights.HuggingFaceModel;
-import dev.troupe.weights.ModelTensors;
 import dev.troupe.weights.NamedTensor;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -48,9 +46,9 @@ public final class TrainedModel {
     /** Writes the model of a checkpoint in Hugging Face layout, in the precision it was trained in. */
     public static void export(Checkpoint weights, Path directory) {
         DataType type = weights.parameterType();
-        List<NamedTensor> tensors = ModelTensors.of(weights.model()).entrySet().stream()
-                .map(tensor -> new NamedTensor(tensor.getKey(), tensor.getValue(), type,
-                        target -> weights.read(tensor.getKey(), tensor.getValue(), type, target)))
+        List<NamedTensor> tensors = weights.model().parameters().values().stream()
+                .map(parameter -> new NamedTensor(parameter.name(), parameter.shape().sizes(), type,
+                        target -> weights.read(parameter.name(), parameter.shape().sizes(), type, target)))
                 .toList();
         HuggingFaceModel.write(directory, weights.model(), tensors);
     }
@@ -62,14 +60,13 @@ public final class TrainedModel {
      *            whether to stop early
      */
     void printSamples(PrintStream output, BooleanSupplier isEnough) {
-        ModelConfig model = run.model();
         int[] window = new int[run.batches().sequenceLength()];
         run.batches().fill(0, 0, window, new int[window.length], 0);
         int[] prompt = Arrays.copyOf(window, Math.min(PROMPT_TOKENS, window.length));
         int[] text = prompt;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();
-                Generator generator = new Generator(engine, model, weights)) {
+                Generator generator = new Generator(engine, run.model(), weights)) {
             long end = System.nanoTime() + SAMPLE_NANOS;
             while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
                 int[] more = generator.generate(text, TOKENS_AT_A_TIME,

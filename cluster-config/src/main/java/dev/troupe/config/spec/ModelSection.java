@@ -1,12 +1,16 @@
 package dev.troupe.config.spec;
 
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** The GPT-2 model of a run: loaded from a directory, or described and initialized from the seed. */
-public sealed interface ModelSpec {
+/** The model of a run: loaded from a directory, or described and initialized from the seed. */
+public sealed interface ModelSection {
+    /** What is given of the model, by key; whoever knows its family makes a model of that. */
+    Map<String, Object> values();
 
     /**
      * A model in Hugging Face layout. Its shape is that of its {@code config.json}; components that are given must not
@@ -30,7 +34,7 @@ public sealed interface ModelSpec {
      */
     record FromDirectory(Path directory, OptionalInt layers, OptionalInt hidden, OptionalInt heads,
             OptionalInt sequenceLength, OptionalInt vocabularySize,
-            Optional<Boolean> tieEmbeddings) implements ModelSpec {
+            Optional<Boolean> tieEmbeddings) implements ModelSection {
 
         /** Refuses a missing part. */
         public FromDirectory {
@@ -41,6 +45,18 @@ public sealed interface ModelSpec {
             Objects.requireNonNull(sequenceLength, "sequenceLength");
             Objects.requireNonNull(vocabularySize, "vocabularySize");
             Objects.requireNonNull(tieEmbeddings, "tieEmbeddings");
+        }
+
+        @Override
+        public Map<String, Object> values() {
+            Map<String, Object> values = new LinkedHashMap<>();
+            layers.ifPresent(given -> values.put("layers", given));
+            hidden.ifPresent(given -> values.put("hidden", given));
+            heads.ifPresent(given -> values.put("heads", given));
+            sequenceLength.ifPresent(given -> values.put("sequence-length", given));
+            vocabularySize.ifPresent(given -> values.put("vocabulary-size", given));
+            tieEmbeddings.ifPresent(given -> values.put("tie-embeddings", given));
+            return values;
         }
     }
 
@@ -61,6 +77,17 @@ public sealed interface ModelSpec {
      *            whether the head shares the token embedding
      */
     record Described(int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
-            boolean tieEmbeddings) implements ModelSpec {
+            boolean tieEmbeddings) implements ModelSection {
+        @Override
+        public Map<String, Object> values() {
+            Map<String, Object> values = new LinkedHashMap<>();
+            values.put("layers", layers);
+            values.put("hidden", hidden);
+            values.put("heads", heads);
+            values.put("sequence-length", sequenceLength);
+            values.put("vocabulary-size", vocabularySize);
+            values.put("tie-embeddings", tieEmbeddings);
+            return values;
+        }
     }
 }

@@ -1,0 +1,37 @@
+package dev.troupe.model;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.DataType;
+import dev.troupe.model.spec.Section;
+import java.util.List;
+
+/** Models of one architecture: reads what makes one of them, and knows how they are published. Any thread may ask it. */
+public interface ModelFamily {
+    /** The value of {@code troupe.model.family}, of a manifest, and of {@code model_type} in a {@code config.json}. */
+    String name();
+
+    /** What a person calls it. */
+    String title();
+
+    /**
+     * The model of a section.
+     *
+     * @throws IllegalArgumentException
+     *             with a sentence for the user where there is none
+     */
+    ModelSpec read(Section section);
+
+    /**
+     * The model of a {@code config.json} that Hugging Face's libraries read.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where it asks for what is not computed here
+     */
+    ModelSpec readPublished(PublishedConfig config);
+
+    /** Writes the keys of a {@code config.json} that is read as the same model, with weights of this type. */
+    void writePublished(ModelSpec model, DataType type, ObjectNode config);
+
+    /** The names that a parameter may have in published files; it is written under the first. */
+    List<String> publishedNames(String parameter);
+}

@@ -1,0 +1,150 @@
+package dev.troupe.model;
+
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.model.spec.Section;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.function.Supplier;
+
+/**
+ * A model as a declaration: its layers in pipeline order, with all that follows from them. Two are equal where family and
+ * section are. Immutable; any thread may read it.
+ */
+public final class ModelSpec {
+    private final ModelFamily family;
+    private final Section section;
+    private final String summary;
+    private final int blockCount;
+    private final Map<Axis, Integer> sizes;
+    private final Supplier<List<LayerSpec>> declaration;
+    private volatile Listed listed;
+
+    /** What follows from the list of layers. */
+    private record Listed(List<LayerSpec> layers, List<Integer> blockNumbers,
+            SequencedMap<String, ParameterSpec> parameters, List<SharedParameter> shared) {
+        static Listed of(List<LayerSpec> layers) {
+            List<Integer> numbers = new ArrayList<>();
+            SequencedMap<String, ParameterSpec> parameters = new LinkedHashMap<>();
+            SequencedMap<String, List<Integer>> homes = new LinkedHashMap<>();
+            for (int layer = 0; layer < layers.size(); layer++) {
+                LayerSpec spec = layers.get(layer);
+                numbers.add(layer == 0
+                        ? 0
+                        : numbers.getLast() + (spec.block().equals(layers.get(layer - 1).block()) ? 0 : 1));
+                for (ParameterSpec parameter : spec.parameters()) {
+                    parameters.putIfAbsent(parameter.name(), parameter);
+                    homes.computeIfAbsent(parameter.name(), _ -> new ArrayList<>()).add(layer);
+                }
+            }
+            return new Listed(List.copyOf(layers), List.copyOf(numbers), parameters,
+                    homes.entrySet().stream().filter(home -> home.getValue().size() > 1)
+                            .map(home -> new SharedParameter(parameters.get(home.getKey()), home.getValue()))
+                            .toList());
+        }
+    }
+
+    /**
+     * @param section
+     *            what of the family it is
+     * @param summary
+     *            the model in a line for a person, without its number of parameters
+     * @param blockCount
+     *            how many blocks the layers make, embedding and head not counted
+     * @param sizes
+     *            of every axis that the parameters have
+     * @param declaration
+     *            lists the layers; asked only after the sizes were found to be possible
+     */
+    public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
+            Supplier<List<LayerSpec>> declaration) {
+        this.family = family;
+        this.section = section;
+        this.summary = summary;
+        this.blockCount = blockCount;
+        this.sizes = Map.copyOf(sizes);
+        this.declaration = declaration;
+    }
+
+    private Listed listed() {
+        Listed known = listed;
+        if (known == null) {
+            known = Listed.of(declaration.get());
+            listed = known;
+        }
+        return known;
+    }
+
+    /** The family that it is of. */
+    public ModelFamily family() {
+        return family;
+    }
+
+    /** What of the family it is; the family reads it as the same model. */
+    public Section section() {
+        return section;
+    }
+
+    /** The model in a line for a person, without its number of parameters. */
+    public String summary() {
+        return summary;
+    }
+
+    /** How many blocks there are between embedding and head. */
+    public int blockCount() {
+        return blockCount;
+    }
+
+    /** The size of an axis. */
+    public int size(Axis axis) {
+        Integer size = sizes.get(axis);
+        if (size == null) {
+            throw new IllegalArgumentException("a model of the family " + family.name() + " has no axis " + axis);
+        }
+        return size;
+    }
+
+    /** The layers in pipeline order: embedding, the halves of each block, head. */
+    public List<LayerSpec> layers() {
+        return listed().layers;
+    }
+
+    /** The number of a layer's block: 0 for the embedding, 1 for the first block, and so on to the head. */
+    public int blockNumber(int layer) {
+        return listed().blockNumbers.get(layer);
+    }
+
+    /** Every parameter once, by name, from the embedding to the head. */
+    public SequencedMap<String, ParameterSpec> parameters() {
+        return listed().parameters;
+    }
+
+    /** The parameters that more than one layer uses. */
+    public List<SharedParameter> shared() {
+        return listed().shared;
+    }
+
+    /** How many numbers are trained; a shared parameter counts once. */
+    public long parameterCount() {
+        return parameters().values().stream().mapToLong(ParameterSpec::elementCount).sum();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ModelSpec model && family.name().equals(model.family.name())
+                && section.equals(model.section);
+    }
+
+    @Override
+    public int hashCode() {
+        return section.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return family.name() + " " + section.values();
+    }
+}

@@ -1,0 +1,55 @@
+package dev.troupe.model.family;
+
+import dev.troupe.model.ModelFamily;
+import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.gpt2.Gpt2Family;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The families whose models are trained here. */
+public final class ModelFamilies {
+    private static final List<ModelFamily> ALL = List.of(new Gpt2Family());
+
+    private ModelFamilies() {
+    }
+
+    /** The family that there was before models named theirs. */
+    public static ModelFamily original() {
+        return ALL.getFirst();
+    }
+
+    /** The name of each. */
+    public static List<String> names() {
+        return ALL.stream().map(ModelFamily::name).toList();
+    }
+
+    /** What a person calls any of them. */
+    public static String titles() {
+        return ALL.stream().map(ModelFamily::title).collect(Collectors.joining(" or "));
+    }
+
+    /**
+     * The family of a name.
+     *
+     * @throws IllegalArgumentException
+     *             where there is none
+     */
+    public static ModelFamily named(String name) {
+        return ALL.stream().filter(family -> family.name().equals(name)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "model.family must be one of " + names() + ", but found " + name));
+    }
+
+    /**
+     * The family that a {@code config.json} is of.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where there is none
+     */
+    public static ModelFamily of(PublishedConfig config) {
+        String type = config.value("model_type").asText("");
+        return ALL.stream().filter(family -> family.name().equals(type)).findFirst()
+                .orElseThrow(() -> config.refusal("model_type",
+                        names().stream().map(name -> '"' + name + '"').collect(Collectors.joining(" or "))));
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * The list of families.
+ */
+package dev.troupe.model.family;

@@ -1,0 +1,80 @@
+package dev.troupe.model.gpt2;
+
+import dev.troupe.engine.TooManyElementsException;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Section;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The numbers of a GPT-2 model (Radford et al. 2019).
+ *
+ * @param layers
+ *            transformer blocks
+ * @param hidden
+ *            width C of the residual stream; divides by {@code heads}
+ * @param heads
+ *            attention heads H
+ * @param sequenceLength
+ *            longest sequence T: rows of the position table
+ * @param vocabularySize
+ *            tokens V
+ * @param tiedEmbeddings
+ *            whether the head's matrix is the token table
+ * @param normEpsilon
+ *            epsilon of every layer norm
+ */
+public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
+        double normEpsilon) {
+    /** The published models' epsilon. */
+    public static final double NORM_EPSILON = 1e-5;
+    /** The widest that a model may be: {@link #inner} is as wide as a tensor may be at most. */
+    static final long MOST_HIDDEN = TooManyElementsException.MOST / 4;
+
+    public Gpt2 {
+        if (layers < 1 || hidden < 1 || heads < 1 || sequenceLength < 1 || vocabularySize < 1) {
+            throw new IllegalArgumentException("layers, hidden, heads, sequence length and vocabulary size of a model"
+                    + " must each be at least 1, but found " + layers + ", " + hidden + ", " + heads + ", "
+                    + sequenceLength + " and " + vocabularySize);
+        }
+        if (hidden % heads != 0) {
+            throw new IllegalArgumentException(
+                    "hidden size " + hidden + " does not divide by " + heads + " heads: change one of them");
+        }
+        if (hidden > MOST_HIDDEN) {
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "the inner width of a block, 4 x model.hidden, would be %,d, and a width is at most %,d: lower"
+                            + " model.hidden",
+                    4L * hidden, TooManyElementsException.MOST));
+        }
+    }
+
+    static Gpt2 of(Section section) {
+        return new Gpt2(section.positive("layers"), section.positive("hidden"), section.positive("heads"),
+                section.positive("sequence-length"), section.positive("vocabulary-size"),
+                section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON));
+    }
+
+    private Section section() {
+        return new Section(Map.of("layers", layers, "hidden", hidden, "heads", heads, "sequence-length",
+                sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings, "norm-epsilon",
+                normEpsilon));
+    }
+
+    /** Inner width of an MLP. */
+    int inner() {
+        return 4 * hidden;
+    }
+
+    /** The model as a declaration. */
+    public ModelSpec spec() {
+        String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads, vocabulary %d%s",
+                Gpt2Family.TITLE, layers, hidden, heads, vocabularySize, tiedEmbeddings ? ", tied embeddings" : "");
+        return new ModelSpec(new Gpt2Family(), section(), summary, layers,
+                Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
+                        heads, Axis.QUERY_KEY_VALUE, 3 * hidden, Axis.ATTENDED, hidden, Axis.INNER,
+                        inner()),
+                () -> new Gpt2Layers(this).all());
+    }
+}

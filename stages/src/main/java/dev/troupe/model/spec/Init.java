@@ -1,0 +1,12 @@
+package dev.troupe.model.spec;
+
+/** How the elements of a parameter begin. */
+public sealed interface Init {
+    /** Every element is the same. */
+    record Constant(double value) implements Init {
+    }
+
+    /** Each element is drawn by itself, from a normal distribution around zero. */
+    record Normal(double deviation) implements Init {
+    }
+}

@@ -1,0 +1,53 @@
+package dev.troupe.model.spec;
+
+import dev.troupe.engine.Shape;
+import java.util.List;
+
+/**
+ * A shape whose dimensions say what they count. Immutable.
+ *
+ * @param dimensions
+ *            outermost first, each of another axis
+ */
+public record NamedShape(List<Dimension> dimensions) {
+    /** So many indices of an axis. */
+    public record Dimension(Axis axis, int size) {
+    }
+
+    public NamedShape {
+        dimensions = List.copyOf(dimensions);
+        if (dimensions.stream().map(Dimension::axis).distinct().count() != dimensions.size()) {
+            throw new IllegalArgumentException("a shape needs an axis for each dimension, but found " + dimensions);
+        }
+    }
+
+    /** A shape of one dimension. */
+    public static NamedShape of(Axis axis, int size) {
+        return new NamedShape(List.of(new Dimension(axis, size)));
+    }
+
+    /** A matrix. */
+    public static NamedShape of(Axis rows, int rowCount, Axis columns, int columnCount) {
+        return new NamedShape(List.of(new Dimension(rows, rowCount), new Dimension(columns, columnCount)));
+    }
+
+    /** The sizes alone. */
+    public Shape sizes() {
+        return Shape.of(dimensions.stream().mapToInt(Dimension::size).toArray());
+    }
+
+    /** How many elements there are, which may be more than a tensor can have. */
+    public long elementCount() {
+        return dimensions.stream().mapToLong(Dimension::size).reduce(1, Math::multiplyExact);
+    }
+
+    /** Which dimension has an axis. */
+    public int dimensionOf(Axis axis) {
+        for (int dimension = 0; dimension < dimensions.size(); dimension++) {
+            if (dimensions.get(dimension).axis() == axis) {
+                return dimension;
+            }
+        }
+        throw new IllegalArgumentException("the shape " + dimensions + " has no axis " + axis);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.troupe.model.spec;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The numbers and flags that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's manifest
+ * have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean}.
+ */
+public record Section(Map<String, Object> values) {
+    public Section {
+        Map<String, Object> sorted = new TreeMap<>();
+        values.forEach((key, value) -> sorted.put(key, switch (value) {
+            case Integer number -> number.longValue();
+            case Long number -> number;
+            case Double number -> number;
+            case Boolean flag -> flag;
+            default -> throw new IllegalArgumentException(
+                    key + " of a model must be a number or true or false, but found " + value);
+        }));
+        values = Collections.unmodifiableMap(sorted);
+    }
+
+    /**
+     * A whole number of at least 1.
+     *
+     * @throws IllegalArgumentException
+     *             where there is none under this key
+     */
+    public int positive(String key) {
+        if (values.get(key) instanceof Long number && number >= 1 && number <= Integer.MAX_VALUE) {
+            return number.intValue();
+        }
+        throw refusal(key, "a whole number of at least 1");
+    }
+
+    /** As {@link #positive}, for true or false. */
+    public boolean flag(String key) {
+        if (values.get(key) instanceof Boolean flag) {
+            return flag;
+        }
+        throw refusal(key, "true or false");
+    }
+
+    /** As {@link #positive}, for a number; another where the section has no such key. */
+    public double number(String key, double absent) {
+        return switch (values.getOrDefault(key, absent)) {
+            case Double number -> number;
+            case Long number -> number;
+            default -> throw refusal(key, "a number");
+        };
+    }
+
+    private IllegalArgumentException refusal(String key, String expected) {
+        return new IllegalArgumentException("model." + key + " must be " + expected + ", but "
+                + (values.containsKey(key) ? "found " + values.get(key) : "is missing"));
+    }
+}

@@ -1,0 +1,23 @@
+package dev.troupe.model.spec;
+
+import java.util.List;
+
+/** What the ranks of a tensor-parallel group have of a parameter. */
+public sealed interface Split {
+    /** Every rank has all of it. */
+    record Whole() implements Split {
+    }
+
+    /**
+     * Every rank has a share of each of some pieces that lie side by side along an axis: the queries, keys and values of its
+     * heads.
+     *
+     * @param pieces
+     *            how many indices each piece has, in their order; together the whole axis
+     */
+    record Along(Axis axis, List<Integer> pieces) implements Split {
+        public Along {
+            pieces = List.copyOf(pieces);
+        }
+    }
+}
