@@ -54,6 +54,11 @@ public final class EmbeddingLayer implements Layer {
     }
 
     @Override
+    public boolean readsWeightsBackwards() {
+        return false;
+    }
+
+    @Override
     public Pass newTape() {
         return new Pass();
     }

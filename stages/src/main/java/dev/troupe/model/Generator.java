@@ -46,7 +46,7 @@ public final class Generator implements AutoCloseable {
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
         this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
-        this.buffers = new StageBuffers(engine, layers, false, DataShare.ALL, TensorGroup.ALONE, pool);
+        this.buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
         buffers.load(layers.parameters(), source);
         this.upload = new TokenUpload(context, 0, vocabularySize);
         long elementBytes = engine.parameterType().elementBytes();

@@ -62,6 +62,11 @@ public final class HeadLayer implements Layer {
     }
 
     @Override
+    public boolean readsWeightsBackwards() {
+        return true;
+    }
+
+    @Override
     public Pass newTape() {
         return new Pass();
     }

@@ -7,6 +7,9 @@ public interface Layer {
     /** What it uses, in the order of the published model, second uses of another layer's parameters too. */
     List<Parameter> parameters();
 
+    /** Whether the backward for the input reads weights. */
+    boolean readsWeightsBackwards();
+
     /** An empty tape; it serves one microbatch after another. */
     Tape newTape();
 }

@@ -33,6 +33,11 @@ public final class ResidualLayer implements Layer {
     }
 
     @Override
+    public boolean readsWeightsBackwards() {
+        return true;
+    }
+
+    @Override
     public Tape newTape() {
         return new Pass();
     }

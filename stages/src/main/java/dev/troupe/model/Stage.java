@@ -63,7 +63,7 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, model, layers);
-        this.buffers = new StageBuffers(engine, stack, true, data, group, pool);
+        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);

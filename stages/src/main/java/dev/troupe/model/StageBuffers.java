@@ -65,11 +65,11 @@ final class StageBuffers implements AutoCloseable {
      * @param pool
      *            for what a step takes and gives back
      */
-    StageBuffers(Engine engine, StageLayers layers, boolean trained, DataShare data, TensorGroup group,
+    StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
             TensorPool pool) {
         this.engine = engine;
         this.data = data;
-        List<Parameter> parameters = layers.parameters();
+        List<Parameter> parameters = layers.all();
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
@@ -117,7 +117,7 @@ final class StageBuffers implements AutoCloseable {
         return data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL;
     }
 
-    private LayerShares layerShares(StageLayers layers) {
+    private LayerShares layerShares(StageParameters layers) {
         if (!data.shares(Zero.GRADIENTS)) {
             return new LayerShares(null, null, buckets, true);
         }
@@ -127,7 +127,7 @@ final class StageBuffers implements AutoCloseable {
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
                 new LayerGradients(engine, layout, data.group(), gradients, rooms, working), null,
-                layers.embedding() == null);
+                layers.firstReadsBackwards());
     }
 
     private LayerWeights layerWeights(List<LayerRoom> rooms, Shape largest) {

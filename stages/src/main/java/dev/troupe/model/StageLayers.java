@@ -14,6 +14,7 @@ final class StageLayers {
     private final EmbeddingLayer embedding;
     private final HeadLayer head;
     private final TiedEnd tiedEnd;
+    private final StageParameters parameters;
 
     /** Where a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
     private record SumPlace(int block, int part) {
@@ -25,6 +26,7 @@ final class StageLayers {
         this.embedding = layers.getFirst() instanceof EmbeddingLayer first ? first : null;
         this.head = layers.getLast() instanceof HeadLayer last ? last : null;
         this.tiedEnd = tiedEnd(model);
+        this.parameters = new StageParameters(layers, model.shared().stream().map(SharedParameter::parameter).toList());
     }
 
     /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
@@ -84,47 +86,14 @@ final class StageLayers {
         return tiedEnd;
     }
 
+    /** What the layers use and own. */
+    StageParameters used() {
+        return parameters;
+    }
+
     /** Every parameter whose weights are on this stage, each once. */
     List<Parameter> parameters() {
-        return layers.stream().flatMap(layer -> owned(layer).stream()).toList();
-    }
-
-    private static List<Parameter> owned(Layer layer) {
-        return layer.parameters().stream().filter(parameter -> parameter.owner() == parameter).toList();
-    }
-
-    /**
-     * The parameters of the stage by what is sent together where several ranks hold them: a layer's are, but for a table
-     * of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares out unevenly
-     * would leave the ranks of the group with unlike shares of what they all have.
-     */
-    List<List<Parameter>> buckets() {
-        List<List<Parameter>> buckets = new ArrayList<>();
-        for (Layer layer : layers) {
-            owned(layer).stream().filter(StageLayers::isTable).map(List::of).forEach(buckets::add);
-            buckets.add(owned(layer).stream().filter(parameter -> !isTable(parameter)).toList());
-        }
-        return buckets;
-    }
-
-    /** For each layer the parameters whose gradients are final when its last backward is: a tied table's still meet. */
-    List<List<Parameter>> finalWithLayers() {
-        return layers.stream().map(layer -> owned(layer).stream()
-                .filter(parameter -> tiedEnd == TiedEnd.NONE || !isTable(parameter)).toList()).toList();
-    }
-
-    private static boolean isTable(Parameter parameter) {
-        return parameter.spec().isVocabularyTable();
-    }
-
-    /** For each layer the parameters that it uses, a second use of another layer's too. */
-    List<List<Parameter>> used() {
-        return layers.stream().map(Layer::parameters).toList();
-    }
-
-    /** The head end's use of a table whose both ends are here; null where there is none. */
-    Parameter secondUse() {
-        return tiedEnd == TiedEnd.BOTH ? head.table() : null;
+        return parameters.all();
     }
 
     /** Whether this is the head end's copy of a tied table. */
@@ -147,7 +116,7 @@ final class StageLayers {
         List<LayerSquaredSum> sums = new ArrayList<>();
         int next = 0;
         for (int layer = 0; layer < layers.size(); layer++) {
-            int end = next + owned(layers.get(layer)).size();
+            int end = next + parameters.owned(layer).size();
             addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
             next = end;
         }
