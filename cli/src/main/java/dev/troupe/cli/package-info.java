@@ -10,6 +10,6 @@
  * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.certificate},
  * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.lowering},
  * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline}, {@code dev.troupe.transport},
- * {@code dev.troupe.transport.aeron}, {@code dev.troupe.weights}, {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.transport.aeron}, {@code com.fasterxml.jackson} and {@code picocli}.
  */
 package dev.troupe.cli;

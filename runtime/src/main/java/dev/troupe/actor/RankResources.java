@@ -13,7 +13,7 @@ import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.StageTime;
 import dev.troupe.machine.Traffic;
-import dev.troupe.model.Stage;
+import dev.troupe.stage.Stage;
 import dev.troupe.parallel.Aside;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;

@@ -5,7 +5,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankEvent;
-import dev.troupe.model.Stage;
+import dev.troupe.stage.Stage;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.step.RankSide;

@@ -11,7 +11,7 @@ import dev.troupe.machine.RankMachine;
 import dev.troupe.machine.RankStatus;
 import dev.troupe.machine.Strike;
 import dev.troupe.machine.WeightUpdate;
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.prepare.Reason;
 import dev.troupe.schedule.Action;
 import dev.troupe.step.ActionResult;

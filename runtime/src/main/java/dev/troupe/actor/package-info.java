@@ -6,9 +6,10 @@
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective}, {@code dev.troupe.config.fault},
  * {@code dev.troupe.config.group}, {@code dev.troupe.data}, {@code dev.troupe.engine},
  * {@code dev.troupe.engine.provider}, {@code dev.troupe.fault}, {@code dev.troupe.machine},
- * {@code dev.troupe.membership}, {@code dev.troupe.model}, {@code dev.troupe.observe}, {@code dev.troupe.parallel},
+ * {@code dev.troupe.membership}, {@code dev.troupe.observe}, {@code dev.troupe.optimizer}, {@code dev.troupe.parallel},
  * {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.pulse}, {@code dev.troupe.schedule},
- * {@code dev.troupe.snapshot}, {@code dev.troupe.step}, {@code dev.troupe.transport}, {@code dev.troupe.warmup},
- * {@code dev.troupe.weights}, {@code org.apache.pekko} and {@code org.slf4j}.
+ * {@code dev.troupe.shard}, {@code dev.troupe.snapshot}, {@code dev.troupe.stage}, {@code dev.troupe.step},
+ * {@code dev.troupe.transport}, {@code dev.troupe.warmup}, {@code dev.troupe.weights}, {@code org.apache.pekko} and
+ * {@code org.slf4j}.
  */
 package dev.troupe.actor;

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.troupe.machine.CheckpointEvent;
 import dev.troupe.machine.CoordinatorEvent;
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 
 /** The serialization of control messages with parts of sealed types: by the name of the record, not of its class. */
 public final class ControlModule extends SimpleModule {

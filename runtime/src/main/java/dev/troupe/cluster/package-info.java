@@ -4,8 +4,8 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.actor}, {@code dev.troupe.collective.node}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.fault}, {@code dev.troupe.fault},
- * {@code dev.troupe.liveness}, {@code dev.troupe.machine}, {@code dev.troupe.membership}, {@code dev.troupe.model},
- * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.run},
+ * {@code dev.troupe.liveness}, {@code dev.troupe.machine}, {@code dev.troupe.membership}, {@code dev.troupe.observe},
+ * {@code dev.troupe.optimizer}, {@code dev.troupe.plan}, {@code dev.troupe.prepare}, {@code dev.troupe.run},
  * {@code dev.troupe.snapshot}, {@code dev.troupe.snapshot.aeron}, {@code dev.troupe.transport},
  * {@code dev.troupe.transport.aeron}, {@code com.fasterxml.jackson}, {@code com.typesafe.config},
  * {@code org.apache.pekko}, {@code org.slf4j} and {@code scala}.

@@ -3,8 +3,8 @@
  * and data.
  *
  * <p>Imports the JDK, {@code dev.troupe.config}, {@code dev.troupe.config.spec}, {@code dev.troupe.engine.provider},
- * {@code dev.troupe.machine}, {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.prepare},
- * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
+ * {@code dev.troupe.machine}, {@code dev.troupe.model.spec}, {@code dev.troupe.observe}, {@code dev.troupe.plan},
+ * {@code dev.troupe.prepare}, {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
  * {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline} and
  * {@code dev.troupe.transport}.
  */

@@ -1,6 +1,6 @@
 package dev.troupe.machine;
 
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.troupe.machine;
 
-import dev.troupe.model.GlobalNorm;
+import dev.troupe.optimizer.GlobalNorm;
 import java.util.Optional;
 
 /**

@@ -10,7 +10,7 @@ import dev.troupe.machine.Pass;
 import dev.troupe.machine.RankRow;
 import dev.troupe.machine.RowWalk;
 import dev.troupe.machine.WeightUpdate;
-import dev.troupe.model.Stage;
+import dev.troupe.stage.Stage;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;

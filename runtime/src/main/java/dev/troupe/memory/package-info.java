@@ -2,9 +2,9 @@
  * What a run takes in memory, known before it starts: its rows with its stages, on an engine that counts bytes.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.group}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider},
- * {@code dev.troupe.engine.structural}, {@code dev.troupe.machine}, {@code dev.troupe.model},
+ * {@code dev.troupe.engine.structural}, {@code dev.troupe.machine}, {@code dev.troupe.model.spec},
  * {@code dev.troupe.parallel}, {@code dev.troupe.plan}, {@code dev.troupe.schedule},
- * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.snapshot}, {@code dev.troupe.step} and
- * {@code dev.troupe.transport}.
+ * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.snapshot}, {@code dev.troupe.stage}, {@code dev.troupe.step}
+ * and {@code dev.troupe.transport}.
  */
 package dev.troupe.memory;

@@ -6,8 +6,8 @@
  * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.config.problem},
  * {@code dev.troupe.config.spec}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider},
  * {@code dev.troupe.fault}, {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.model.spec},
- * {@code dev.troupe.parallel}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
- * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.family}, {@code dev.troupe.schedule.lowering} and
- * {@code dev.troupe.transport}.
+ * {@code dev.troupe.parallel}, {@code dev.troupe.partition}, {@code dev.troupe.schedule},
+ * {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.family},
+ * {@code dev.troupe.schedule.lowering}, {@code dev.troupe.stage} and {@code dev.troupe.transport}.
  */
 package dev.troupe.plan;

@@ -1,8 +1,8 @@
 package dev.troupe.snapshot;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.model.StateTensor;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.shard.StateTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

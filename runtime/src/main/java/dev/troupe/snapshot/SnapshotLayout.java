@@ -2,7 +2,7 @@ package dev.troupe.snapshot;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
-import dev.troupe.model.StateTensor;
+import dev.troupe.shard.StateTensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

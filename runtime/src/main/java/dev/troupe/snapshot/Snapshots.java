@@ -1,7 +1,7 @@
 package dev.troupe.snapshot;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.model.StateTensor;
+import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.WeightSource;
 import java.io.IOException;
 import java.util.Collections;

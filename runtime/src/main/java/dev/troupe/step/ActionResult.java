@@ -1,7 +1,7 @@
 package dev.troupe.step;
 
 import dev.troupe.machine.MicrobatchLoss;
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import java.util.List;
 
 /**

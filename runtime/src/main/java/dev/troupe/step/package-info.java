@@ -3,6 +3,7 @@
  * threads, or another process.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.group}, {@code dev.troupe.engine}, {@code dev.troupe.engine.provider},
- * {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.plan} and {@code dev.troupe.schedule}.
+ * {@code dev.troupe.machine}, {@code dev.troupe.optimizer}, {@code dev.troupe.plan}, {@code dev.troupe.schedule} and
+ * {@code dev.troupe.stage}.
  */
 package dev.troupe.step;

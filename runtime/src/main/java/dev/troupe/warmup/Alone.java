@@ -2,7 +2,7 @@ package dev.troupe.warmup;
 
 import dev.troupe.engine.Tensor;
 import dev.troupe.machine.Pass;
-import dev.troupe.model.Stage;
+import dev.troupe.stage.Stage;
 import dev.troupe.schedule.Action;
 import dev.troupe.step.RankSide;
 

@@ -7,7 +7,7 @@ import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.Engine;
 import dev.troupe.machine.Pass;
 import dev.troupe.machine.WeightUpdate;
-import dev.troupe.model.Stage;
+import dev.troupe.stage.Stage;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;

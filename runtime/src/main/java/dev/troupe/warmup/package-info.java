@@ -3,8 +3,8 @@
  * actors, the directory of a run, or another process.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective}, {@code dev.troupe.config.group}, {@code dev.troupe.engine},
- * {@code dev.troupe.engine.provider}, {@code dev.troupe.machine}, {@code dev.troupe.model}, {@code dev.troupe.parallel},
- * {@code dev.troupe.plan}, {@code dev.troupe.pulse}, {@code dev.troupe.schedule}, {@code dev.troupe.step} and
+ * {@code dev.troupe.engine.provider}, {@code dev.troupe.machine}, {@code dev.troupe.parallel}, {@code dev.troupe.plan},
+ * {@code dev.troupe.pulse}, {@code dev.troupe.schedule}, {@code dev.troupe.stage}, {@code dev.troupe.step} and
  * {@code dev.troupe.transport}.
  */
 package dev.troupe.warmup;

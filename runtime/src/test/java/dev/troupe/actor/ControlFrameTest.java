@@ -11,7 +11,7 @@ import dev.troupe.machine.MessageKey;
 import dev.troupe.machine.MessageKeys;
 import dev.troupe.machine.MicrobatchLoss;
 import dev.troupe.machine.Pass;
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.collective.aeron.AeronCollectives;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.Optimizer;
-import dev.troupe.model.StageSettings;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;

@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.transport.Edge;
 import dev.troupe.transport.MessageKind;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.troupe.machine;
 
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.ModelSpec;
-import dev.troupe.model.Optimizer;
-import dev.troupe.model.StageSettings;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;

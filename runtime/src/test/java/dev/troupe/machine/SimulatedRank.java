@@ -3,7 +3,7 @@ package dev.troupe.machine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;

@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.LayerSquaredSum;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -2,8 +2,8 @@ package dev.troupe.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.model.GlobalNorm;
-import dev.troupe.model.LayerSquaredSum;
+import dev.troupe.optimizer.GlobalNorm;
+import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import java.util.ArrayList;

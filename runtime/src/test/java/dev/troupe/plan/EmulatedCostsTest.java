@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.provider.Work;
-import dev.troupe.model.DropoutSettings;
-import dev.troupe.model.Optimizer;
-import dev.troupe.model.Partition;
-import dev.troupe.model.Recompute;
-import dev.troupe.model.StageSettings;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.partition.Partition;
+import dev.troupe.stage.Recompute;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import java.util.Arrays;
 import java.util.List;

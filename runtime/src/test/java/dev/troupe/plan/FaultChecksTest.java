@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.Optimizer;
-import dev.troupe.model.StageSettings;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.Zero;
 import dev.troupe.schedule.family.Schedules;

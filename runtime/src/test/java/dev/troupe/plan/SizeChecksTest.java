@@ -61,7 +61,10 @@ class SizeChecksTest {
                 + " 2,147,483,647: lower model.hidden", refusal("model.hidden=1000000000"));
     }
 
-    /** The MLP half of a block of 20,000 has 3.2e9 weights: one rank cannot have them, three can, as far as the limit goes. */
+    /**
+     * The MLP half of a block of 20,000 has 3.2e9 weights: one rank cannot have them, three can, as far as the limit
+     * goes.
+     */
     @Test
     void shouldCountWeightsAfterTheyAreSharedOut() {
         assertEquals(

@@ -1,0 +1,111 @@
+package dev.troupe.generate;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.LayerRange;
+import dev.troupe.shard.StageBuffers;
+import dev.troupe.stage.StageLayers;
+import dev.troupe.stage.TokenUpload;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Writes on from a prompt, token by token, with a whole model on one engine. Every token costs a forward over a full
+ * sequence: it is for a few lines at the end of a run, not for serving.
+ *
+ * <p>Thread rule: as for the engine, which stays the caller's.
+ */
+public final class Generator implements AutoCloseable {
+    private final Engine engine;
+    private final int hidden;
+    private final int longest;
+    private final int vocabularySize;
+    private final TensorPool pool;
+    private final StageLayers layers;
+    private final StageBuffers buffers;
+    private final TokenUpload upload;
+    private final Arena hostMemory = Arena.ofShared();
+    private final MemorySegment hostLogits;
+    private final Sampler sampler;
+
+    /**
+     * Reads a whole model.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public Generator(Engine engine, ModelSpec model, WeightSource source) {
+        this.engine = engine;
+        this.hidden = model.size(Axis.HIDDEN);
+        this.longest = model.size(Axis.POSITION);
+        this.vocabularySize = model.size(Axis.VOCABULARY);
+        this.pool = new TensorPool(engine);
+        LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
+        this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
+        this.buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
+        buffers.load(layers.parameters(), source);
+        this.upload = new TokenUpload(context, 0, vocabularySize);
+        long elementBytes = engine.parameterType().elementBytes();
+        this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
+        this.sampler = new Sampler(vocabularySize);
+    }
+
+    /**
+     * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
+     *
+     * @param prompt
+     *            at least one token id; where it is longer than the model's sequence, its end counts
+     * @param count
+     *            how many tokens to add
+     * @param sampling
+     *            how a token is drawn
+     * @return the new tokens alone
+     */
+    public int[] generate(int[] prompt, int count, Sampling sampling) {
+        if (prompt.length == 0) {
+            throw new IllegalArgumentException("a prompt needs at least 1 token, but found none");
+        }
+        SplittableRandom random = new SplittableRandom(sampling.seed());
+        int[] text = Arrays.copyOf(prompt, prompt.length + count);
+        for (int length = prompt.length; length < text.length; length++) {
+            readLogits(text, length);
+            text[length] = sampler.draw(hostLogits, engine.parameterType(), sampling, random);
+        }
+        return Arrays.copyOfRange(text, prompt.length, text.length);
+    }
+
+    /** Leaves the logits of what follows the first {@code length} tokens in host memory. */
+    private void readLogits(int[] text, int length) {
+        int window = Math.min(length, longest);
+        // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
+        int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
+        Tensor activation = layers.forwardBeforeHead(upload.tensor("tokens of the prompt", tokens));
+        Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
+        Tensor logits = pool.takeFloats(Shape.of(1, vocabularySize));
+        layers.head().logitsOfRow(row, logits);
+        engine.copyToHost(logits, 0, hostLogits);
+        pool.give(activation);
+        pool.give(logits);
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+        buffers.close();
+        upload.close();
+        if (hostMemory.scope().isAlive()) {
+            hostMemory.close();
+        }
+    }
+}

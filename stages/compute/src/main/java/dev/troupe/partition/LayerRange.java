@@ -1,0 +1,37 @@
+package dev.troupe.partition;
+
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
+import java.util.List;
+
+/**
+ * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
+ *
+ * @param first
+ *            the first layer
+ * @param last
+ *            the last layer, itself included
+ */
+public record LayerRange(int first, int last) {
+    public LayerRange {
+        if (first < 0 || last < first) {
+            throw new IllegalArgumentException(
+                    "a range of layers must hold at least one layer, but found " + first + " to " + last);
+        }
+    }
+
+    /** How many layers there are. */
+    public int size() {
+        return last - first + 1;
+    }
+
+    /** Whether the layer is one of these. */
+    public boolean contains(int layer) {
+        return first <= layer && layer <= last;
+    }
+
+    /** These layers. */
+    public List<LayerSpec> of(ModelSpec model) {
+        return model.layers().subList(first, last + 1);
+    }
+}

@@ -1,0 +1,72 @@
+package dev.troupe.partition;
+
+import dev.troupe.model.ModelSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Splits layers so that the stage with the most parameters has as few as possible. */
+final class ParameterBalance {
+    private ParameterBalance() {
+    }
+
+    static List<LayerRange> split(ModelSpec model, int stageCount) {
+        int layers = model.layers().size();
+        long[] before = new long[layers + 1];
+        for (int layer = 0; layer < layers; layer++) {
+            before[layer + 1] = before[layer] + model.layers().get(layer).parameterCount();
+        }
+        return evenest(before, stageCount, smallestMaximum(before, stageCount));
+    }
+
+    /** The smallest possible size of the largest stage; {@code before[k]} is the size of all layers before layer k. */
+    private static long smallestMaximum(long[] before, int stageCount) {
+        int layers = before.length - 1;
+        // best[k]: over the splits of layers k and after into the stages done so far.
+        long[] best = new long[layers + 1];
+        for (int first = 0; first <= layers; first++) {
+            best[first] = before[layers] - before[first];
+        }
+        for (int stages = 2; stages <= stageCount; stages++) {
+            long[] wider = new long[layers + 1];
+            for (int first = 0; first <= layers - stages; first++) {
+                long smallest = Long.MAX_VALUE;
+                for (int next = first + 1; next <= layers - stages + 1; next++) {
+                    smallest = Math.min(smallest, Math.max(before[next] - before[first], best[next]));
+                }
+                wider[first] = smallest;
+            }
+            best = wider;
+        }
+        return best[0];
+    }
+
+    /** Of the splits whose stages stay within the bound, the one with the smallest sum of squares. */
+    private static List<LayerRange> evenest(long[] before, int stageCount, long bound) {
+        int layers = before.length - 1;
+        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: where the first of them ends.
+        double[][] cost = new double[stageCount + 1][layers + 1];
+        int[][] end = new int[stageCount + 1][layers + 1];
+        for (int stages = 0; stages <= stageCount; stages++) {
+            for (int first = 0; first <= layers; first++) {
+                cost[stages][first] = stages == 0 && first == layers ? 0 : Double.POSITIVE_INFINITY;
+                for (int next = first + 1; stages > 0 && next <= layers; next++) {
+                    double size = before[next] - before[first];
+                    double total = size * size + cost[stages - 1][next];
+                    // Not "<": of equal splits the later end wins, which gives the first stages most layers.
+                    if (size <= bound && total <= cost[stages][first]) {
+                        cost[stages][first] = total;
+                        end[stages][first] = next;
+                    }
+                }
+            }
+        }
+        List<LayerRange> ranges = new ArrayList<>();
+        int first = 0;
+        for (int stages = stageCount; stages > 0; stages--) {
+            int next = end[stages][first];
+            ranges.add(new LayerRange(first, next - 1));
+            first = next;
+        }
+        return ranges;
+    }
+}

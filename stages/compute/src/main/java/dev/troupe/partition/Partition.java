@@ -1,0 +1,191 @@
+package dev.troupe.partition;
+
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Which layers each stage holds. Every layer of the model is on exactly one stage, in order, and every stage has at least
+ * one. Immutable.
+ *
+ * @param model
+ *            the model
+ * @param stages
+ *            the layers of each stage
+ */
+public record Partition(ModelSpec model, List<LayerRange> stages) {
+    /** The value of {@code parallel.layout} for {@link #uniform}. */
+    public static final String UNIFORM = "uniform";
+    /** The value of {@code parallel.layout} for {@link #byParameters}. */
+    public static final String PARAMETERS = "parameters";
+
+    public Partition {
+        stages = List.copyOf(stages);
+        int next = 0;
+        for (LayerRange range : stages) {
+            if (range.first() != next) {
+                throw new IllegalArgumentException(
+                        "stages must hold all layers in order, each once: expected layer " + next
+                                + " next, but found " + range.first() + " in " + stages);
+            }
+            next = range.last() + 1;
+        }
+        if (next != model.layers().size()) {
+            throw new IllegalArgumentException(
+                    "stages must hold all " + model.layers().size() + " layers, but found " + next);
+        }
+    }
+
+    /**
+     * The partition that {@code parallel.layout} asks for.
+     *
+     * @param layout
+     *            {@code uniform}, {@code parameters}, or a layout string as {@link #layout} reads it
+     * @throws IllegalArgumentException
+     *             with a sentence for the user where there is no such partition
+     */
+    public static Partition of(ModelSpec model, int stageCount, String layout) {
+        return switch (layout.strip()) {
+            case UNIFORM -> uniform(model, stageCount);
+            case PARAMETERS -> byParameters(model, stageCount);
+            default -> layout(model, stageCount, layout);
+        };
+    }
+
+    /**
+     * Equal counts of blocks, embedding and head counted as one each. Where the count does not divide, stages get one
+     * more from both ends inwards: the first, the last, the second, the last but one, and so on. So where the blocks
+     * divide by the stages, each stage has as many blocks as any other, and the ends carry embedding and head besides.
+     *
+     * @throws IllegalArgumentException
+     *             where there are more stages than that
+     */
+    public static Partition uniform(ModelSpec model, int stageCount) {
+        int last = model.layers().size() - 1;
+        int blocks = model.blockNumber(last) + 1;
+        requireStages(model, stageCount, blocks, "");
+        int each = blocks / stageCount;
+        int more = blocks % stageCount;
+        List<LayerRange> stages = new ArrayList<>();
+        int next = 0;
+        int end = 0;
+        for (int stage = 0; stage < stageCount; stage++) {
+            // Place in the order first, last, second, last but one ...
+            int place = Math.min(2 * stage, 2 * (stageCount - 1 - stage) + 1);
+            end += place < more ? each + 1 : each;
+            int first = next;
+            while (next <= last && model.blockNumber(next) < end) {
+                next++;
+            }
+            stages.add(new LayerRange(first, next - 1));
+        }
+        return new Partition(model, stages);
+    }
+
+    /**
+     * The largest stage has as few parameters as possible. Among all such partitions this is the one with the smallest
+     * sum of squared stage sizes, and among those the one whose first stages have most layers.
+     *
+     * @throws IllegalArgumentException
+     *             where there are more stages than layers
+     */
+    public static Partition byParameters(ModelSpec model, int stageCount) {
+        requireStages(model, stageCount, model.layers().size(), ", halves of blocks counted");
+        return new Partition(model, ParameterBalance.split(model, stageCount));
+    }
+
+    /**
+     * The partition that a layout string draws, in the form of Megatron-LM: {@code E} embedding, {@code t} block,
+     * {@code L} head and loss, {@code |} between stages; {@code *N} repeats the symbol or the parenthesis before it, as in
+     * {@code Et|(tt|)*2tL}; white space means nothing. A stage may end inside a block: {@code a} is its attention half and
+     * {@code m}, right after it, its MLP half, as in {@code Eta|mttL}.
+     *
+     * @throws IllegalArgumentException
+     *             with the string, a mark under the place and what was expected, where it is malformed, loses or adds a
+     *             layer, leaves a stage empty or has another number of stages
+     */
+    public static Partition layout(ModelSpec model, int stageCount, String layout) {
+        return new Partition(model, LayoutString.stages(layout, model, stageCount));
+    }
+
+    /** How many stages there are. */
+    public int stageCount() {
+        return stages.size();
+    }
+
+    /** The layers of one stage. */
+    public LayerRange layers(int stage) {
+        return stages.get(stage);
+    }
+
+    /** Numbers trained on one stage; a shared parameter counts on every stage that has a layer of it, once. */
+    public long parameterCount(int stage) {
+        Map<String, ParameterSpec> held = new HashMap<>();
+        layers(stage).of(model).forEach(layer -> layer.parameters()
+                .forEach(parameter -> held.put(parameter.name(), parameter)));
+        return held.values().stream().mapToLong(ParameterSpec::elementCount).sum();
+    }
+
+    /** A table for a person: stage, layers, parameters; one line each, a heading first, no line end at the end. */
+    public String describe() {
+        int width = Math.max("layers".length(),
+                stages.stream().mapToInt(range -> text(range).length()).max().orElse(0));
+        String row = "%5s  %-" + width + "s  %15s";
+        List<String> lines = new ArrayList<>();
+        lines.add(String.format(Locale.ROOT, row, "stage", "layers", "parameters"));
+        for (int stage = 0; stage < stages.size(); stage++) {
+            lines.add(String.format(Locale.ROOT, row, stage, text(stages.get(stage)),
+                    String.format(Locale.ROOT, "%,d", parameterCount(stage))));
+        }
+        return String.join("\n", lines);
+    }
+
+    private String text(LayerRange range) {
+        List<String> parts = new ArrayList<>();
+        String firstBlock = null;
+        String lastBlock = null;
+        for (int layer = range.first(); layer <= range.last(); layer++) {
+            LayerSpec spec = model.layers().get(layer);
+            int end = layer;
+            while (end < range.last() && model.blockNumber(end + 1) == model.blockNumber(layer)) {
+                end++;
+            }
+            if (spec.isHalf() && isWhole(layer, end)) {
+                firstBlock = firstBlock == null ? spec.block() : firstBlock;
+                lastBlock = spec.block();
+            } else {
+                addBlocks(parts, firstBlock, lastBlock);
+                firstBlock = null;
+                parts.add(spec.name());
+            }
+            layer = end;
+        }
+        addBlocks(parts, firstBlock, lastBlock);
+        return String.join(", ", parts);
+    }
+
+    private boolean isWhole(int first, int last) {
+        return (first == 0 || model.blockNumber(first - 1) != model.blockNumber(first))
+                && (last == model.layers().size() - 1 || model.blockNumber(last + 1) != model.blockNumber(last));
+    }
+
+    private static void addBlocks(List<String> parts, String first, String last) {
+        if (first != null) {
+            parts.add(first.equals(last) ? first : first + " .. " + last);
+        }
+    }
+
+    private static void requireStages(ModelSpec model, int stageCount, int most, String counted) {
+        if (stageCount < 1 || stageCount > most) {
+            throw new IllegalArgumentException("a model of " + model.blockCount() + " blocks has " + most
+                    + " layers with embedding and head" + counted + ", which make 1 to " + most
+                    + " stages, but found " + stageCount
+                    + ": lower parallel.pipeline or parallel.virtual-stages, or raise model.layers");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.troupe.partition;
+
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Which models the ranks of a tensor-parallel group can share out. */
+public final class TensorSharing {
+    private TensorSharing() {
+    }
+
+    /**
+     * Why so many ranks cannot share each stage of a model; empty where they can. Heads are shared out whole, and with
+     * them every width, since a hidden size is heads of one width. A vocabulary need not divide.
+     *
+     * @param rows
+     *            of a microbatch: microbatch size times sequence length
+     * @param ranks
+     *            {@code parallel.tensor}
+     * @param sequence
+     *            {@code parallel.sequence}
+     * @return a sentence for the user
+     */
+    public static Optional<String> refusal(ModelSpec model, int rows, int ranks, boolean sequence) {
+        List<String> why = new ArrayList<>();
+        int heads = model.size(Axis.HEADS);
+        int vocabulary = model.size(Axis.VOCABULARY);
+        if (heads % ranks != 0) {
+            why.add("the " + heads + " attention heads (model.heads) do not divide by " + ranks);
+        }
+        if (vocabulary < ranks) {
+            why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
+                    + ranks);
+        }
+        if (sequence && rows % ranks != 0) {
+            why.add("the " + rows + " rows of a microbatch (microbatch size times sequence length), which"
+                    + " parallel.sequence shares out, do not divide by " + ranks);
+        }
+        return why.isEmpty()
+                ? Optional.empty()
+                : Optional.of("parallel.tensor = " + ranks + " ranks cannot share a stage: " + String.join("; ", why)
+                        + ": change one or the other");
+    }
+}

@@ -1,0 +1,183 @@
+package dev.troupe.shard;
+
+import dev.troupe.layer.Parameter;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Where in a flat buffer each parameter of a stage lies. A buffer is a row of {@link Bucket}s, often a single one. In a
+ * bucket lie first all parameters that decay, then all that do not, both in the order of the layers. So an optimizer meets
+ * two ranges of a bucket, the matrices of neighbouring layers are neighbours, and so are all the small vectors.
+ *
+ * <p>Where ranks share a buffer out, each has as many neighbouring elements of every bucket, wherever parameters begin.
+ * What a rank has of all buckets, one after another, is its share.
+ */
+public final class BufferLayout {
+    /**
+     * Elements that every parameter and every share of a bucket begins at a multiple of: whole vectors and whole lines of
+     * the cache, so that what a kernel does with an element does not depend on what lies before it.
+     */
+    public static final int ALIGNMENT = 64;
+
+    private final int shareCount;
+    private final List<Bucket> buckets;
+    private final Map<Parameter, Long> starts = new IdentityHashMap<>();
+    private final Map<Parameter, Bucket> bucketOf = new IdentityHashMap<>();
+
+    /**
+     * Parameters that are sent together.
+     *
+     * @param parameters
+     *            in the order in which they lie
+     * @param first
+     *            its first element in the buffer
+     * @param decayingEnd
+     *            the element before which all decay
+     * @param end
+     *            the element after its last; the bucket can be cut into shares of one size
+     */
+    record Bucket(List<Parameter> parameters, long first, long decayingEnd, long end) {
+        long elementCount() {
+            return end - first;
+        }
+    }
+
+    /**
+     * Neighbouring elements.
+     *
+     * @param first
+     *            the first of them in the buffer
+     * @param inShare
+     *            where it is in the share of the rank that has it
+     * @param count
+     *            how many there are
+     */
+    record Piece(long first, long inShare, long count) {
+    }
+
+    /** A piece that an optimizer updates alike. */
+    public record Run(boolean decays, Piece piece) {
+    }
+
+    /** A layout of one bucket that nobody shares out, of these parameters, given in the order of the layers. */
+    BufferLayout(List<Parameter> ordered) {
+        this(List.of(ordered), 1);
+    }
+
+    /**
+     * A layout of buckets.
+     *
+     * @param ordered
+     *            the parameters of each bucket, in the order of the layers
+     * @param shareCount
+     *            how many ranks share the buffer out
+     */
+    BufferLayout(List<List<Parameter>> ordered, int shareCount) {
+        this.shareCount = shareCount;
+        List<Bucket> placed = new ArrayList<>();
+        long next = 0;
+        for (List<Parameter> parameters : ordered) {
+            placed.add(place(parameters, next));
+            next = placed.getLast().end();
+        }
+        buckets = List.copyOf(placed);
+        buckets.forEach(bucket -> bucket.parameters().forEach(parameter -> bucketOf.put(parameter, bucket)));
+    }
+
+    private Bucket place(List<Parameter> ordered, long from) {
+        List<Parameter> placed = new ArrayList<>(
+                ordered.stream().filter(parameter -> parameter.spec().decays()).toList());
+        long decayingEnd = place(from, placed);
+        List<Parameter> others = ordered.stream().filter(parameter -> !parameter.spec().decays()).toList();
+        long end = place(decayingEnd, others);
+        placed.addAll(others);
+        long unit = (long) ALIGNMENT * shareCount;
+        return new Bucket(List.copyOf(placed), from, decayingEnd, from + Math.ceilDiv(end - from, unit) * unit);
+    }
+
+    private long place(long from, List<Parameter> some) {
+        long next = from;
+        for (Parameter parameter : some) {
+            starts.put(parameter, next);
+            next = Math.addExact(next, Math.ceilDiv(parameter.shape().elementCount(), ALIGNMENT) * ALIGNMENT);
+        }
+        return next;
+    }
+
+    List<Bucket> buckets() {
+        return buckets;
+    }
+
+    /** The bucket that a parameter lies in. */
+    Bucket bucketOf(Parameter parameter) {
+        return bucketOf.get(parameter);
+    }
+
+    /** The element that a parameter begins at. */
+    long start(Parameter parameter) {
+        return starts.get(parameter);
+    }
+
+    /** All elements, those between parameters too; they are zero and stay so. */
+    long elementCount() {
+        return buckets.getLast().end();
+    }
+
+    /** Elements of each rank's share. */
+    long shareElementCount() {
+        return elementCount() / shareCount;
+    }
+
+    /** All of a bucket, in a buffer that has all places. */
+    Piece whole(Bucket bucket) {
+        return piece(bucket.first(), bucket.end());
+    }
+
+    /** What a rank has of a bucket. */
+    Piece shareOf(Bucket bucket, int rank) {
+        long count = bucket.elementCount() / shareCount;
+        return new Piece(bucket.first() + rank * count, bucket.first() / shareCount, count);
+    }
+
+    /** What a rank has of a parameter; empty where that is nothing. */
+    Optional<Piece> shareOf(Parameter parameter, int rank) {
+        long first = start(parameter);
+        return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
+    }
+
+    /** What an optimizer updates of the whole buffer. */
+    List<Run> runs() {
+        return buckets.stream()
+                .flatMap(bucket -> Stream.of(new Run(true, piece(bucket.first(), bucket.decayingEnd())),
+                        new Run(false, piece(bucket.decayingEnd(), bucket.end()))))
+                .filter(run -> run.piece().count() > 0).toList();
+    }
+
+    private static Piece piece(long first, long end) {
+        return new Piece(first, first, end - first);
+    }
+
+    /** What an optimizer updates of a rank's share. */
+    List<Run> runs(int rank) {
+        return buckets.stream()
+                .flatMap(bucket -> Stream.concat(
+                        shareOf(bucket, rank, bucket.first(), bucket.decayingEnd()).stream()
+                                .map(piece -> new Run(true, piece)),
+                        shareOf(bucket, rank, bucket.decayingEnd(), bucket.end()).stream()
+                                .map(piece -> new Run(false, piece))))
+                .toList();
+    }
+
+    private Optional<Piece> shareOf(Bucket bucket, int rank, long from, long to) {
+        Piece own = shareOf(bucket, rank);
+        long first = Math.max(from, own.first());
+        long end = Math.min(to, own.first() + own.count());
+        return first < end
+                ? Optional.of(new Piece(first, own.inShare() + first - own.first(), end - first))
+                : Optional.empty();
+    }
+}

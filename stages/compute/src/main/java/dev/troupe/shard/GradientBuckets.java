@@ -1,0 +1,113 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.shard.BufferLayout.Bucket;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * The whole gradients of a stage on their way to their sums over the ranks that hold the same weights. A layer's are final
+ * when the step's last backward for the weights has passed it: from then on its buckets are added up aside, while the
+ * stage's thread goes on with the layers before it, with other stages, or waits for the pipeline to cool down. The order of
+ * buckets follows from that of the layers and of the rank's row, so it is the same on all ranks.
+ *
+ * <p>Thread rule: the stage's thread. Until {@link #addUpRest} has returned, the group is that of the thread aside.
+ */
+final class GradientBuckets {
+    private final DataShare data;
+    private final OwnRowGradients ownRows;
+    private final SideWork aside;
+    private final List<Layer> layers;
+    /** The buckets that are final after all layers: a tied table's. */
+    private final List<Exchange> last;
+    private final BitSet begun = new BitSet();
+    private boolean isLastBackward;
+
+    /** A layer's parameters that are final with it, and their buckets. */
+    private record Layer(List<Parameter> parameters, List<Exchange> buckets) {
+    }
+
+    /** A bucket, and what of it is this rank's; null where every rank keeps all of the sum. */
+    private record Exchange(Tensor whole, Tensor share) {
+    }
+
+    /**
+     * Cuts a buffer of gradients into the buckets that are exchanged.
+     *
+     * @param finalWithLayers
+     *            for each layer the parameters whose gradients are final when its last backward is done
+     */
+    GradientBuckets(BufferLayout layout, DataShare data, FlatBuffer gradients, List<List<Parameter>> finalWithLayers,
+            OwnRowGradients ownRows) {
+        this.data = data;
+        this.ownRows = ownRows;
+        this.aside = new SideWork(data.aside());
+        List<Bucket> left = new ArrayList<>(layout.buckets());
+        List<Layer> cut = new ArrayList<>();
+        for (List<Parameter> parameters : finalWithLayers) {
+            List<Bucket> ofLayer = parameters.stream().map(layout::bucketOf).distinct().toList();
+            left.removeAll(ofLayer);
+            cut.add(new Layer(parameters,
+                    ofLayer.stream().map(bucket -> exchange(layout, gradients, bucket)).toList()));
+        }
+        this.layers = List.copyOf(cut);
+        this.last = left.stream().map(bucket -> exchange(layout, gradients, bucket)).toList();
+    }
+
+    private Exchange exchange(BufferLayout layout, FlatBuffer gradients, Bucket bucket) {
+        return new Exchange(gradients.part(layout.whole(bucket)), switch (gradients.extent()) {
+            case ALL -> null;
+            case SHARE_IN_PLACE -> gradients.part(layout.shareOf(bucket, data.group().rank()));
+            case SHARE -> throw new IllegalArgumentException("gradients that are shared out are sums already");
+        });
+    }
+
+    /** The backward for the weights that follows is the step's last. */
+    void lastBackwardFollows() {
+        isLastBackward = true;
+    }
+
+    /** A microbatch's backward for the weights has added to the gradients of a layer. */
+    void layerDone(int layer) {
+        if (isLastBackward) {
+            ownRows.addUp(layers.get(layer).parameters());
+            begun.set(layer);
+            begin(layers.get(layer).buckets());
+        }
+    }
+
+    /** Begins with whatever is left, and waits for everything; the next step follows. */
+    void addUpRest() {
+        List<Exchange> rest = new ArrayList<>();
+        for (int layer = layers.size() - 1; layer >= 0; layer--) {
+            if (!begun.get(layer)) {
+                rest.addAll(layers.get(layer).buckets());
+            }
+        }
+        rest.addAll(last);
+        // Aside too, where nothing is left as well: other stages of the rank may have begun theirs there.
+        begin(rest);
+        aside.settle();
+        startOver();
+    }
+
+    private void startOver() {
+        begun.clear();
+        isLastBackward = false;
+    }
+
+    private void begin(List<Exchange> some) {
+        aside.begin(() -> some.forEach(this::addUp));
+    }
+
+    private void addUp(Exchange bucket) {
+        if (bucket.share() == null) {
+            data.group().allReduce(bucket.whole());
+        } else {
+            data.group().reduceScatter(bucket.whole(), bucket.share());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.shard.BufferLayout.Piece;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The gradients of one layer and one microbatch, on their way into the shares of the ranks that hold the same weights
+ * (ZeRO-2, Rajbhandari et al. 2020, section 5.2): all layers write theirs to the same buffer, and each is added up over the
+ * ranks before the next one's backward.
+ */
+final class LayerGradients {
+    private final Engine engine;
+    private final TensorGroup holders;
+    private final Tensor buffer;
+    private final List<List<Exchange>> ofLayers = new ArrayList<>();
+
+    /** A bucket, what of it is this rank's, and where that adds up. */
+    private record Exchange(Tensor whole, Tensor share, Tensor sum) {
+    }
+
+    /**
+     * Places the gradients of all layers.
+     *
+     * @param sums
+     *            this rank's share of all gradients
+     * @param buffer
+     *            with room for any of the layers, zero
+     */
+    LayerGradients(Engine engine, BufferLayout layout, TensorGroup holders, FlatBuffer sums, List<LayerRoom> rooms,
+            Tensor buffer) {
+        this.engine = engine;
+        this.holders = holders;
+        this.buffer = buffer;
+        for (LayerRoom room : rooms) {
+            for (int i = 0; i < room.parameters().size(); i++) {
+                LayerRoom.RowPosition position = room.form().get(i);
+                room.parameters().get(i).placeGradient(engine.range(buffer, position.first(), position.shape()));
+            }
+            ofLayers.add(room.places().stream().map(place -> {
+                Piece own = layout.shareOf(place.bucket(), holders.rank());
+                return new Exchange(range(place.first(), place.bucket().elementCount()),
+                        range(place.first() + own.first() - place.bucket().first(), own.count()), sums.part(own));
+            }).toList());
+        }
+    }
+
+    private Tensor range(long first, long count) {
+        return engine.range(buffer, first, Shape.row(count));
+    }
+
+    /** After a microbatch's backward for the weights of a layer: adds the gradients to the shares. */
+    void addUp(int layer) {
+        for (Exchange exchange : ofLayers.get(layer)) {
+            holders.reduceScatter(exchange.whole, exchange.share);
+            engine.add(exchange.sum, exchange.share, exchange.sum);
+            engine.fill(exchange.whole, 0);
+        }
+    }
+}

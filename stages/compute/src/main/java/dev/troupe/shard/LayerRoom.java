@@ -1,0 +1,46 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Shape;
+import dev.troupe.layer.Parameter;
+import dev.troupe.shard.BufferLayout.Bucket;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How the buckets of what a layer uses lie side by side in a buffer that layers use in turn.
+ *
+ * @param parameters
+ *            what the layer uses, of another layer on the same stage too
+ * @param places
+ *            their buckets
+ * @param form
+ *            where in the buffer each parameter begins, and its shape; many layers have the same
+ * @param elementCount
+ *            of all buckets
+ */
+record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
+    /** Where a bucket begins in the buffer. */
+    record Place(Bucket bucket, long first) {
+    }
+
+    /** Where a parameter begins in the buffer. */
+    record RowPosition(long first, Shape shape) {
+    }
+
+    static LayerRoom of(BufferLayout layout, List<Parameter> parameters) {
+        List<Place> places = new ArrayList<>();
+        List<RowPosition> form = new ArrayList<>();
+        long next = 0;
+        for (Parameter parameter : parameters) {
+            Bucket bucket = layout.bucketOf(parameter.owner());
+            if (places.stream().noneMatch(place -> place.bucket == bucket)) {
+                places.add(new Place(bucket, next));
+                next += bucket.elementCount();
+            }
+            Place place = places.stream().filter(candidate -> candidate.bucket == bucket).findFirst().orElseThrow();
+            form.add(
+                    new RowPosition(place.first + layout.start(parameter.owner()) - bucket.first(), parameter.shape()));
+        }
+        return new LayerRoom(List.copyOf(parameters), List.copyOf(places), List.copyOf(form), next);
+    }
+}

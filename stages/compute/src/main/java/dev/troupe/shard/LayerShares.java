@@ -1,0 +1,82 @@
+package dev.troupe.shard;
+
+/**
+ * What comes before and after a layer's work where several ranks hold its weights. Where they share out gradients, or
+ * weights too, weights are gathered as long as they are read, and gradients are added to the shares as soon as they are
+ * there; where each keeps all gradients, those that are final begin to be added up. Where one rank has the layer alone,
+ * nothing happens.
+ *
+ * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
+ */
+public final class LayerShares {
+    // Null where it is not shared out.
+    private final LayerWeights weights;
+    private final LayerGradients gradients;
+    private final GradientBuckets buckets;
+    /** The first layer whose backward reads weights. */
+    private final int firstReadBackwards;
+
+    /**
+     * @param readsBackwards
+     *            whether the first layer reads its weights in its backward, as all others do
+     */
+    LayerShares(LayerWeights weights, LayerGradients gradients, GradientBuckets buckets, boolean readsBackwards) {
+        this.weights = weights;
+        this.gradients = gradients;
+        this.buckets = buckets;
+        this.firstReadBackwards = readsBackwards ? 0 : 1;
+    }
+
+    /** The first layer's forward follows. */
+    void beginStep() {
+        if (weights != null) {
+            weights.follows(0);
+        }
+    }
+
+    /** No layer reads its weights any more. */
+    void endStep() {
+        if (weights != null) {
+            weights.letGo();
+        }
+    }
+
+    /** A layer's forward begins, and the next layer's follows. */
+    public void beginForward(int layer) {
+        if (weights != null) {
+            weights.use(layer, layer + 1);
+        }
+    }
+
+    public void endForward(int layer) {
+        if (weights != null) {
+            weights.letGo(layer);
+        }
+    }
+
+    /** A layer's backward begins, and that of the layer before it follows. */
+    public void beginBackward(int layer) {
+        if (weights != null && layer >= firstReadBackwards) {
+            weights.use(layer, layer > firstReadBackwards ? layer - 1 : -1);
+        }
+    }
+
+    public void endBackward(int layer) {
+        if (weights != null && layer >= firstReadBackwards) {
+            weights.letGo(layer);
+        }
+    }
+
+    /** A layer's backward for the weights has added to its gradients. */
+    public void addUp(int layer) {
+        if (weights != null) {
+            weights.settle();
+        }
+        if (gradients != null) {
+            gradients.addUp(layer);
+        }
+        if (buckets != null) {
+            buckets.layerDone(layer);
+        }
+    }
+}

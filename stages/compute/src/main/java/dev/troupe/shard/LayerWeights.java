@@ -1,0 +1,172 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.shard.BufferLayout.Piece;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The weights of the layer that computes, gathered from the shares of the ranks that hold them, and those of the layer
+ * that comes next, which are gathered meanwhile (ZeRO-3, Rajbhandari et al. 2020, section 5.3).
+ *
+ * <p>Thread rule: the stage's thread. While a gather runs aside the group is that thread's; every other use of the group
+ * comes after {@link #settle}.
+ */
+final class LayerWeights {
+    /** One layer computes and one is on its way. */
+    static final int SLOTS = 2;
+
+    private final Engine engine;
+    private final BufferLayout layout;
+    private final DataShare data;
+    private final FlatBuffer shares;
+    private final List<LayerRoom> rooms;
+    private final List<Slot> slots = new ArrayList<>();
+    private final SideWork aside;
+
+    /** A buffer with the weights of a layer, or of none. */
+    private static final class Slot {
+        private static final int NONE = -1;
+
+        private final Tensor buffer;
+        /** As products read them; the same buffer where that is their type. */
+        private final Tensor operands;
+        private int layer = NONE;
+        // Layers of one form use the same ranges, and so does what an engine keeps beside a range.
+        private final Map<List<LayerRoom.RowPosition>, Ranges> ranges = new HashMap<>();
+        private final Map<Integer, List<Gather>> gathers = new HashMap<>();
+
+        private Slot(Tensor buffer, Tensor operands) {
+            this.buffer = buffer;
+            this.operands = operands;
+        }
+    }
+
+    /** Each parameter's weights and operands, and all of both. */
+    private record Ranges(List<Tensor> weights, List<Tensor> operands, Tensor gathered, Tensor rounded) {
+    }
+
+    /** What a rank gives of a bucket, and where all of it goes. */
+    private record Gather(Tensor share, Tensor whole) {
+    }
+
+    /**
+     * Has no weights gathered yet.
+     *
+     * @param shares
+     *            this rank's share of all weights
+     * @param buffers
+     *            each with room for any of the layers
+     * @param operands
+     *            for each buffer one of the type that products read, or itself
+     */
+    LayerWeights(Engine engine, BufferLayout layout, DataShare data, FlatBuffer shares, List<LayerRoom> rooms,
+            List<Tensor> buffers, List<Tensor> operands) {
+        this.engine = engine;
+        this.layout = layout;
+        this.data = data;
+        this.shares = shares;
+        this.rooms = List.copyOf(rooms);
+        this.aside = new SideWork(data.aside());
+        for (int slot = 0; slot < buffers.size(); slot++) {
+            slots.add(new Slot(buffers.get(slot), operands.get(slot)));
+        }
+    }
+
+    /**
+     * The weights of a layer are there until {@link #letGo}.
+     *
+     * @param next
+     *            the layer whose weights will be asked for next; one that does not exist for none
+     */
+    void use(int layer, int next) {
+        Slot slot = slotOf(layer);
+        if (slot == null) {
+            slot = begin(layer);
+        }
+        settle();
+        place(slot);
+        if (next >= 0 && next < rooms.size()) {
+            begin(next);
+        }
+    }
+
+    /** The weights of a layer will be asked for next. */
+    void follows(int layer) {
+        if (slotOf(layer) == null) {
+            begin(layer);
+        }
+    }
+
+    /** No weights are read any more. */
+    void letGo() {
+        settle();
+        slots.forEach(slot -> slot.layer = Slot.NONE);
+    }
+
+    /** The weights of a layer are not read any more. */
+    void letGo(int layer) {
+        slotOf(layer).layer = Slot.NONE;
+    }
+
+    /** Waits for a gather that runs aside; what fails there fails here. */
+    void settle() {
+        aside.settle();
+    }
+
+    private Slot begin(int layer) {
+        Slot slot = slotOf(Slot.NONE);
+        if (slot == null) {
+            throw new IllegalStateException("the weights of more than " + slots.size()
+                    + " layers are used at a time: each must be let go of");
+        }
+        slot.layer = layer;
+        List<Gather> gathers = slot.gathers.computeIfAbsent(layer, key -> gathersOf(slot, rooms.get(layer)));
+        aside.begin(() -> gathers.forEach(gather -> data.group().allGather(gather.share, gather.whole)));
+        return slot;
+    }
+
+    private Slot slotOf(int layer) {
+        for (Slot slot : slots) {
+            if (slot.layer == layer) {
+                return slot;
+            }
+        }
+        return null;
+    }
+
+    private List<Gather> gathersOf(Slot slot, LayerRoom room) {
+        return room.places().stream().map(place -> {
+            Piece own = layout.shareOf(place.bucket(), data.group().rank());
+            return new Gather(shares.part(own), engine.range(slot.buffer, place.first(),
+                    Shape.row(place.bucket().elementCount())));
+        }).toList();
+    }
+
+    private void place(Slot slot) {
+        LayerRoom room = rooms.get(slot.layer);
+        Ranges ranges = slot.ranges.computeIfAbsent(room.form(), form -> rangesOf(slot, room));
+        if (slot.operands != slot.buffer) {
+            engine.cast(ranges.gathered, ranges.rounded);
+        }
+        for (int i = 0; i < room.parameters().size(); i++) {
+            room.parameters().get(i).owner().placeWeights(ranges.weights.get(i), ranges.operands.get(i));
+        }
+    }
+
+    private Ranges rangesOf(Slot slot, LayerRoom room) {
+        List<Tensor> weights = rangesOf(slot.buffer, room);
+        Shape all = Shape.row(room.elementCount());
+        return new Ranges(weights, slot.operands == slot.buffer ? weights : rangesOf(slot.operands, room),
+                engine.range(slot.buffer, 0, all), engine.range(slot.operands, 0, all));
+    }
+
+    private List<Tensor> rangesOf(Tensor buffer, LayerRoom room) {
+        return room.form().stream().map(position -> engine.range(buffer, position.first(), position.shape())).toList();
+    }
+}

@@ -1,0 +1,353 @@
+package dev.troupe.shard;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.IndexRange;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorSlice;
+import dev.troupe.parallel.Zero;
+import dev.troupe.shard.BufferLayout.Piece;
+import dev.troupe.shard.FlatBuffer.Extent;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
+ * one more, all under one {@link BufferLayout}. In mixed precision there is one more of weights, rounded for the
+ * products. What sees parameters one by one has ranges of them; what treats all numbers alike (optimizer, snapshot,
+ * reduction) has a whole buffer, or a few large ranges.
+ */
+public final class StageBuffers implements AutoCloseable {
+    private final Engine engine;
+    private final DataShare data;
+    private final BufferLayout layout;
+    private final FlatBuffer weights;
+    /** The weights in the type that products read; null where that is theirs. */
+    private final Tensor operands;
+    /** Null where nothing is trained. */
+    private final FlatBuffer gradients;
+    /** The gradient of a second use lies apart: it is summed into the first before anything else is done with it. */
+    private final Tensor secondGradient;
+    private final List<Tensor> owned = new ArrayList<>();
+    // What this rank has of each parameter's gradient; made once, since every step asks for it.
+    private final Map<Parameter, Tensor> gradientShares = new IdentityHashMap<>();
+    private final List<Exchanged> exchangedWeights;
+    private final OwnRowGradients ownRows;
+    /** Null where every gradient is its sum already. */
+    private final GradientBuckets buckets;
+    private final LayerShares layerShares;
+    // Of buffers that layers use in turn.
+    private long workingWeightBytes;
+    private long workingGradientBytes;
+
+    /** A bucket of a buffer, and this rank's share of it. */
+    private record Exchanged(Tensor whole, Tensor share) {
+    }
+
+    /**
+     * Allocates the buffers of all parameters of some layers; weights and gradients are zero.
+     *
+     * @param trained
+     *            whether there are gradients
+     * @param data
+     *            with whom the buffers are shared out
+     * @param group
+     *            the ranks that share the stage
+     * @param pool
+     *            for what a step takes and gives back
+     */
+    public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
+            TensorPool pool) {
+        this.engine = engine;
+        this.data = data;
+        List<Parameter> parameters = layers.all();
+        boolean sharesGradients = data.shares(Zero.GRADIENTS);
+        this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
+                data.group().size());
+        this.weights = allocate(data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL);
+        this.operands = engine.computeType() != engine.parameterType() && weights.extent() == Extent.ALL
+                ? own(engine.computeType(), weights.tensor().shape())
+                : null;
+        this.gradients = trained ? allocate(gradientExtent(data)) : null;
+        this.secondGradient = trained && !sharesGradients && layers.secondUse() != null
+                ? own(engine.parameterType(), layers.secondUse().shape())
+                : null;
+        if (secondGradient != null) {
+            layers.secondUse().placeGradient(secondGradient);
+        }
+        for (Parameter parameter : parameters) {
+            if (weights.extent() == Extent.ALL) {
+                Tensor own = rangeOf(parameter, weights);
+                parameter.placeWeights(own, operands == null
+                        ? own
+                        : engine.range(operands, layout.start(parameter), parameter.shape()));
+            }
+            if (trained) {
+                if (!sharesGradients) {
+                    parameter.placeGradient(rangeOf(parameter, gradients));
+                }
+                layout.shareOf(parameter, data.group().rank()).ifPresent(piece -> gradientShares.put(parameter,
+                        gradients.part(piece, shapeOf(piece, parameter))));
+            }
+        }
+        this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weights.extent() == Extent.ALL
+                ? exchanged(weights)
+                : List.of();
+        this.ownRows = new OwnRowGradients(engine, group, pool, parameters,
+                parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
+        this.buckets = trained && !sharesGradients && data.group().size() > 1
+                ? new GradientBuckets(layout, data, gradients, layers.finalWithLayers(), ownRows)
+                : null;
+        this.layerShares = layerShares(layers);
+    }
+
+    private static Extent gradientExtent(DataShare data) {
+        if (data.shares(Zero.GRADIENTS)) {
+            return Extent.SHARE;
+        }
+        return data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL;
+    }
+
+    private LayerShares layerShares(StageParameters layers) {
+        if (!data.shares(Zero.GRADIENTS)) {
+            return new LayerShares(null, null, buckets, true);
+        }
+        List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
+        Shape largest = Shape.row(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow());
+        Tensor working = own(engine.parameterType(), largest);
+        workingGradientBytes = working.byteCount();
+        return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,
+                new LayerGradients(engine, layout, data.group(), gradients, rooms, working), null,
+                layers.firstReadsBackwards());
+    }
+
+    private LayerWeights layerWeights(List<LayerRoom> rooms, Shape largest) {
+        boolean roundsWeights = engine.computeType() != engine.parameterType();
+        List<Tensor> gathered = new ArrayList<>();
+        List<Tensor> rounded = new ArrayList<>();
+        for (int slot = 0; slot < Math.min(LayerWeights.SLOTS, rooms.size()); slot++) {
+            gathered.add(own(engine.parameterType(), largest));
+            rounded.add(roundsWeights ? own(engine.computeType(), largest) : gathered.getLast());
+        }
+        workingWeightBytes = gathered.stream().mapToLong(Tensor::byteCount).sum();
+        return new LayerWeights(engine, layout, data, weights, rooms, gathered, rounded);
+    }
+
+    private List<Exchanged> exchanged(FlatBuffer buffer) {
+        return layout.buckets().stream()
+                .map(bucket -> new Exchanged(buffer.part(layout.whole(bucket)),
+                        buffer.part(layout.shareOf(bucket, data.group().rank()))))
+                .toList();
+    }
+
+    /** What is done before and after the work of each layer. */
+    public LayerShares layerShares() {
+        return layerShares;
+    }
+
+    /** The weights that are here at rest. */
+    public FlatBuffer weights() {
+        return weights;
+    }
+
+    /** The gradients that add up here, all but that of a second use. */
+    public FlatBuffer gradients() {
+        return gradients;
+    }
+
+    /** Bytes of all weights, with what of them is gathered for the layers that use them. */
+    public long weightBytes() {
+        return weights.tensor().byteCount() + workingWeightBytes;
+    }
+
+    /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
+    public long gradientBytes() {
+        return gradients.tensor().byteCount() + workingGradientBytes
+                + (secondGradient == null ? 0 : secondGradient.byteCount());
+    }
+
+    /** A buffer for what an optimizer remembers of each weight that it updates here, filled with zeros. */
+    public FlatBuffer allocateMoments() {
+        return allocate(data.shares(Zero.OPTIMIZER) ? Extent.SHARE : Extent.ALL);
+    }
+
+    private FlatBuffer allocate(Extent extent) {
+        long count = switch (extent) {
+            case ALL, SHARE_IN_PLACE -> layout.elementCount();
+            case SHARE -> layout.shareElementCount();
+        };
+        return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
+    }
+
+    /** A parameter's part of a buffer that has all places. */
+    private Tensor rangeOf(Parameter parameter, FlatBuffer buffer) {
+        return engine.range(buffer.tensor(), layout.start(parameter), parameter.shape());
+    }
+
+    /** What an optimizer updates here. */
+    public List<BufferLayout.Run> runs() {
+        return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs();
+    }
+
+    /**
+     * What this rank has of a parameter in a buffer, under a name; empty where that is nothing.
+     *
+     * @param isCopy
+     *            whether another rank that reads the same microbatches has it too, and is the one to write it
+     */
+    public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
+        return switch (buffer.extent()) {
+            case ALL -> Optional.of(new StateTensor(name, rangeOf(parameter, buffer), parameter.slice(),
+                    isCopy || data.group().rank() > 0));
+            case SHARE_IN_PLACE, SHARE -> layout.shareOf(parameter, data.group().rank())
+                    .map(piece -> new StateTensor(name, buffer.part(piece, shapeOf(piece, parameter)),
+                            parameter.slice().part(elementsOf(piece, parameter)), isCopy));
+        };
+    }
+
+    private IndexRange elementsOf(Piece piece, Parameter parameter) {
+        int first = Math.toIntExact(piece.first() - layout.start(parameter));
+        return new IndexRange(first, Math.toIntExact(first + piece.count()));
+    }
+
+    private static Shape shapeOf(Piece piece, Parameter parameter) {
+        return piece.count() == parameter.shape().elementCount()
+                ? parameter.shape()
+                : Shape.row(piece.count());
+    }
+
+    /** This rank's share of a parameter's gradient, for what the ranks measure together; empty where that is nothing. */
+    public Optional<Tensor> gradientShare(Parameter parameter) {
+        return Optional.ofNullable(gradientShares.get(parameter));
+    }
+
+    /** The backward for the weights that follows is the step's last. */
+    public void lastBackwardFollows() {
+        if (buckets != null) {
+            buckets.lastBackwardFollows();
+        }
+    }
+
+    /** Gradients of a rank's own rows become their sums over the group. */
+    public void addUpOwnRows() {
+        ownRows.addUpRest();
+    }
+
+    /** Gradients become their sums over the ranks that hold the same weights, as far as they count here. */
+    public void reduceGradients() {
+        if (buckets != null) {
+            buckets.addUpRest();
+        }
+    }
+
+    /**
+     * What a stage exchanges of a table's gradient with the stage that has its other end: all of it, or this rank's share
+     * of the bucket that the table is alone in.
+     */
+    public Tensor exchangedGradient(Parameter table) {
+        return gradients.extent() == Extent.SHARE
+                ? gradients.part(layout.shareOf(layout.bucketOf(table), data.group().rank()))
+                : table.gradient();
+    }
+
+    /** Whether the gradient of a second use is still to be added to that of the first. */
+    public boolean hasSecondGradient() {
+        return secondGradient != null;
+    }
+
+    /** After an update of what this rank updates. */
+    public void weightsUpdated() {
+        if (exchangedWeights.isEmpty()) {
+            weightsChanged();
+        }
+    }
+
+    /** Every rank gets what the others updated of the weights, or of a share of them what is read first. */
+    public void unshard() {
+        if (!exchangedWeights.isEmpty()) {
+            exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
+            weightsChanged();
+        }
+        layerShares.beginStep();
+    }
+
+    /** Weights of other ranks are not read any more. */
+    public void reshard() {
+        layerShares.endStep();
+    }
+
+    /** Fills the weights with what the source has, in the order of the layers. */
+    public void load(List<Parameter> parameters, WeightSource source) {
+        parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights, false).stream())
+                .forEach(held -> load(engine, source, held.name(), held.slice(), held.tensor()));
+        weightsChanged();
+    }
+
+    /** After every change of weights: rounds them for the products, in one kernel call. */
+    public void weightsChanged() {
+        if (operands != null) {
+            engine.cast(weights.tensor(), operands);
+        }
+    }
+
+    /** Makes all gradients zero, that of a second use too. */
+    public void zeroGradients() {
+        engine.fill(gradients.tensor(), 0);
+        zeroSecondGradient();
+    }
+
+    /** Makes zero what an update left of the gradients, which are those of {@link #runs} and hold zeros already. */
+    public void zeroOtherGradients() {
+        if (gradients.extent() == Extent.SHARE_IN_PLACE) {
+            engine.fill(gradients.tensor(), 0);
+        }
+        zeroSecondGradient();
+    }
+
+    private void zeroSecondGradient() {
+        if (secondGradient != null) {
+            engine.fill(secondGradient, 0);
+        }
+    }
+
+    /** Fills a tensor with its slice of what the source has under this name. */
+    public static void load(Engine engine, WeightSource source, String name, TensorSlice slice, Tensor target) {
+        if (!engine.holdsValues()) {
+            return; // its tensors hold no values
+        }
+        int elementBytes = target.dataType().elementBytes();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment values = arena.allocate(slice.whole().elementCount() * elementBytes, elementBytes);
+            source.read(name, slice.whole(), target.dataType(), values);
+            if (!slice.isWhole()) {
+                MemorySegment whole = values;
+                values = arena.allocate(target.byteCount(), elementBytes);
+                slice.cut(whole, values, elementBytes);
+            }
+            engine.copyFromHost(values, target, 0);
+        }
+    }
+
+    private Tensor own(DataType dataType, Shape shape) {
+        Tensor tensor = engine.allocate(dataType, shape);
+        owned.add(tensor);
+        return tensor;
+    }
+
+    /** Gives back every buffer, those of {@link #allocate} too. */
+    @Override
+    public void close() {
+        owned.forEach(Tensor::close);
+    }
+}

@@ -1,0 +1,102 @@
+package dev.troupe.stage;
+
+import dev.troupe.shard.LayerShares;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.BitSet;
+
+/** Which microbatches are under way on a stage, how far each is, and the losses; tapes are used again. */
+final class MicrobatchTapes {
+    private final int stage;
+    private final StageLayers layers;
+    private final int microbatchesExpected;
+    private final Recompute recompute;
+    private final LayerShares shares;
+    // Indexed by microbatch, grown where more come than expected.
+    private StageTape[] live = new StageTape[0];
+    private double[] losses = new double[0];
+    private final BitSet measured = new BitSet();
+    private final ArrayDeque<StageTape> spare = new ArrayDeque<>();
+    // One writer, the thread that computes; read by any.
+    private volatile int liveCount;
+
+    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares) {
+        this.stage = stage;
+        this.layers = layers;
+        this.microbatchesExpected = settings.microbatchesPerStep();
+        this.recompute = settings.recompute();
+        this.shares = shares;
+    }
+
+    int liveCount() {
+        return liveCount;
+    }
+
+    /** An empty tape for a microbatch that is not under way. */
+    StageTape begin(int microbatch) {
+        if (microbatch < 0) {
+            throw misplaced("forward", microbatch, "microbatches are numbered from 0");
+        }
+        if (microbatch >= live.length) {
+            int length = Math.max(microbatch + 1, microbatchesExpected);
+            live = Arrays.copyOf(live, length);
+            losses = Arrays.copyOf(losses, length);
+        }
+        if (live[microbatch] != null) {
+            throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
+        }
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, shares) : spare.pop();
+        live[microbatch] = tape;
+        liveCount = liveCount + 1;
+        return tape;
+    }
+
+    /** The tape of a microbatch that went forward and no further. */
+    StageTape awaitingInputGradient(int microbatch) {
+        StageTape tape = tape("backward for the input", microbatch);
+        if (tape.inputGradientDone()) {
+            throw misplaced("backward for the input", microbatch, "it was done before");
+        }
+        return tape;
+    }
+
+    /** The tape of a microbatch whose backward for the input is done. */
+    StageTape awaitingWeightGradient(int microbatch) {
+        StageTape tape = tape("backward for the weights", microbatch);
+        if (!tape.inputGradientDone()) {
+            throw misplaced("backward for the weights", microbatch, "the backward for the input was not done yet");
+        }
+        return tape;
+    }
+
+    /** The microbatch is done with; its tape is empty. */
+    void end(int microbatch) {
+        spare.push(live[microbatch]);
+        live[microbatch] = null;
+        liveCount = liveCount - 1;
+    }
+
+    void recordLoss(int microbatch, double loss) {
+        losses[microbatch] = loss;
+        measured.set(microbatch);
+    }
+
+    double loss(int microbatch) {
+        if (microbatch < 0 || !measured.get(microbatch)) {
+            throw misplaced("loss", microbatch, "no forward on a stage with the head came before");
+        }
+        return losses[microbatch];
+    }
+
+    private StageTape tape(String what, int microbatch) {
+        if (microbatch < 0 || microbatch >= live.length || live[microbatch] == null) {
+            throw misplaced(what, microbatch, "there are no activations of a forward");
+        }
+        return live[microbatch];
+    }
+
+    private IllegalStateException misplaced(String what, int microbatch, String why) {
+        return new IllegalStateException(
+                what + " of microbatch " + microbatch + " on stage " + stage + " is out of order: " + why);
+    }
+}

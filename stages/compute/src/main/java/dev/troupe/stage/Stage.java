@@ -1,0 +1,445 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.ResidualStream;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.optimizer.GlobalNorm;
+import dev.troupe.optimizer.LayerSquaredSum;
+import dev.troupe.optimizer.OptimizerState;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.LayerRange;
+import dev.troupe.partition.Partition;
+import dev.troupe.partition.TensorSharing;
+import dev.troupe.shard.StageBuffers;
+import dev.troupe.shard.StateTensor;
+import dev.troupe.weights.WeightSource;
+import java.util.List;
+
+/**
+ * A slice of the model's layers: their forward, their backwards, their gradients and their optimizer.
+ *
+ * <p>A step is: for every microbatch {@link #forward}, {@link #backwardInput} and {@link #backwardWeight}, in this order,
+ * with other microbatches in between as the plan says (or {@link #backward} in place of the last two); then, where
+ * {@link #tiedEnd} is not {@code NONE}, the exchange of the table's gradient; {@link #addUpGradients}; {@link #squaredSums};
+ * {@link #optimizerStep}, which leaves gradients of zero; and where ranks share weights out, {@link #unshard}. Gradients add
+ * up in the order of the calls to {@code backwardWeight}, so the same order gives the same bits. Between steps
+ * {@link #forwardOnly} measures a loss.
+ *
+ * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times sequence length, C hidden
+ * size; with sequence parallelism each rank of a group has some of the rows. One that goes in comes from
+ * {@link #takeBoundary} of this stage and is the stage's from the call on; one that comes out is the caller's until it is
+ * given to {@link #release}.
+ *
+ * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be
+ * called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or
+ * who walks it is wrong. After a call of a microbatch that failed only {@link #close} is of use.
+ */
+public final class Stage implements AutoCloseable {
+    private final int index;
+    private final int stageCount;
+    private final StageSettings settings;
+    private final LayerRange layers;
+    private final Engine engine;
+    private final TensorPool pool;
+    private final TensorGroup group;
+    private final TensorGroup holders;
+    private final StageLayers stack;
+    private final StageBuffers buffers;
+    private final OptimizerState optimizer;
+    private final StageState state;
+    private final Border border;
+    private final TiedTable tied;
+    private final TokenUpload upload;
+    private final MicrobatchTapes tapes;
+    private long step;
+    private int firstMicrobatch;
+
+    private Stage(Engine engine, Partition partition, int index, StageSettings settings, TensorShare share,
+            DataShare data, WeightSource source) {
+        this.index = index;
+        this.stageCount = partition.stageCount();
+        ModelSpec model = partition.model();
+        this.settings = settings;
+        this.layers = partition.layers(index);
+        this.engine = engine;
+        this.pool = new TensorPool(engine);
+        LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), settings.microbatchSize(),
+                settings.sequenceLength(), settings.microbatchesPerStep(), share);
+        this.group = share.group();
+        this.holders = data.group();
+        this.stack = StageLayers.of(context, model, layers);
+        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool);
+        buffers.load(stack.parameters(), source);
+        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
+        this.state = new StageState(engine, stack, buffers, optimizer, group);
+        this.border = new Border(index, new ResidualStream(context).shape());
+        this.tied = new TiedTable(index, engine, stack, buffers);
+        this.upload = new TokenUpload(context, index, model.size(Axis.VOCABULARY));
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
+    }
+
+    /**
+     * Builds one whole stage with the weights of a source, gradients of zero and fresh optimizer state. The engine stays the
+     * caller's, and serves no other stage on another thread.
+     *
+     * @throws IllegalArgumentException
+     *             where the sequence is longer than the model's
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
+            WeightSource source) {
+        return create(engine, partition, index, settings, TensorShare.ALL, DataShare.ALL, source);
+    }
+
+    /**
+     * Builds one rank's share of a stage; the ranks of its group call everything in the same order.
+     *
+     * @param share
+     *            what of the stage is this rank's
+     * @param data
+     *            with whom it holds that, and what these ranks share out among them
+     * @param source
+     *            has whole tensors, of which the stage takes its slices
+     * @throws IllegalArgumentException
+     *             where the sequence is longer than the model's, or the group cannot share the model out
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor
+     */
+    public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
+            TensorShare share, DataShare data, WeightSource source) {
+        int longest = partition.model().size(Axis.POSITION);
+        if (settings.sequenceLength() > longest) {
+            throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
+                    + " tokens, but the run asks for " + settings.sequenceLength() + ": shorten the sequence");
+        }
+        TensorSharing.refusal(partition.model(), settings.rows(), share.group().size(), share.sequence())
+                .ifPresent(refusal -> {
+                    throw new IllegalArgumentException(refusal);
+                });
+        return new Stage(engine, partition, index, settings, share, data, source);
+    }
+
+    /** This stage's place in the pipeline, 0 .. {@link #stageCount} - 1. */
+    public int index() {
+        return index;
+    }
+
+    /** Stages of the pipeline. */
+    public int stageCount() {
+        return stageCount;
+    }
+
+    /** The layers that this stage holds. */
+    public LayerRange layers() {
+        return layers;
+    }
+
+    /**
+     * The shape of an activation or gradient at this stage's borders: [N x C], or with sequence parallelism the rows of it
+     * that this rank has.
+     */
+    public Shape boundaryShape() {
+        return border.shape();
+    }
+
+    /** Whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border. */
+    public boolean hasEmbedding() {
+        return stack.embedding() != null;
+    }
+
+    /** Whether this stage has the head: it takes targets and gives a loss. */
+    public boolean hasHead() {
+        return stack.head() != null;
+    }
+
+    /** Which ends of a tied token table are here. */
+    public TiedEnd tiedEnd() {
+        return stack.tiedEnd();
+    }
+
+    /** Numbers trained on this rank's share of the stage; a table with both ends here counts once. */
+    public long parameterCount() {
+        return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
+    }
+
+    /** Bytes of the buffers of all weights. */
+    public long weightBytes() {
+        return buffers.weightBytes();
+    }
+
+    /** Bytes of the buffers of all gradients. */
+    public long gradientBytes() {
+        return buffers.gradientBytes();
+    }
+
+    /** A buffer of {@link #boundaryShape} with any content, for an activation or a gradient that comes in. */
+    public Tensor takeBoundary() {
+        return pool.take(border.shape());
+    }
+
+    /**
+     * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
+     *
+     * @throws IllegalArgumentException
+     *             where the tensor is not of this stage, or was released before
+     */
+    public void release(Tensor boundary) {
+        pool.give(boundary);
+    }
+
+    /** Microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
+    public int liveActivations() {
+        return tapes.liveCount();
+    }
+
+    /**
+     * Says in which step of the run the forwards from now on are, and which of the step's microbatches of all pipelines this
+     * one's microbatch 0 is: what drops out follows from both.
+     */
+    public void enterStep(long number, int firstOfPipeline) {
+        step = number;
+        firstMicrobatch = firstOfPipeline;
+    }
+
+    /**
+     * The forward of one microbatch; what the backwards need is kept.
+     *
+     * @param microbatch
+     *            its number in the step, from 0
+     * @param input
+     *            the activation of the stage before; null on the stage with the embedding
+     * @param tokens
+     *            N token ids, sequence after sequence; read on the stage with the embedding only, may be null elsewhere
+     * @param targets
+     *            N token ids that are to be predicted; read on the stage with the head only, may be null elsewhere
+     * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
+     * @throws IllegalArgumentException
+     *             where tokens or targets are not N ids of the vocabulary
+     */
+    public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
+        StageTape tape = tapes.begin(microbatch);
+        predict(tape, targets);
+        Tensor output = tape.forward(firstInput(microbatch, input, tokens),
+                settings.dropout().keyOf(step, firstMicrobatch + microbatch));
+        recordLoss(microbatch, tape);
+        return output;
+    }
+
+    /**
+     * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on validation data. The microbatch has no
+     * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
+     */
+    public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
+        StageTape tape = tapes.begin(microbatch);
+        predict(tape, targets);
+        Tensor output = tape.forwardOnly(firstInput(microbatch, input, tokens));
+        recordLoss(microbatch, tape);
+        tapes.end(microbatch);
+        return output;
+    }
+
+    /**
+     * The loss of a microbatch's last forward on the stage with the head: the cross-entropy, mean over its N tokens,
+     * summed in float64 in a fixed order.
+     */
+    public double loss(int microbatch) {
+        return tapes.loss(microbatch);
+    }
+
+    /**
+     * The backward of one microbatch for the input of this stage. What only it needs is given back.
+     *
+     * @param outputGradient
+     *            the gradient for what {@link #forward} returned; null on the stage with the head, where it starts from
+     *            the loss, divided by the microbatches of the step
+     * @return the gradient for the stage before; null on the stage with the embedding
+     */
+    public Tensor backwardInput(int microbatch, Tensor outputGradient) {
+        StageTape tape = tapes.awaitingInputGradient(microbatch);
+        border.check("a gradient", microbatch, outputGradient, !hasHead());
+        return tape.backwardInput(outputGradient);
+    }
+
+    /**
+     * Both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput}, whose argument and
+     * result these are, and then {@link #backwardWeight}, with less kept between them.
+     */
+    public Tensor backward(int microbatch, Tensor outputGradient) {
+        StageTape tape = tapes.awaitingInputGradient(microbatch);
+        border.check("a gradient", microbatch, outputGradient, !hasHead());
+        Tensor inputGradient = tape.backward(outputGradient);
+        tapes.end(microbatch);
+        return inputGradient;
+    }
+
+    /**
+     * Says that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer
+     * are then added up over the ranks that hold the same weights from the moment they are final, beside what this
+     * thread does next; {@link #addUpGradients} waits for them. Without it, or where gradients are shared out, all is
+     * done there.
+     */
+    public void lastBackwardFollows() {
+        buffers.lastBackwardFollows();
+    }
+
+    /** The backward of one microbatch for the weights: adds to the gradients and lets its activations go. */
+    public void backwardWeight(int microbatch) {
+        tapes.awaitingWeightGradient(microbatch).backwardWeight();
+        tapes.end(microbatch);
+    }
+
+    /** The last stage: what the losses of the microbatches that come are multiplied by before the backward; 1 at first. */
+    public void scaleLoss(double factor) {
+        stack.head().scaleLoss(factor);
+    }
+
+    /** Makes all gradients zero, after some or all microbatches of a step that is given up. */
+    public void zeroGradients() {
+        buffers.zeroGradients();
+    }
+
+    /**
+     * Adds up over the group the gradients that each rank computed from its own rows (those of the norms with sequence
+     * parallelism), then gradients over the ranks that hold the same weights, and waits for those that are on their way.
+     * Once a step, after the exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers,
+     * a rank has the sums of its share alone, which is all that is measured, shown and used from there on.
+     */
+    public void addUpGradients() {
+        buffers.addUpOwnRows();
+        buffers.reduceGradients();
+    }
+
+    /** With both ends of a tied table here: adds the head's gradient to the embedding's, once a step, after its row. */
+    public void reduceTied() {
+        tied.reduce();
+    }
+
+    /**
+     * With one end of a tied table here: the live gradient [V x C] to send to the stage that has the other, this rank's rows
+     * of it, or of shared gradients its share of these in one row. It is copied before {@link #addTiedGradient} changes it.
+     */
+    public Tensor tiedGradient() {
+        return tied.gradient();
+    }
+
+    /** A buffer for the other end's {@link #tiedGradient}, with any content. Goes back with {@link #release}. */
+    public Tensor takeTiedGradient() {
+        return pool.takeFloats(tied.gradient().shape());
+    }
+
+    /**
+     * With one end of a tied table here: adds the other end's {@link #tiedGradient}, as it was before anything was added to
+     * it; the tensor stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table
+     * stay the same bits, and the same as where one stage has both.
+     */
+    public void addTiedGradient(Tensor other) {
+        tied.add(other);
+    }
+
+    /**
+     * What this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone, so
+     * its ends are summed before. {@link GlobalNorm} puts the stages together. Every rank of the group has the sums of
+     * whole tensors.
+     */
+    public List<LayerSquaredSum> squaredSums() {
+        return stack.squaredSums(engine, buffers, group, holders);
+    }
+
+    /**
+     * Updates the weights that are this rank's to update, and makes all gradients zero for the next step; {@link #unshard}
+     * follows.
+     *
+     * @param learningRate
+     *            the rate of this step
+     * @param gradientScale
+     *            what gradients are multiplied by first: {@link GlobalNorm#clipCoefficient}
+     * @param updateNumber
+     *            how many updates there will have been after this one, so at least 1
+     */
+    public void optimizerStep(double learningRate, double gradientScale, long updateNumber) {
+        optimizer.step(learningRate, gradientScale, updateNumber);
+        buffers.weightsUpdated();
+        buffers.zeroOtherGradients();
+    }
+
+    /**
+     * Brings weights from the ranks that share them out: after {@link #optimizerStep} all that the others have updated, or
+     * where a rank has a share alone, before a step's first forward, those of the layer that is read first.
+     */
+    public void unshard() {
+        buffers.unshard();
+    }
+
+    /** Lets go of the weights of other ranks that are still here, after the last action of a step that reads them. */
+    public void reshard() {
+        buffers.reshard();
+    }
+
+    /** The weights, in the order of the published model: what an export writes. */
+    public List<StateTensor> weights() {
+        return state.weights();
+    }
+
+    /** The gradients, named as their weights; of a tied table with both ends here the sum after {@link #reduceTied}. */
+    public List<StateTensor> gradients() {
+        return state.gradients();
+    }
+
+    /**
+     * What this rank has of weights and optimizer state: what a checkpoint or a snapshot keeps, beside the number of updates
+     * so far.
+     */
+    public List<StateTensor> state() {
+        return state.all();
+    }
+
+    /**
+     * Restores all of {@link #state} from whole tensors, bit for bit where the source has the engine's float type.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where the source lacks a tensor or has it in another shape; the stage is of no use then
+     */
+    public void load(WeightSource source) {
+        state.load(source);
+        buffers.weightsChanged();
+    }
+
+    /** As {@link #load}, but from a source that has this rank's slices alone, as {@link #state} gave them. */
+    public void loadOwn(WeightSource source) {
+        state.loadOwn(source);
+        buffers.weightsChanged();
+    }
+
+    /** Gives all tensors back to the engine, boundary tensors that are outside too. */
+    @Override
+    public void close() {
+        pool.close();
+        buffers.close();
+        upload.close();
+    }
+
+    private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
+        border.check("an input", microbatch, input, !hasEmbedding());
+        return hasEmbedding() ? upload.tensor("tokens", tokens) : input;
+    }
+
+    private void predict(StageTape tape, int[] targets) {
+        if (hasHead()) {
+            tape.head().predict(upload.tensor("targets", targets));
+        }
+    }
+
+    private void recordLoss(int microbatch, StageTape tape) {
+        if (hasHead()) {
+            tapes.recordLoss(microbatch, tape.head().loss());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.EmbeddingLayer;
+import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.Layer;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.Tape;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.SharedParameter;
+import dev.troupe.optimizer.LayerSquaredSum;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.partition.LayerRange;
+import dev.troupe.shard.LayerShares;
+import dev.troupe.shard.StageBuffers;
+import dev.troupe.shard.StageParameters;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** The layers of a stage in order, with the ends of the model where they are here. */
+public final class StageLayers {
+    private final List<Layer> layers;
+    private final List<SumPlace> sumPlaces;
+    private final EmbeddingLayer embedding;
+    private final HeadLayer head;
+    private final TiedEnd tiedEnd;
+    private final StageParameters parameters;
+
+    /** Where a layer's squared sums belong: a block of the model, and how many parameters of it other stages have before. */
+    private record SumPlace(int block, int part) {
+    }
+
+    private StageLayers(List<Layer> layers, List<SumPlace> sumPlaces, ModelSpec model) {
+        this.layers = layers;
+        this.sumPlaces = sumPlaces;
+        this.embedding = layers.getFirst() instanceof EmbeddingLayer first ? first : null;
+        this.head = layers.getLast() instanceof HeadLayer last ? last : null;
+        this.tiedEnd = tiedEnd(model);
+        this.parameters = new StageParameters(layers, model.shared().stream().map(SharedParameter::parameter).toList());
+    }
+
+    /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
+    public static StageLayers of(LayerContext context, ModelSpec model, LayerRange range) {
+        List<Layer> layers = new ArrayList<>();
+        List<SumPlace> sumPlaces = new ArrayList<>();
+        for (int number = range.first(); number <= range.last(); number++) {
+            LayerSpec spec = model.layers().get(number);
+            Layer layer = spec.build().in(context);
+            int block = model.blockNumber(number);
+            if (layer instanceof ResidualLayer half && number > range.first()
+                    && model.blockNumber(number - 1) == block
+                    && layers.getLast() instanceof ResidualLayer before) {
+                layers.set(layers.size() - 1, before.then(half));
+            } else {
+                layers.add(layer);
+                sumPlaces.add(new SumPlace(block, parametersBefore(model, number)));
+            }
+        }
+        return new StageLayers(List.copyOf(layers), List.copyOf(sumPlaces), model);
+    }
+
+    /** Parameters of the same block in layers before one. */
+    private static int parametersBefore(ModelSpec model, int number) {
+        int count = 0;
+        for (int before = number - 1; before >= 0
+                && model.blockNumber(before) == model.blockNumber(number); before--) {
+            count += model.layers().get(before).parameters().size();
+        }
+        return count;
+    }
+
+    private TiedEnd tiedEnd(ModelSpec model) {
+        boolean isTied = model.shared().stream().map(shared -> shared.parameter().name())
+                .anyMatch(name -> embedding != null && embedding.tokenTable().name().equals(name)
+                        || head != null && head.table().name().equals(name));
+        if (!isTied) {
+            return TiedEnd.NONE;
+        }
+        if (head == null) {
+            return TiedEnd.EMBEDDING;
+        }
+        return embedding == null ? TiedEnd.HEAD : TiedEnd.BOTH;
+    }
+
+    /** Null where another stage has it. */
+    EmbeddingLayer embedding() {
+        return embedding;
+    }
+
+    /** Null where another stage has it. */
+    public HeadLayer head() {
+        return head;
+    }
+
+    TiedEnd tiedEnd() {
+        return tiedEnd;
+    }
+
+    /** What the layers use and own. */
+    public StageParameters used() {
+        return parameters;
+    }
+
+    /** Every parameter whose weights are on this stage, each once. */
+    public List<Parameter> parameters() {
+        return parameters.all();
+    }
+
+    /** Whether this is the head end's copy of a tied table. */
+    boolean isTiedCopy(Parameter parameter) {
+        return tiedEnd == TiedEnd.HEAD && parameter == head.table();
+    }
+
+    /**
+     * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
+     * ranks that hold the same weights measure a share each.
+     */
+    List<LayerSquaredSum> squaredSums(Engine engine, StageBuffers buffers, TensorGroup group, TensorGroup holders) {
+        double[] ofParameters = parameters().stream().mapToDouble(
+                parameter -> isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
+                        ? 0
+                        : buffers.gradientShare(parameter).map(engine::squaredSum).orElse(0.0))
+                .toArray();
+        group.allReduce(ofParameters);
+        holders.allReduce(ofParameters);
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        int next = 0;
+        for (int layer = 0; layer < layers.size(); layer++) {
+            int end = next + parameters.owned(layer).size();
+            addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
+            next = end;
+        }
+        return sums;
+    }
+
+    /**
+     * A sum begins with a block's first parameter and takes one after the other, on whichever stages they are: what
+     * continues the sum of another stage is told one by one, so that the coordinator adds in that order too.
+     */
+    private static void addSums(List<LayerSquaredSum> sums, SumPlace place, double[] ofParameters) {
+        if (place.part() == 0) {
+            sums.add(new LayerSquaredSum(place.block(), 0, Arrays.stream(ofParameters).reduce(0, Double::sum)));
+            return;
+        }
+        for (int parameter = 0; parameter < ofParameters.length; parameter++) {
+            sums.add(new LayerSquaredSum(place.block(), place.part() + parameter, ofParameters[parameter]));
+        }
+    }
+
+    /** Runs the layers up to the head, keeping nothing; the caller gives the activation back. */
+    public Tensor forwardBeforeHead(Tensor input) {
+        Tensor x = input;
+        for (Layer layer : layers) {
+            if (layer != head) {
+                Tape tape = layer.newTape();
+                x = tape.forward(x, DropoutKey.NONE);
+                tape.release();
+            }
+        }
+        return x;
+    }
+
+    StageTape newTape(Recompute recompute, LayerShares shares) {
+        return new StageTape(layers.stream().map(Layer::newTape).toList(), recompute, shares);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.troupe.stage;
+
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.optimizer.Optimizer;
+
+/**
+ * What all stages of a run have in common beside the model.
+ *
+ * @param microbatchSize
+ *            sequences of a microbatch, B
+ * @param sequenceLength
+ *            tokens of a sequence, T; at most the model's
+ * @param microbatchesPerStep
+ *            microbatches of the global batch, over all data-parallel ranks: gradients are those of the mean over them
+ * @param optimizer
+ *            how weights are updated
+ * @param recompute
+ *            what is not kept of a forward
+ * @param dropout
+ *            what drops out of a forward in training
+ */
+public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
+        Recompute recompute, DropoutSettings dropout) {
+    public StageSettings {
+        if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
+            throw new IllegalArgumentException(
+                    "microbatch size, sequence length and microbatches of a step must each be"
+                            + " at least 1, but found " + microbatchSize + ", " + sequenceLength + " and "
+                            + microbatchesPerStep);
+        }
+    }
+
+    /** Settings of a stage that keeps everything and drops nothing out. */
+    public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE);
+    }
+
+    /** Rows of an activation: B T. */
+    public int rows() {
+        return Math.multiplyExact(microbatchSize, sequenceLength);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.Tape;
+import dev.troupe.shard.LayerShares;
+import java.util.List;
+
+/** The way of one microbatch through all layers of a stage. */
+final class StageTape {
+    private final List<Tape> tapes;
+    private final Recompute recompute;
+    private final LayerShares shares;
+    private final HeadLayer.Pass head;
+    private boolean inputGradientDone;
+
+    StageTape(List<Tape> tapes, Recompute recompute, LayerShares shares) {
+        this.tapes = tapes;
+        this.recompute = recompute;
+        this.shares = shares;
+        this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
+    }
+
+    /** Null where another stage has the head. */
+    HeadLayer.Pass head() {
+        return head;
+    }
+
+    boolean inputGradientDone() {
+        return inputGradientDone;
+    }
+
+    Tensor forward(Tensor input, DropoutKey dropoutKey) {
+        Tensor x = input;
+        for (int layer = 0; layer < tapes.size(); layer++) {
+            shares.beginForward(layer);
+            x = tapes.get(layer).forward(x, dropoutKey);
+            recompute.afterForward(tapes.get(layer));
+            shares.endForward(layer);
+        }
+        return x;
+    }
+
+    /** Lets go of each layer's activations before the next layer runs. */
+    Tensor forwardOnly(Tensor input) {
+        Tensor x = input;
+        for (int layer = 0; layer < tapes.size(); layer++) {
+            shares.beginForward(layer);
+            x = tapes.get(layer).forward(x, DropoutKey.NONE);
+            tapes.get(layer).release();
+            shares.endForward(layer);
+        }
+        return x;
+    }
+
+    Tensor backwardInput(Tensor outputGradient) {
+        Tensor dy = outputGradient;
+        for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            shares.beginBackward(layer);
+            dy = backwardInput(tapes.get(layer), dy);
+            shares.endBackward(layer);
+        }
+        inputGradientDone = true;
+        return dy;
+    }
+
+    /** Both backwards layer by layer, so that what stands between the two is one layer's. */
+    Tensor backward(Tensor outputGradient) {
+        Tensor dy = outputGradient;
+        for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            shares.beginBackward(layer);
+            dy = backwardInput(tapes.get(layer), dy);
+            tapes.get(layer).backwardWeight();
+            shares.endBackward(layer);
+            shares.addUp(layer);
+        }
+        return dy;
+    }
+
+    private Tensor backwardInput(Tape tape, Tensor dy) {
+        recompute.beforeBackward(tape);
+        return tape.backwardInput(dy);
+    }
+
+    void backwardWeight() {
+        boolean readsWeights = recompute.readsWeightsLate();
+        for (int layer = tapes.size() - 1; layer >= 0; layer--) {
+            if (readsWeights) {
+                shares.beginBackward(layer);
+            }
+            tapes.get(layer).backwardWeight();
+            if (readsWeights) {
+                shares.endBackward(layer);
+            }
+            shares.addUp(layer);
+        }
+        inputGradientDone = false;
+    }
+
+    void release() {
+        tapes.forEach(Tape::release);
+        inputGradientDone = false;
+    }
+}

@@ -1,0 +1,71 @@
+package dev.troupe.shard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.layer.Parameter;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.NamedShape;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.model.spec.Split;
+import dev.troupe.parallel.TensorSlice;
+import dev.troupe.shard.BufferLayout.Bucket;
+import dev.troupe.shard.BufferLayout.Piece;
+import dev.troupe.shard.BufferLayout.Run;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("plan")
+class BufferLayoutTest {
+    private final Parameter table = parameter("table", 5, 26);
+    private final Parameter gamma = parameter("gamma", 26);
+    private final Parameter matrix = parameter("matrix", 8, 8);
+    private final Parameter bias = parameter("bias", 65);
+
+    @Test
+    void shouldLayMatricesBeforeVectorsInTheOrderOfTheLayers() {
+        // table 130, matrix 64 | gamma 26, bias 65, each to the next multiple of 64
+        BufferLayout layout = new BufferLayout(List.of(table, gamma, matrix, bias));
+        Bucket only = layout.buckets().getFirst();
+        assertEquals(List.of(table, matrix, gamma, bias), only.parameters());
+        assertEquals(List.of(0L, 192L, 256L, 320L), only.parameters().stream().map(layout::start).toList());
+        assertEquals(256, only.decayingEnd());
+        assertEquals(448, layout.elementCount());
+        assertEquals(List.of(new Run(true, new Piece(0, 0, 256)), new Run(false, new Piece(256, 256, 192))),
+                layout.runs());
+        assertEquals(layout.runs(), layout.runs(0));
+    }
+
+    @Test
+    void shouldLayOutParametersOfOneKindAlone() {
+        assertEquals(List.of(new Run(true, new Piece(0, 0, 192))), new BufferLayout(List.of(table)).runs());
+        assertEquals(List.of(new Run(false, new Piece(0, 0, 64))), new BufferLayout(List.of(gamma)).runs());
+    }
+
+    @Test
+    void shouldCutEveryBucketIntoSharesOfOneSize() {
+        // Bucket 0: table 0-130, next multiple of 64 192, of 2 x 64 256. Bucket 1: matrix 256-320, gamma 320-346, bias
+        // 384-449, next multiple of 2 x 64 512.
+        BufferLayout layout = new BufferLayout(List.of(List.of(table), List.of(gamma, matrix, bias)), 2);
+        assertEquals(512, layout.elementCount());
+        assertEquals(256, layout.shareElementCount());
+        assertEquals(List.of(new Run(true, new Piece(0, 0, 128)), new Run(true, new Piece(256, 128, 64)),
+                new Run(false, new Piece(320, 192, 64))), layout.runs(0));
+        assertEquals(List.of(new Run(true, new Piece(128, 0, 64)), new Run(false, new Piece(384, 128, 128))),
+                layout.runs(1).stream().filter(run -> run.piece().first() != 192).toList());
+        assertEquals(Optional.of(new Piece(0, 0, 128)), layout.shareOf(table, 0));
+        assertEquals(Optional.of(new Piece(128, 0, 2)), layout.shareOf(table, 1));
+        assertEquals(Optional.of(new Piece(384, 128, 65)), layout.shareOf(bias, 1));
+        assertEquals(Optional.empty(), layout.shareOf(bias, 0));
+    }
+
+    private static Parameter parameter(String name, int... sizes) {
+        NamedShape shape = sizes.length == 1
+                ? NamedShape.of(Axis.HIDDEN, sizes[0])
+                : NamedShape.of(Axis.INNER, sizes[0], Axis.HIDDEN, sizes[1]);
+        ParameterSpec spec = new ParameterSpec(name, shape, new Init.Constant(0), new Split.Whole(), sizes.length == 2);
+        return Parameter.of(spec, TensorSlice.whole(shape.sizes()), false);
+    }
+}

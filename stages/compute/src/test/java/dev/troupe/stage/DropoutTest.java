@@ -1,0 +1,118 @@
+package dev.troupe.stage;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.partition.Partition;
+import dev.troupe.stage.NaivePipeline.StepResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What drops out follows from the seed, the step and the microbatch, and from nothing else. */
+@Tag("parity")
+class DropoutTest {
+    private static final DropoutSettings DROPOUT = new DropoutSettings(0.2, 5);
+
+    @ParameterizedTest
+    @ValueSource(strings = {Golden.TIED, Golden.UNTIED, Golden.UNEVEN})
+    void shouldGiveTheSameBitsUnderEverySplitAndOrder(String name) {
+        try (Golden golden = new Golden(name)) {
+            Trained one = train(golden, 1, Order.ALL_FORWARDS_FIRST, DROPOUT);
+            for (Order order : List.of(Order.ONE_FORWARD_ONE_BACKWARD, Order.WEIGHT_GRADIENTS_LATE)) {
+                Trained four = train(golden, 4, order, DROPOUT);
+                assertEquals(one.steps(), four.steps());
+                one.weights()
+                        .forEach((tensor, values) -> assertArrayEquals(values, four.weights().get(tensor), tensor));
+            }
+        }
+    }
+
+    @Test
+    void shouldDropOtherThingsInOtherStepsAndUnderOtherSeeds() {
+        try (Golden golden = new Golden(Golden.TIED);
+                NaivePipeline pipeline = pipeline(golden, 1, DROPOUT);
+                NaivePipeline other = pipeline(golden, 1, new DropoutSettings(0.2, 6));
+                NaivePipeline none = pipeline(golden, 1, DropoutSettings.NONE)) {
+            double loss = pipeline.gradients(0, Order.ALL_FORWARDS_FIRST).loss();
+            assertEquals(loss, pipeline.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
+            assertNotEquals(loss, other.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
+            assertNotEquals(loss, none.gradients(0, Order.ALL_FORWARDS_FIRST).loss());
+            assertEquals(none.validationLoss(0), pipeline.validationLoss(0),
+                    "nothing drops out where a loss is measured");
+            pipeline.stages.getFirst().enterStep(0, 0);
+            assertNotEquals(lossOfFirst(golden, pipeline, 0), lossOfFirst(golden, pipeline, 1));
+        }
+    }
+
+    private static double lossOfFirst(Golden golden, NaivePipeline pipeline, long step) {
+        Stage stage = pipeline.stages.getFirst();
+        stage.enterStep(step, 0);
+        stage.forward(0, null, golden.tokens(0, 0, 2, 0), golden.tokens(0, 0, 2, 1));
+        stage.backward(0, null);
+        return stage.loss(0);
+    }
+
+    @Test
+    void shouldNumberMicrobatchesOverAllPipelines() {
+        try (Golden golden = new Golden(Golden.TIED);
+                NaivePipeline whole = pipeline(golden, 1, DROPOUT);
+                NaivePipeline second = pipeline(golden, 1, DROPOUT)) {
+            second.stages.getFirst().enterStep(0, 2);
+            for (int microbatch = 0; microbatch < 2; microbatch++) {
+                int[] tokens = golden.tokens(0, microbatch + 2, 2, 0);
+                int[] targets = golden.tokens(0, microbatch + 2, 2, 1);
+                whole.stages.getFirst().forward(microbatch + 2, null, tokens, targets);
+                second.stages.getFirst().forward(microbatch, null, tokens, targets);
+                assertEquals(whole.stages.getFirst().loss(microbatch + 2), second.stages.getFirst().loss(microbatch));
+            }
+        }
+    }
+
+    /** A small step of the weights changes the loss by what the gradient says, under the same masks. */
+    @Test
+    void shouldGiveTheGradientOfWhatItComputes() {
+        try (Golden golden = new Golden(Golden.UNTIED);
+                NaivePipeline start = pipeline(golden, 2, DROPOUT)) {
+            double before = start.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD).loss();
+            Map<String, double[]> gradients = start.values(Stage::gradients);
+            Map<String, double[]> weights = start.values(Stage::weights);
+            start.stages.forEach(stage -> stage.optimizerStep(1e-5, 1, 1));
+            double predicted = 0;
+            for (Map.Entry<String, double[]> changed : start.values(Stage::weights).entrySet()) {
+                double[] gradient = gradients.get(changed.getKey());
+                double[] old = weights.get(changed.getKey());
+                for (int i = 0; i < old.length; i++) {
+                    predicted += gradient[i] * (changed.getValue()[i] - old[i]);
+                }
+            }
+            double after = start.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD).loss();
+            assertEquals(predicted, after - before, 1e-3 * Math.abs(predicted));
+        }
+    }
+
+    private record Trained(List<StepResult> steps, Map<String, double[]> weights) {
+    }
+
+    private static Trained train(Golden golden, int stageCount, Order order, DropoutSettings dropout) {
+        try (NaivePipeline pipeline = pipeline(golden, stageCount, dropout)) {
+            List<StepResult> steps = new ArrayList<>();
+            for (int step = 0; step < 3; step++) {
+                steps.add(pipeline.step(step, order));
+            }
+            return new Trained(steps, pipeline.values(Stage::weights));
+        }
+    }
+
+    private static NaivePipeline pipeline(Golden golden, int stageCount, DropoutSettings dropout) {
+        return new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), 2, golden.initial,
+                Recompute.NONE,
+                dropout);
+    }
+}

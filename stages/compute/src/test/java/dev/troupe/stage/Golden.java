@@ -1,0 +1,93 @@
+package dev.troupe.stage;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.huggingface.HuggingFaceModel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** One training run of PyTorch in float64: where it began, what it read, and what it came to. */
+public final class Golden implements AutoCloseable {
+    static final String TIED = "gpt2-tied-adamw";
+    static final String UNTIED = "gpt2-untied-sgd";
+    static final String UNEVEN = "gpt2-uneven";
+
+    final HuggingFaceModel initial;
+    final SafeTensors firstGradients;
+    final SafeTensors finalWeights;
+    final double[] losses;
+    final double[] norms;
+    final int sequenceLength;
+    final int batchSize;
+    final int steps;
+    final double learningRate;
+    final double gradientClip;
+    final Optimizer optimizer;
+    private final ByteBuffer tokens;
+
+    Golden(String name) {
+        try {
+            Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
+            initial = HuggingFaceModel.open(directory.resolve("model"));
+            firstGradients = SafeTensors.open(directory.resolve("gradients-step1.safetensors"));
+            finalWeights = SafeTensors.open(directory.resolve("final.safetensors"));
+            tokens = ByteBuffer.wrap(Files.readAllBytes(directory.resolve("tokens.bin")))
+                    .order(ByteOrder.LITTLE_ENDIAN);
+            JsonNode expected = new ObjectMapper().readTree(directory.resolve("expected.json").toFile());
+            losses = numbers(expected.get("losses"));
+            norms = numbers(expected.get("gradient_norms"));
+            sequenceLength = expected.get("sequence_length").asInt();
+            batchSize = expected.get("global_batch_size").asInt();
+            steps = expected.get("steps").asInt();
+            JsonNode given = expected.get("optimizer");
+            learningRate = given.get("learning_rate").asDouble();
+            gradientClip = given.get("gradient_clip").asDouble();
+            double decay = given.get("weight_decay").asDouble();
+            optimizer = given.get("kind").asText().equals("sgd")
+                    ? new Optimizer.Sgd(decay)
+                    : new Optimizer.AdamW(given.get("betas").get(0).asDouble(), given.get("betas").get(1).asDouble(),
+                            given.get("epsilon").asDouble(), decay);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        } catch (URISyntaxException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    private static double[] numbers(JsonNode array) {
+        double[] numbers = new double[array.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = array.get(i).asDouble();
+        }
+        return numbers;
+    }
+
+    ModelSpec model() {
+        return initial.spec();
+    }
+
+    /** The tokens of a microbatch, or with a shift of 1 its targets. */
+    int[] tokens(int step, int microbatch, int microbatchSize, int shift) {
+        int[] ids = new int[microbatchSize * sequenceLength];
+        int first = (step * batchSize + microbatch * microbatchSize) * sequenceLength + shift;
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = Short.toUnsignedInt(tokens.getShort(2 * (first + i)));
+        }
+        return ids;
+    }
+
+    @Override
+    public void close() {
+        initial.close();
+        firstGradients.close();
+        finalWeights.close();
+    }
+}

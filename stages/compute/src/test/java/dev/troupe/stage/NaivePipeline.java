@@ -1,0 +1,302 @@
+package dev.troupe.stage;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.optimizer.GlobalNorm;
+import dev.troupe.optimizer.LayerSquaredSum;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.Partition;
+import dev.troupe.shard.StateTensor;
+import dev.troupe.stage.Order.Work;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+
+/** All stages of a golden run in one thread, each on an engine of its own; tensors cross borders through host memory. */
+final class NaivePipeline implements Training, AutoCloseable {
+    record StepResult(double loss, double norm) {
+    }
+
+    /** What each stage's rank has of it. */
+    @FunctionalInterface
+    interface Shares {
+        TensorShare of(int stage, Engine engine);
+
+        /** With whom it has that. */
+        default DataShare data(Engine engine) {
+            return DataShare.ALL;
+        }
+
+        /** Whether stages are told which backward is the step's last. */
+        default boolean tellsLast() {
+            return true;
+        }
+    }
+
+    private final Golden golden;
+    private final int microbatchSize;
+    private final int microbatches;
+    private final int firstMicrobatch;
+    private final boolean tellsLast;
+    private final List<Engine> engines = new ArrayList<>();
+    final List<Stage> stages = new ArrayList<>();
+    final int[] peakActivations;
+
+    // What has crossed the border towards a stage and waits for it, by microbatch.
+    private final List<Map<Integer, Tensor>> activations = new ArrayList<>();
+    private final List<Map<Integer, Tensor>> gradients = new ArrayList<>();
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize) {
+        this(golden, partition, microbatchSize, golden.initial, Recompute.NONE, DropoutSettings.NONE);
+    }
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source) {
+        this(golden, partition, microbatchSize, source, Recompute.NONE, DropoutSettings.NONE);
+    }
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+            DropoutSettings dropout) {
+        this(golden, partition, microbatchSize, source, recompute, dropout, DataType.FLOAT64,
+                (stage, engine) -> TensorShare.ALL);
+    }
+
+    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+            DropoutSettings dropout, DataType parameterType, Shares shares) {
+        this.golden = golden;
+        this.microbatchSize = microbatchSize;
+        int allMicrobatches = golden.batchSize / microbatchSize;
+        TensorGroup holders = shares.data(null).group();
+        this.microbatches = allMicrobatches / holders.size();
+        this.firstMicrobatch = holders.rank() * microbatches;
+        this.tellsLast = shares.tellsLast();
+        this.peakActivations = new int[partition.stageCount()];
+        StageSettings settings = new StageSettings(microbatchSize, golden.sequenceLength, allMicrobatches,
+                golden.optimizer, recompute, dropout);
+        for (int stage = 0; stage < partition.stageCount(); stage++) {
+            Engine engine = new ReferenceEngine(parameterType);
+            engines.add(engine);
+            stages.add(Stage.create(engine, partition, stage, settings, shares.of(stage, engine),
+                    shares.data(engine), source));
+            activations.add(new HashMap<>());
+            gradients.add(new HashMap<>());
+        }
+    }
+
+    long allocatedBytes() {
+        return engines.stream().mapToLong(Engine::allocatedBytes).sum();
+    }
+
+    /** A whole step, update included. */
+    StepResult step(int step, Order order) {
+        StepResult result = gradients(step, order);
+        update(step, result);
+        return result;
+    }
+
+    /** A step up to its update. */
+    @Override
+    public StepResult gradients(int step, Order order) {
+        stages.forEach(stage -> stage.enterStep(step, firstMicrobatch));
+        run(step, order);
+        reduceTied();
+        stages.forEach(Stage::addUpGradients);
+        List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
+        return new StepResult(meanLoss(), GlobalNorm.of(sums));
+    }
+
+    /** The update of a step; there are no gradients after it. */
+    @Override
+    public void update(int step, StepResult result) {
+        double scale = GlobalNorm.clipCoefficient(result.norm(), golden.gradientClip);
+        stages.forEach(stage -> {
+            stage.optimizerStep(golden.learningRate, scale, step + 1);
+            stage.unshard();
+        });
+    }
+
+    double validationLoss(int step) {
+        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+            for (int index = 0; index < stages.size(); index++) {
+                Tensor output = stages.get(index).forwardOnly(microbatch, activations.get(index).remove(microbatch),
+                        tokens(step, microbatch), targets(step, microbatch));
+                if (output != null) {
+                    cross(index, index + 1, output, activations, microbatch);
+                }
+            }
+        }
+        return meanLoss();
+    }
+
+    private double meanLoss() {
+        double sum = 0;
+        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+            sum += stages.getLast().loss(microbatch);
+        }
+        return sum / microbatches;
+    }
+
+    private void run(int step, Order order) {
+        List<List<Work>> rows = new ArrayList<>();
+        for (int index = 0; index < stages.size(); index++) {
+            rows.add(new ArrayList<>(order.row(index, stages.size(), microbatches)));
+        }
+        boolean moved = true;
+        while (moved) {
+            moved = false;
+            for (int index = 0; index < stages.size(); index++) {
+                while (!rows.get(index).isEmpty() && ready(index, rows.get(index).getFirst())) {
+                    Work work = rows.get(index).removeFirst();
+                    if (tellsLast && work.kind().isForWeights()
+                            && rows.get(index).stream().noneMatch(left -> left.kind().isForWeights())) {
+                        stages.get(index).lastBackwardFollows();
+                    }
+                    work(step, index, work);
+                    peakActivations[index] = Math.max(peakActivations[index], stages.get(index).liveActivations());
+                    moved = true;
+                }
+            }
+        }
+        if (rows.stream().anyMatch(row -> !row.isEmpty())) {
+            throw new IllegalStateException("the rows of a test wait for each other: " + rows);
+        }
+    }
+
+    private boolean ready(int index, Work work) {
+        return switch (work.kind()) {
+            case FORWARD -> index == 0 || activations.get(index).containsKey(work.microbatch());
+            case INPUT_GRADIENT, BOTH_GRADIENTS ->
+                index == stages.size() - 1 || gradients.get(index).containsKey(work.microbatch());
+            case WEIGHT_GRADIENT -> true;
+        };
+    }
+
+    private void work(int step, int index, Work work) {
+        Stage stage = stages.get(index);
+        int microbatch = work.microbatch();
+        switch (work.kind()) {
+            case FORWARD -> {
+                Tensor output = stage.forward(microbatch, activations.get(index).remove(microbatch),
+                        tokens(step, microbatch), targets(step, microbatch));
+                if (output != null) {
+                    cross(index, index + 1, output, activations, microbatch);
+                }
+            }
+            case INPUT_GRADIENT -> {
+                Tensor gradient = stage.backwardInput(microbatch, gradients.get(index).remove(microbatch));
+                if (gradient != null) {
+                    cross(index, index - 1, gradient, gradients, microbatch);
+                }
+            }
+            case BOTH_GRADIENTS -> {
+                Tensor gradient = stage.backward(microbatch, gradients.get(index).remove(microbatch));
+                if (gradient != null) {
+                    cross(index, index - 1, gradient, gradients, microbatch);
+                }
+            }
+            case WEIGHT_GRADIENT -> stage.backwardWeight(microbatch);
+        }
+    }
+
+    private void cross(int from, int to, Tensor tensor, List<Map<Integer, Tensor>> arrived, int microbatch) {
+        Tensor landed = stages.get(to).takeBoundary();
+        copy(from, tensor, to, landed);
+        stages.get(from).release(tensor);
+        arrived.get(to).put(microbatch, landed);
+    }
+
+    private void copy(int from, Tensor tensor, int to, Tensor target) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
+            engines.get(from).copyToHost(tensor, 0, bytes);
+            engines.get(to).copyFromHost(bytes, target, 0);
+        }
+    }
+
+    private void reduceTied() {
+        int last = stages.size() - 1;
+        switch (stages.getFirst().tiedEnd()) {
+            case BOTH -> stages.getFirst().reduceTied();
+            case EMBEDDING -> {
+                Tensor headEnd = stages.getFirst().takeTiedGradient();
+                Tensor embeddingEnd = stages.getLast().takeTiedGradient();
+                copy(last, stages.getLast().tiedGradient(), 0, headEnd);
+                copy(0, stages.getFirst().tiedGradient(), last, embeddingEnd);
+                stages.getFirst().addTiedGradient(headEnd);
+                stages.getLast().addTiedGradient(embeddingEnd);
+                stages.getFirst().release(headEnd);
+                stages.getLast().release(embeddingEnd);
+            }
+            case NONE -> {
+            }
+            case HEAD -> throw new IllegalStateException("the first stage cannot have the head end alone");
+        }
+    }
+
+    private int[] tokens(int step, int microbatch) {
+        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 0);
+    }
+
+    private int[] targets(int step, int microbatch) {
+        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 1);
+    }
+
+    /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */
+    @Override
+    public Map<String, double[]> values(Function<Stage, List<StateTensor>> tensors) {
+        Map<String, double[]> values = new TreeMap<>();
+        forEach(tensors, (named, read) -> {
+            double[] known = values.putIfAbsent(named.name(), read);
+            if (known != null && !(named.copy() && Arrays.equals(known, read))) {
+                throw new AssertionError(named.name() + " is on two stages with different bits");
+            }
+        });
+        return values;
+    }
+
+    /** Hands over some tensors of every stage with their values. */
+    void forEach(Function<Stage, List<StateTensor>> tensors, BiConsumer<StateTensor, double[]> taker) {
+        for (int index = 0; index < stages.size(); index++) {
+            for (StateTensor named : tensors.apply(stages.get(index))) {
+                taker.accept(named, read(index, named.tensor()));
+            }
+        }
+    }
+
+    private double[] read(int index, Tensor tensor) {
+        double[] values = new double[(int) tensor.shape().elementCount()];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
+            engines.get(index).copyToHost(tensor, 0, bytes);
+            for (int i = 0; i < values.length; i++) {
+                values[i] = tensor.dataType() == DataType.FLOAT32
+                        ? bytes.getAtIndex(ValueLayout.JAVA_FLOAT, i)
+                        : bytes.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
+            }
+        }
+        return values;
+    }
+
+    @Override
+    public void close() {
+        stages.forEach(Stage::close);
+        long left = allocatedBytes();
+        engines.forEach(Engine::close);
+        if (left != 0) {
+            throw new AssertionError("closed stages left " + left + " bytes to the engines");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.troupe.stage;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.model.InitialWeights;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.Partition;
+import dev.troupe.stage.InMemoryGroup.Call;
+import dev.troupe.stage.NaivePipeline.StepResult;
+import dev.troupe.stage.TensorPipelines.Setup;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A stage shared out over the ranks of a group against the same stage on one rank, and what the group exchanges. */
+@Tag("parity")
+class TensorParallelTest {
+    private static final double TOLERANCE = 1e-9;
+    private static final double SINGLE_TOLERANCE = 1e-4;
+
+    @ParameterizedTest(name = "{0} ranks, sequence parallel {1}, tied {2}, {3} stages, vocabulary {4}, {5}, {6}, {7}")
+    @CsvSource({
+            "2, false, true,  1, 64, ALL_FORWARDS_FIRST,       NONE,        0.2",
+            "2, true,  true,  1, 67, WHOLE_BACKWARDS,          NONE,        0.2",
+            "2, false, true,  2, 67, ONE_FORWARD_ONE_BACKWARD, SELECTIVE,   0",
+            "2, true,  true,  2, 67, WEIGHT_GRADIENTS_LATE,    SELECTIVE,   0.2",
+            "2, false, false, 3, 65, WHOLE_BACKWARDS,          FULL,        0.2",
+            "2, true,  false, 3, 65, ONE_FORWARD_ONE_BACKWARD, FULL,        0",
+            "4, false, true,  3, 67, WEIGHT_GRADIENTS_LATE,    NONE,        0",
+            "4, true,  true,  3, 66, ONE_FORWARD_ONE_BACKWARD, NONE,        0.2",
+            "4, false, false, 1, 67, ALL_FORWARDS_FIRST,       FULL,        0.2",
+            "4, true,  false, 2, 65, WHOLE_BACKWARDS,          SELECTIVE,   0.2",
+            "1, true,  true,  2, 67, ONE_FORWARD_ONE_BACKWARD, NONE,        0"})
+    void shouldComeToWhatOneRankComesTo(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
+            Order order, Recompute recompute, double dropout) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, vocabularySize, tied, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute,
+                    new DropoutSettings(dropout, 3));
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, order, TOLERANCE);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} of PyTorch on {1} ranks, sequence parallel {2}")
+    @CsvSource({"gpt2-tied-adamw, 4, false, 2", "gpt2-tied-adamw, 2, true, 1", "gpt2-untied-sgd, 2, true, 4",
+            "gpt2-uneven, 3, true, 2", "gpt2-uneven, 2, false, 3"})
+    void shouldTrainAsPyTorchDoes(String name, int size, boolean sequence, int stageCount) {
+        try (Golden golden = new Golden(name);
+                TensorPipelines shared = new TensorPipelines(Setup.of(golden, golden.initial, 2),
+                        Partition.uniform(golden.model(), stageCount), size, sequence)) {
+            for (int step = 0; step < golden.steps; step++) {
+                StepResult result = shared.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
+                assertEquals(golden.losses[step], result.loss(), TOLERANCE * golden.losses[step], "loss of " + step);
+                assertEquals(golden.norms[step], result.norm(), TOLERANCE * golden.norms[step], "norm of " + step);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, false", "4, true"})
+    void shouldComeToWhatOneRankComesToInSinglePrecision(int size, boolean sequence) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE,
+                    DropoutSettings.NONE);
+            assertSameTraining(setup, Partition.uniform(model, 2), size, sequence, Order.ONE_FORWARD_ONE_BACKWARD,
+                    SINGLE_TOLERANCE);
+        }
+    }
+
+    /**
+     * Numbers that each rank sends, a microbatch of N = B T rows on t ranks: 8 N C (t-1)/t for each block, whether rows
+     * are cut or not (Narayanan et al. 2021, section 3.2); 2 N C (t-1)/t for the embedding and as much for the head; and
+     * three sums of N numbers for the loss.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, false", "2, true", "4, false", "4, true"})
+    void shouldExchangeWhatTheFormulasSay(int size, boolean sequence) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        int microbatchSize = 2;
+        try (Golden golden = new Golden(Golden.TIED);
+                TensorPipelines shared = new TensorPipelines(
+                        Setup.of(golden, new InitialWeights(model, 7), microbatchSize), Partition.uniform(model, 1),
+                        size, sequence)) {
+            shared.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD);
+            InMemoryGroup group = shared.groups.getFirst();
+            int microbatches = golden.batchSize / microbatchSize;
+            double rows = microbatchSize * golden.sequenceLength;
+            double part = (size - 1.0) / size;
+            double activations = microbatches * rows * model.size(Axis.HIDDEN) * part
+                    * (8 * model.blockCount() + 2 + 2);
+            assertEquals(activations, sent(group, size, rows * model.size(Axis.HIDDEN)),
+                    "activations and their gradients");
+            assertEquals(microbatches * 3 * 2 * rows * part, sent(group, size, rows), "losses");
+            long perStep = group.calls().size() - count(group, rows * model.size(Axis.HIDDEN)) - count(group, rows);
+            assertEquals(sequence ? 2 : 1, perStep, "what is exchanged once a step: squares, and gradients of norms");
+        }
+    }
+
+    private static double sent(InMemoryGroup group, int size, double elements) {
+        return group.calls().stream().filter(call -> call.elements() == elements)
+                .mapToDouble(call -> call.sentByEach(size)).sum();
+    }
+
+    private static long count(InMemoryGroup group, double elements) {
+        return group.calls().stream().mapToLong(Call::elements).filter(count -> count == elements).count();
+    }
+
+    private static void assertSameTraining(Setup setup, Partition partition, int size, boolean sequence, Order order,
+            double tolerance) {
+        try (NaivePipeline alone = new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
+                setup.recompute(), setup.dropout(), setup.parameterType(), (stage, engine) -> TensorShare.ALL);
+                TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence)) {
+            Training.assertSame(alone, shared, order, tolerance);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.troupe.stage;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.model.InitialWeights;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.parallel.Zero;
+import dev.troupe.partition.Partition;
+import dev.troupe.shard.BufferLayout;
+import dev.troupe.stage.TensorPipelines.Setup;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Ranks that hold the same weights and share out what belongs to them, against ranks that each keep everything. */
+@Tag("parity")
+class ZeroTest {
+    private static final double TOLERANCE = 1e-9;
+
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, sequence parallel {3}, tied {4}, {5} stages, {6}")
+    @CsvSource({
+            "OPTIMIZER, 2, 1, false, true,  1, ALL_FORWARDS_FIRST,       NONE",
+            "OPTIMIZER, 4, 1, false, true,  2, ONE_FORWARD_ONE_BACKWARD, SELECTIVE",
+            "OPTIMIZER, 2, 2, true,  false, 2, WHOLE_BACKWARDS,          FULL",
+            "OPTIMIZER, 2, 2, false, true,  3, WEIGHT_GRADIENTS_LATE,    NONE"})
+    void shouldComeToTheSameBitsWhereTheOptimizerIsSharedOut(Zero zero, int holders, int size, boolean sequence,
+            boolean tied, int stageCount, Order order, Recompute recompute) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
+                    DropoutSettings.NONE);
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order, 0);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, sequence parallel {3}, tied {4}, {5} stages, {6}")
+    @CsvSource({
+            "GRADIENTS, 2, 1, false, true,  1, ONE_FORWARD_ONE_BACKWARD, NONE",
+            "GRADIENTS, 4, 1, false, true,  2, WHOLE_BACKWARDS,          FULL",
+            "GRADIENTS, 2, 2, true,  true,  2, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
+            "GRADIENTS, 2, 2, true,  false, 1, WHOLE_BACKWARDS,          NONE",
+            "WEIGHTS,   2, 1, false, true,  1, WHOLE_BACKWARDS,          NONE",
+            "WEIGHTS,   4, 1, false, false, 2, WEIGHT_GRADIENTS_LATE,    SELECTIVE",
+            "WEIGHTS,   2, 2, true,  true,  2, ONE_FORWARD_ONE_BACKWARD, FULL",
+            "WEIGHTS,   2, 2, true,  false, 3, WHOLE_BACKWARDS,          SELECTIVE",
+            "WEIGHTS,   2, 1, false, true,  5, ALL_FORWARDS_FIRST,       FULL"})
+    void shouldComeToTheSameWhereMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
+            int stageCount, Order order, Recompute recompute) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
+                    DropoutSettings.NONE);
+            assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order,
+                    TOLERANCE);
+        }
+    }
+
+    @Test
+    void shouldComeToTheSameBitsWhereWeightsAreSharedOutOrOnlyGradients() {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.SELECTIVE,
+                    DropoutSettings.NONE);
+            Partition partition = Partition.uniform(model, 1);
+            try (TensorPipelines gradients = new TensorPipelines(setup, partition, 1, false, 2, Zero.GRADIENTS);
+                    TensorPipelines weights = new TensorPipelines(setup, partition, 1, false, 2, Zero.WEIGHTS)) {
+                Training.assertSame(gradients, weights, Order.WHOLE_BACKWARDS, 0);
+            }
+        }
+    }
+
+    /**
+     * Numbers that each of D ranks sends in a step, of psi weights, in parts of psi (D-1)/D (Rajbhandari et al. 2020,
+     * section 7): 2 for the all-reduce, and as many where a reduce-scatter and a gather of updated weights take its place.
+     * Gradients that are shared out are sent once a microbatch, M of them; weights that are, once for its forward and once
+     * for its backward, but that of the embedding, which reads none, and not after the update.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, 4", "4, 1", "4, 2"})
+    void shouldSendWhatThePaperSays(int holders, int microbatches) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, false, Gpt2.NORM_EPSILON).spec();
+        try (Golden golden = new Golden(Golden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7),
+                    golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
+            for (Zero zero : Zero.values()) {
+                try (TensorPipelines shared = new TensorPipelines(setup, Partition.uniform(model, 1), 1, false, holders,
+                        zero)) {
+                    shared.step(0, Order.WHOLE_BACKWARDS);
+                    double psi = shared.ranks.getFirst().stages.getFirst().parameterCount();
+                    double embedding = (model.size(Axis.VOCABULARY) + model.size(Axis.POSITION))
+                            * (double) model.size(Axis.HIDDEN);
+                    double expected = (holders - 1.0) / holders * switch (zero) {
+                        case NONE, OPTIMIZER -> 2 * psi;
+                        case GRADIENTS -> (microbatches + 1) * psi;
+                        case WEIGHTS -> microbatches * (3 * psi - embedding);
+                    };
+                    double sent = shared.dataGroups.getFirst().calls().stream()
+                            .filter(call -> call.elements() >= BufferLayout.ALIGNMENT * holders)
+                            .mapToDouble(call -> call.sentByEach(holders)).sum();
+                    double padding = 6.0 * BufferLayout.ALIGNMENT * holders * (3 * microbatches);
+                    assertTrue(sent >= expected && sent <= expected + padding,
+                            zero + ": expected " + expected + " and up to " + padding + " more, but found " + sent);
+                }
+            }
+        }
+    }
+
+    private static void assertSameTraining(Setup setup, Partition partition, int size, boolean sequence, int holders,
+            Zero zero, Order order, double tolerance) {
+        try (TensorPipelines each = new TensorPipelines(setup, partition, size, sequence, holders, Zero.NONE);
+                TensorPipelines shared = new TensorPipelines(setup, partition, size, sequence, holders, zero)) {
+            Training.assertSame(each, shared, order, tolerance);
+        }
+    }
+}

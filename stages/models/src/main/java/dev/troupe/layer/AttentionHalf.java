@@ -1,0 +1,205 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani
+ * et al. 2017), the norm in front (Radford et al. 2019).
+ *
+ * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Of t ranks that share the
+ * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
+ * Wproj.
+ */
+public final class AttentionHalf implements Half {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int sequenceLength;
+    private final int allHeads;
+    private final int ownHeads;
+    private final int firstHead;
+    private final ResidualStream stream;
+    private final StreamDropout outputDropout;
+    private final Shape activation;
+    private final Shape attendedShape;
+    private final Shape qkvShape;
+    private final Shape stateShape;
+    private final boolean shedsAttention;
+    private final int block;
+    private final Norm norm;
+    private final Parameter qkvWeight;
+    private final Parameter qkvBias;
+    private final Parameter projectionWeight;
+    private final Parameter projectionBias;
+
+    /**
+     * Makes the half on a rank.
+     *
+     * @param block
+     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param heads
+     *            H
+     * @param qkv
+     *            [C x 3C], queries, keys and values side by side
+     * @param projection
+     *            [C x C]
+     */
+    public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear qkv, Linear projection) {
+        int width = context.hidden();
+        this.block = block;
+        engine = context.engine();
+        pool = context.pool();
+        sequenceLength = context.sequenceLength();
+        allHeads = heads;
+        ownHeads = context.own(heads);
+        firstHead = context.share().group().rank() * ownHeads;
+        stream = new ResidualStream(context);
+        outputDropout = new StreamDropout(context, stream, block, DropoutKey.Site.ATTENTION_OUTPUT);
+        activation = context.activation(width);
+        this.norm = new Norm(context, norm);
+        qkvWeight = context.parameter(qkv.weight());
+        qkvBias = context.parameter(qkv.bias());
+        projectionWeight = context.parameter(projection.weight());
+        projectionBias = context.parameter(projection.bias());
+        qkvShape = context.activation(qkvWeight.shape().size(1));
+        attendedShape = context.activation(projectionWeight.shape().size(0));
+        stateShape = engine.attentionStateShape(context.microbatchSize(), sequenceLength, ownHeads);
+        // True of an engine that keeps all probabilities, T numbers a row and head. One that keeps a number a row and head
+        // makes them again in its backward anyway.
+        shedsAttention = stateShape.elementCount() > attendedShape.elementCount();
+    }
+
+    @Override
+    public List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(norm.parameters());
+        all.addAll(List.of(qkvWeight, qkvBias, projectionWeight, projectionBias));
+        return all;
+    }
+
+    @Override
+    public Pass newPass() {
+        return new Pass();
+    }
+
+    /** One microbatch. */
+    final class Pass implements Half.Pass {
+        private final Norm.Pass normPass = norm.new Pass();
+        private DropoutKey dropoutKey;
+        private Tensor normed;
+        private Tensor qkv;
+        private Tensor state;
+        private Tensor attended;
+        private Tensor outputGradient;
+        private Tensor qkvGradient;
+
+        @Override
+        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
+            dropoutKey = drawn;
+            attendTo(normPass.forwardOfSum(residual, x));
+        }
+
+        private void attendTo(Tensor own) {
+            normed = stream.intoWhole(own);
+            qkv = pool.take(qkvShape);
+            engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
+            attend();
+        }
+
+        @Override
+        public Tensor project() {
+            Tensor added = stream.project(attended, projectionWeight, projectionBias);
+            outputDropout.forward(added, dropoutKey);
+            return added;
+        }
+
+        @Override
+        public Tensor residual() {
+            return normPass.input();
+        }
+
+        private void attend() {
+            state = pool.takeFloats(stateShape);
+            attended = pool.take(attendedShape);
+            engine.causalAttention(qkv, sequenceLength, ownHeads, dropout(), state, attended);
+        }
+
+        private Dropout dropout() {
+            return dropoutKey.ofHeads(block, allHeads, firstHead);
+        }
+
+        /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
+        @Override
+        public void shed() {
+            normed = pool.drop(normed);
+            if (shedsAttention) {
+                state = pool.drop(state);
+                attended = pool.drop(attended);
+            }
+        }
+
+        @Override
+        public void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            attended = pool.drop(attended);
+        }
+
+        @Override
+        public void replay() {
+            attendTo(normPass.replay());
+        }
+
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            outputGradient = outputDropout.backward(dy, dropoutKey);
+            if (attended == null) {
+                attend();
+            }
+            Tensor dAttended = pool.take(attendedShape);
+            engine.matmul(outputGradient, false, projectionWeight.operand(), true, dAttended, false);
+            qkvGradient = pool.take(qkvShape);
+            engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, ownHeads, dropout(),
+                    qkvGradient);
+            // What only this half of the backward reads goes back now; the other half may come much later.
+            pool.give(dAttended);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            Tensor dNormed = pool.take(activation);
+            engine.matmul(qkvGradient, false, qkvWeight.operand(), true, dNormed, false);
+            dNormed = stream.intoSum(dNormed);
+            Tensor dx = stream.pastHalf(dy, outputGradient);
+            normPass.backwardInput(dNormed, dx, true);
+            return dx;
+        }
+
+        @Override
+        public void backwardWeight() {
+            if (normed == null) {
+                normed = stream.intoWhole(normPass.again());
+            }
+            engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
+            engine.biasBackward(outputGradient, projectionBias.gradient());
+            engine.matmul(normed, true, qkvGradient, false, qkvWeight.gradient(), true);
+            engine.biasBackward(qkvGradient, qkvBias.gradient());
+            normPass.backwardWeight();
+            release();
+        }
+
+        @Override
+        public void release() {
+            normPass.release();
+            normed = pool.drop(normed);
+            qkv = pool.drop(qkv);
+            state = pool.drop(state);
+            attended = pool.drop(attended);
+            outputGradient = pool.drop(outputGradient);
+            qkvGradient = pool.drop(qkvGradient);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
+ *
+ * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Of t ranks that
+ * share the stage each has V/t rows of the table, and the logits of those tokens; they are never gathered.
+ */
+public final class HeadLayer implements Layer {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int rows;
+    private final double gradientScale;
+    private final ResidualStream stream;
+    private final VocabularyLoss vocabularyLoss;
+    private final Shape activation;
+    private final Shape logitsShape;
+    private final Shape rowShape;
+    private final Norm norm;
+    private final Parameter table;
+    private double lossScale = 1;
+
+    /**
+     * Makes the layer on a rank.
+     *
+     * @param output
+     *            the table [V x C]; where the embedding on the same stage has it too, a second use of that
+     */
+    public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
+        engine = context.engine();
+        pool = context.pool();
+        rows = context.rows();
+        gradientScale = 1.0 / ((double) rows * context.microbatchesPerStep());
+        stream = new ResidualStream(context);
+        vocabularyLoss = new VocabularyLoss(context);
+        activation = context.activation(context.hidden());
+        rowShape = Shape.of(rows);
+        this.norm = new Norm(context, norm);
+        table = context.parameter(output);
+        logitsShape = context.activation(table.shape().size(0));
+    }
+
+    @Override
+    public List<Parameter> parameters() {
+        return Stream.concat(norm.parameters().stream(), Stream.of(table)).toList();
+    }
+
+    public Parameter table() {
+        return table;
+    }
+
+    /** What gradients are multiplied by from here on. */
+    public void scaleLoss(double factor) {
+        lossScale = factor;
+    }
+
+    @Override
+    public boolean readsWeightsBackwards() {
+        return true;
+    }
+
+    @Override
+    public Pass newTape() {
+        return new Pass();
+    }
+
+    /**
+     * The logits of one row of an activation.
+     *
+     * @param x
+     *            [1 x C], the output of the last block for that row
+     * @param logits
+     *            [1 x V]
+     */
+    public void logitsOfRow(Tensor x, Tensor logits) {
+        Tensor normed = pool.take(x.shape());
+        Tensor mean = pool.takeFloats(Shape.of(1));
+        Tensor reciprocalDeviation = pool.takeFloats(Shape.of(1));
+        norm.row(x, normed, mean, reciprocalDeviation);
+        engine.matmul(normed, false, table.operand(), true, logits, false);
+        pool.give(normed);
+        pool.give(mean);
+        pool.give(reciprocalDeviation);
+    }
+
+    /** One microbatch. */
+    public final class Pass implements Tape {
+        private final Norm.Pass normPass = norm.new Pass();
+        private Tensor targets;
+        private Tensor normed;
+        private Tensor logits;
+        private Tensor logSumExp;
+        private double loss = Double.NaN;
+
+        /** Takes over the token ids that are to be predicted, INT32 [N], or elsewhere; called before the forward. */
+        public void predict(Tensor targetTokens) {
+            targets = targetTokens;
+        }
+
+        /** The mean over the rows, of the last forward. */
+        public double loss() {
+            return loss;
+        }
+
+        /** The output of the model is its {@link #loss}, so this returns null. */
+        @Override
+        public Tensor forward(Tensor x, DropoutKey dropoutKey) {
+            normed = stream.intoWhole(normPass.forward(x));
+            measure();
+            return null;
+        }
+
+        private void measure() {
+            logits = pool.take(logitsShape);
+            engine.matmul(normed, false, table.operand(), true, logits, false);
+            Tensor rowLoss = pool.takeFloats(rowShape);
+            logSumExp = pool.takeFloats(rowShape);
+            engine.crossEntropy(logits, targets, rowLoss, logSumExp);
+            vocabularyLoss.join(targets, rowLoss, logSumExp);
+            loss = engine.sum(rowLoss) / rows;
+            pool.give(rowLoss);
+        }
+
+        @Override
+        public void shed() {
+            normed = pool.drop(normed);
+        }
+
+        @Override
+        public void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            logits = pool.drop(logits);
+            logSumExp = pool.drop(logSumExp);
+        }
+
+        @Override
+        public void replay() {
+            normed = stream.intoWhole(normPass.replay());
+            measure();
+        }
+
+        /** The gradient begins here, so there is none to take over and {@code dy} is null. */
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            // From here on the tensor of the logits holds their gradient.
+            engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale * lossScale, logits);
+            Tensor dNormed = pool.take(activation);
+            engine.matmul(logits, false, table.operand(), false, dNormed, false);
+            dNormed = stream.intoSum(dNormed);
+            Tensor dx = pool.take(stream.shape());
+            normPass.backwardInput(dNormed, dx, false);
+            return dx;
+        }
+
+        @Override
+        public void backwardWeight() {
+            if (normed == null) {
+                normed = stream.intoWhole(normPass.again());
+            }
+            engine.matmul(logits, true, normed, false, table.gradient(), true);
+            normPass.backwardWeight();
+            release();
+        }
+
+        @Override
+        public void release() {
+            normPass.release();
+            targets = pool.drop(targets);
+            normed = pool.drop(normed);
+            logits = pool.drop(logits);
+            logSumExp = pool.drop(logSumExp);
+        }
+    }
+}

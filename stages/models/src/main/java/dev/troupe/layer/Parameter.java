@@ -1,0 +1,106 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.parallel.TensorSlice;
+
+/**
+ * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the
+ * stage's flat buffers, which place them once all parameters are known; nobody asks for them before.
+ *
+ * <p>Thread rule: as for the engine.
+ */
+public final class Parameter {
+    private final ParameterSpec spec;
+    private final TensorSlice slice;
+    private final Shape shape;
+    private final boolean ofOwnRows;
+    /** The parameter whose weights these are; null for one that has its own. */
+    private final Parameter first;
+    private Tensor weights;
+    private Tensor operand;
+    private Tensor gradient;
+
+    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows, Parameter first) {
+        this.spec = spec;
+        this.slice = slice;
+        this.shape = slice.shape();
+        this.ofOwnRows = ofOwnRows;
+        this.first = first;
+    }
+
+    /**
+     * A parameter that is not placed yet.
+     *
+     * @param slice
+     *            what of it this rank has
+     * @param ofOwnRows
+     *            whether the gradient comes from the rows of the residual stream that the rank has, and no others
+     */
+    public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows) {
+        return new Parameter(spec, slice, ofOwnRows, null);
+    }
+
+    /** A second use of these weights, with a gradient of its own where there are gradients. */
+    Parameter secondUse() {
+        return new Parameter(spec, slice, ofOwnRows, this);
+    }
+
+    /** The parameter that has these weights: itself, or the one that this is a second use of. */
+    public Parameter owner() {
+        return first == null ? this : first;
+    }
+
+    /**
+     * Says where the weights are; not for a second use.
+     *
+     * @param productRange
+     *            where they are as products read them, which may be the same
+     */
+    public void placeWeights(Tensor range, Tensor productRange) {
+        weights = range;
+        operand = productRange;
+    }
+
+    public void placeGradient(Tensor range) {
+        gradient = range;
+    }
+
+    public ParameterSpec spec() {
+        return spec;
+    }
+
+    public String name() {
+        return spec.name();
+    }
+
+    /** The shape of what this rank has. */
+    public Shape shape() {
+        return shape;
+    }
+
+    /** What of the whole tensor this rank has. */
+    public TensorSlice slice() {
+        return slice;
+    }
+
+    /** Whether the gradient is of this rank's rows alone, so that the group must still add its gradients up. */
+    public boolean ofOwnRows() {
+        return ofOwnRows;
+    }
+
+    Tensor weights() {
+        return first == null ? weights : first.weights();
+    }
+
+    /** The weights of a matrix as products read them, in the engine's product type. */
+    Tensor operand() {
+        return first == null ? operand : first.operand();
+    }
+
+    /** The gradient; null where nothing is trained. */
+    public Tensor gradient() {
+        return gradient;
+    }
+}

@@ -1,0 +1,110 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Halves of a block on one stage, often both: each adds to the residual stream. What one half leaves to be added the next
+ * one's norm adds, so that a whole block writes the sum once.
+ */
+public final class ResidualLayer implements Layer {
+    private final Engine engine;
+    private final List<Half> halves;
+
+    public ResidualLayer(LayerContext context, Half half) {
+        this(context.engine(), List.of(half));
+    }
+
+    private ResidualLayer(Engine engine, List<Half> halves) {
+        this.engine = engine;
+        this.halves = halves;
+    }
+
+    /** This layer and the one after it as one. */
+    public ResidualLayer then(ResidualLayer next) {
+        return new ResidualLayer(engine, Stream.concat(halves.stream(), next.halves.stream()).toList());
+    }
+
+    @Override
+    public List<Parameter> parameters() {
+        return halves.stream().flatMap(half -> half.parameters().stream()).toList();
+    }
+
+    @Override
+    public boolean readsWeightsBackwards() {
+        return true;
+    }
+
+    @Override
+    public Tape newTape() {
+        return new Pass();
+    }
+
+    /** One microbatch. */
+    private final class Pass implements Tape {
+        private final List<Half.Pass> passes = halves.stream().map(Half::newPass).toList();
+        private DropoutKey dropoutKey;
+
+        @Override
+        public Tensor forward(Tensor x, DropoutKey drawn) {
+            dropoutKey = drawn;
+            passes.getFirst().enter(null, x, drawn);
+            enterRest();
+            Half.Pass last = passes.getLast();
+            Tensor y = last.project();
+            engine.add(last.residual(), y, y);
+            return y;
+        }
+
+        private void enterRest() {
+            for (int half = 1; half < passes.size(); half++) {
+                Half.Pass before = passes.get(half - 1);
+                passes.get(half).enter(before.residual(), before.project(), dropoutKey);
+            }
+        }
+
+        @Override
+        public void shed() {
+            passes.forEach(Half.Pass::shed);
+        }
+
+        @Override
+        public void rewind() {
+            for (int half = passes.size() - 1; half > 0; half--) {
+                passes.get(half).release();
+            }
+            passes.getFirst().rewind();
+        }
+
+        @Override
+        public void replay() {
+            passes.getFirst().replay();
+            enterRest();
+        }
+
+        @Override
+        public Tensor backwardInput(Tensor dy) {
+            Tensor gradient = dy;
+            for (int half = passes.size() - 1; half >= 0; half--) {
+                gradient = passes.get(half).backwardInput(gradient);
+            }
+            return gradient;
+        }
+
+        @Override
+        public void backwardWeight() {
+            for (int half = passes.size() - 1; half >= 0; half--) {
+                passes.get(half).backwardWeight();
+            }
+        }
+
+        @Override
+        public void release() {
+            for (int half = passes.size() - 1; half >= 0; half--) {
+                passes.get(half).release();
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+
+/**
+ * The residual stream as one rank of a tensor-parallel group has it, and the ways in and out of what the group computes
+ * together (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows; with sequence parallelism rank r has
+ * the rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], t ranks, whichever sequences they belong to. What the ranks
+ * compute together always has all rows, since attention needs whole sequences.
+ *
+ * <p>N = B T rows of microbatch times sequence, C hidden size.
+ */
+public final class ResidualStream {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final TensorGroup group;
+    private final boolean cutsRows;
+    private final Shape allRows;
+    private final Shape ownRows;
+
+    public ResidualStream(LayerContext context) {
+        TensorShare share = context.share();
+        engine = context.engine();
+        pool = context.pool();
+        group = share.group();
+        cutsRows = share.cutsRows();
+        allRows = context.activation(context.hidden());
+        ownRows = cutsRows ? Shape.of(allRows.size(0) / group.size(), allRows.size(1)) : allRows;
+    }
+
+    /** The shape of what this rank has of the stream. */
+    public Shape shape() {
+        return ownRows;
+    }
+
+    /** Which of all rows is the first that this rank has. */
+    int firstRow() {
+        return cutsRows ? group.rank() * ownRows.size(0) : 0;
+    }
+
+    /** All rows of what each rank has some of: the same tensor, or another. Takes nothing over. */
+    Tensor whole(Tensor own) {
+        if (!cutsRows) {
+            return own;
+        }
+        Tensor whole = pool.take(allRows);
+        group.allGather(own, whole);
+        return whole;
+    }
+
+    /** All rows of what each rank has some of. Takes it over. */
+    Tensor intoWhole(Tensor own) {
+        Tensor whole = whole(own);
+        if (whole != own) {
+            pool.give(own);
+        }
+        return whole;
+    }
+
+    /** What this rank has of the sum over the ranks. Takes over this rank's addend, which has all rows. */
+    Tensor intoSum(Tensor addend) {
+        if (!cutsRows) {
+            group.allReduce(addend);
+            return addend;
+        }
+        Tensor own = pool.take(ownRows);
+        group.reduceScatter(addend, own);
+        pool.give(addend);
+        return own;
+    }
+
+    /**
+     * {@code x weight + bias}, as far as it is this rank's, where each rank has some columns of x and the rows of the
+     * weight that meet them. The bias is the same on all ranks, and the first one's addend has it.
+     */
+    Tensor project(Tensor x, Parameter weight, Parameter bias) {
+        Tensor y = pool.take(allRows);
+        if (group.rank() == 0) {
+            engine.linear(x, weight.operand(), bias.weights(), y);
+        } else {
+            engine.matmul(x, false, weight.operand(), false, y, false);
+        }
+        return intoSum(y);
+    }
+
+    /**
+     * The gradient that passes by a half of a block, for what passes through it to be added to.
+     *
+     * @param dy
+     *            the gradient for the half's output
+     * @param kept
+     *            what the half's backward reads later: dy itself, or a tensor made from it
+     */
+    Tensor pastHalf(Tensor dy, Tensor kept) {
+        if (kept != dy) {
+            return dy;
+        }
+        Tensor dx = pool.take(ownRows);
+        engine.copy(dy, dx);
+        return dx;
+    }
+}

@@ -1,0 +1,52 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+
+/**
+ * Dropout of what flows into the residual stream: at the embedding, and at the end of a half of a block before it is added
+ * to what passed by. A rank that has some rows of the stream drops of them what a rank with all rows would.
+ */
+final class StreamDropout {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final ResidualStream stream;
+    private final int layer;
+    private final DropoutKey.Site site;
+
+    StreamDropout(LayerContext context, ResidualStream stream, int layer, DropoutKey.Site site) {
+        this.engine = context.engine();
+        this.pool = context.pool();
+        this.stream = stream;
+        this.layer = layer;
+        this.site = site;
+    }
+
+    /** Drops out of what this rank has, in place. */
+    void forward(Tensor y, DropoutKey dropoutKey) {
+        if (dropoutKey.drops()) {
+            engine.dropout(y, dropout(dropoutKey), y);
+        }
+    }
+
+    /**
+     * All rows of the gradient for what went into {@link #forward}: the same tensor where nothing drops out and this rank
+     * has all rows, another otherwise.
+     *
+     * @param dy
+     *            the gradient for what came out, as this rank has it; it stays the caller's
+     */
+    Tensor backward(Tensor dy, DropoutKey dropoutKey) {
+        if (!dropoutKey.drops()) {
+            return stream.whole(dy);
+        }
+        Tensor dropped = pool.take(stream.shape());
+        engine.dropout(dy, dropout(dropoutKey), dropped);
+        return stream.intoWhole(dropped);
+    }
+
+    private Dropout dropout(DropoutKey dropoutKey) {
+        return dropoutKey.ofRows(layer, site, stream.shape().size(1), stream.firstRow());
+    }
+}

@@ -1,0 +1,31 @@
+package dev.troupe.layer;
+
+import dev.troupe.engine.Tensor;
+
+/**
+ * The way of one microbatch through one layer, the forward, its two backwards, and what they keep between them. The
+ * three are called once each, in this order, other microbatches in between as they come. In between, a stage may
+ * have it let go of what it keeps and make it again.
+ */
+public interface Tape {
+    /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
+    Tensor forward(Tensor x, DropoutKey dropoutKey);
+
+    /** After the forward: gives back what the backwards can make again for next to nothing, and will. */
+    void shed();
+
+    /** After the forward: gives back all that it kept, except its input. */
+    void rewind();
+
+    /** Makes again what {@link #rewind} gave back, to the bit. */
+    void replay();
+
+    /** Takes over the gradient for the output and returns the gradient for the input, which its caller takes over. */
+    Tensor backwardInput(Tensor dy);
+
+    /** Adds to the gradients of the parameters, and keeps nothing any more. */
+    void backwardWeight();
+
+    /** Gives back whatever is kept; the tape is empty then. */
+    void release();
+}

@@ -1,0 +1,102 @@
+package dev.troupe.model;
+
+import static dev.troupe.weights.Wording.quoted;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * Initial weights, as each parameter's {@link Init} has them.
+ *
+ * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages
+ * begins with the same model; float32 values are the float64 ones, rounded. Any thread may read.
+ */
+public final class InitialWeights implements WeightSource {
+    // A fresh generator per block lets a slice of a tensor be made without what stands before it.
+    private static final int BLOCK_ELEMENTS = 4096;
+    private static final RandomGeneratorFactory<RandomGenerator> GENERATORS = RandomGeneratorFactory
+            .of("L64X128MixRandom");
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Map<String, ParameterSpec> parameters;
+    private final long seed;
+
+    /** The initial weights of one model. */
+    public InitialWeights(ModelSpec model, long seed) {
+        this.parameters = model.parameters();
+        this.seed = seed;
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        ParameterSpec parameter = parameters.get(name);
+        if (parameter == null || !shape.equals(parameter.shape().sizes())) {
+            throw new WeightException("initial weights: tensor " + quoted(name) + " of shape " + shape
+                    + " was asked for, but the model has "
+                    + (parameter == null ? "no such tensor" : "it as " + parameter.shape().sizes()));
+        }
+        if (target.byteSize() != shape.elementCount() * parameterType.elementBytes()) {
+            throw new IllegalArgumentException("tensor " + name + " as " + parameterType + " needs "
+                    + shape.elementCount() * parameterType.elementBytes() + " bytes, but the target has "
+                    + target.byteSize());
+        }
+        switch (parameter.init()) {
+            case Init.Constant(double value) -> {
+                for (long index = 0; index < shape.elementCount(); index++) {
+                    put(target, parameterType, index, value);
+                }
+            }
+            case Init.Normal(double deviation) ->
+                fillNormal(name, deviation, parameterType, target, shape.elementCount());
+        }
+    }
+
+    private void fillNormal(String name, double deviation, DataType type, MemorySegment target, long count) {
+        MessageDigest digest = sha256();
+        byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
+        for (long from = 0; from < count; from += BLOCK_ELEMENTS) {
+            digest.update(ByteBuffer.allocate(2 * Long.BYTES).putLong(seed).putLong(from / BLOCK_ELEMENTS).flip());
+            RandomGenerator generator = GENERATORS.create(digest.digest(nameBytes));
+            long end = Math.min(count, from + BLOCK_ELEMENTS);
+            for (long index = from; index < end; index++) {
+                put(target, type, index, deviation * generator.nextGaussian());
+            }
+            Progress.moved();
+        }
+    }
+
+    private static void put(MemorySegment target, DataType type, long index, double value) {
+        switch (type) {
+            case FLOAT32 -> target.setAtIndex(FLOAT, index, (float) value);
+            case FLOAT64 -> target.setAtIndex(DOUBLE, index, value);
+            case INT32, BFLOAT16 -> throw new IllegalArgumentException(
+                    "weights are FLOAT32 or FLOAT64, not " + type);
+        }
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform must offer SHA-256", impossible);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package dev.troupe.model;
+
+import dev.troupe.layer.Layer;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+
+/**
+ * One layer of a model, the unit that stages are cut by: what it is before any rank has it.
+ *
+ * @param name
+ *            in its model only one, such as {@code h.3.attention}
+ * @param block
+ *            the block that it is a half of; its own name for a layer that is no half
+ * @param letter
+ *            its letter in a layout string
+ * @param parameters
+ *            what it is trained by, in the order of the published model; one that another layer names too is shared
+ * @param costs
+ *            what it computes
+ * @param build
+ *            makes it on a rank
+ */
+public record LayerSpec(String name, String block, char letter, List<ParameterSpec> parameters, Costs costs,
+        Build build) {
+    /** Counts what a layer computes. */
+    @FunctionalInterface
+    public interface Costs {
+        /**
+         * The operations for one microbatch.
+         *
+         * @param rows
+         *            N, sequences times tokens
+         * @param sequenceLength
+         *            T
+         */
+        LayerCosts of(int rows, int sequenceLength);
+    }
+
+    /** Makes a layer on a rank. */
+    @FunctionalInterface
+    public interface Build {
+        /** The layer with this rank's share of its parameters, which are still to be placed. */
+        Layer in(LayerContext context);
+    }
+
+    public LayerSpec {
+        parameters = List.copyOf(parameters);
+    }
+
+    /** Whether it is a half of a block. */
+    public boolean isHalf() {
+        return !name.equals(block);
+    }
+
+    /** How many numbers it is trained by; a shared parameter counts in each of its layers. */
+    public long parameterCount() {
+        return parameters.stream().mapToLong(ParameterSpec::elementCount).sum();
+    }
+}

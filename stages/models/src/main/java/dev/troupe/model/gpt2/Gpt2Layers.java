@@ -1,0 +1,134 @@
+package dev.troupe.model.gpt2;
+
+import dev.troupe.layer.AttentionHalf;
+import dev.troupe.layer.EmbeddingLayer;
+import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.Linear;
+import dev.troupe.layer.MlpHalf;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.ResidualLayer;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.NamedShape;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.model.spec.Split;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The layers of a GPT-2 model (Radford et al. 2019), under the names that it was published with; matrices of a block are
+ * [in x out]. Norms begin at 1, biases at 0, both tables and all matrices normal with deviation 0.02, and the two
+ * projections that end in the residual stream with 0.02 / sqrt(2 blocks) (section 2.3; 0.02 is the
+ * {@code initializer_range} of the published models, for positions too).
+ *
+ * <p>Blocks L, hidden size C, heads H, longest sequence T, vocabulary V; N rows of a microbatch.
+ */
+final class Gpt2Layers {
+    static final double DEVIATION = 0.02;
+
+    private final Gpt2 model;
+    private final int width;
+
+    Gpt2Layers(Gpt2 model) {
+        this.model = model;
+        this.width = model.hidden();
+    }
+
+    List<LayerSpec> all() {
+        List<LayerSpec> layers = new ArrayList<>();
+        layers.add(embedding());
+        for (int block = 0; block < model.layers(); block++) {
+            layers.add(attention(block));
+            layers.add(mlp(block));
+        }
+        layers.add(head());
+        return layers;
+    }
+
+    private LayerSpec embedding() {
+        ParameterSpec tokens = table("wte.weight");
+        ParameterSpec positions = new ParameterSpec("wpe.weight",
+                NamedShape.of(Axis.POSITION, model.sequenceLength(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
+                new Split.Whole(), true);
+        return new LayerSpec("embedding", "embedding", 'E', List.of(tokens, positions), (_, _) -> LayerCosts.NONE,
+                context -> new EmbeddingLayer(context, tokens, positions));
+    }
+
+    /** Products of 6 N C C and 2 N C C, and attention of 4 N T C. */
+    private LayerSpec attention(int block) {
+        String name = "h." + block;
+        Norm.Spec norm = norm(name + ".ln_1");
+        Linear qkv = byColumns(name + ".attn.c_attn", Axis.QUERY_KEY_VALUE, List.of(width, width, width));
+        Linear projection = byRows(name + ".attn.c_proj", Axis.ATTENDED, width);
+        return new LayerSpec(name + ".attention", name, 'a', parameters(norm, qkv, projection),
+                (rows, sequenceLength) -> new LayerCosts(8 * square(rows), 4.0 * rows * sequenceLength * width,
+                        2 * square(rows)),
+                context -> new ResidualLayer(context,
+                        new AttentionHalf(context, block + 1, model.heads(), norm, qkv, projection)));
+    }
+
+    /** Products of 8 N C C each. */
+    private LayerSpec mlp(int block) {
+        String name = "h." + block;
+        Norm.Spec norm = norm(name + ".ln_2");
+        Linear inner = byColumns(name + ".mlp.c_fc", Axis.INNER, List.of(model.inner()));
+        Linear projection = byRows(name + ".mlp.c_proj", Axis.INNER, model.inner());
+        return new LayerSpec(name + ".mlp", name, 'm', parameters(norm, inner, projection),
+                (rows, _) -> new LayerCosts(16 * square(rows), 0, 8 * square(rows)),
+                context -> new ResidualLayer(context, new MlpHalf(context, block + 1, norm, inner, projection)));
+    }
+
+    /** A product of 2 N C V. */
+    private LayerSpec head() {
+        Norm.Spec norm = norm("ln_f");
+        ParameterSpec output = table(model.tiedEmbeddings() ? "wte.weight" : "lm_head.weight");
+        return new LayerSpec("head", "head", 'L', List.of(norm.gamma(), norm.beta(), output),
+                (rows, _) -> new LayerCosts(2.0 * rows * width * model.vocabularySize(), 0, 0),
+                context -> new HeadLayer(context, norm, output));
+    }
+
+    /** N C C. */
+    private double square(int rows) {
+        return (double) rows * width * width;
+    }
+
+    private ParameterSpec table(String name) {
+        return new ParameterSpec(name, NamedShape.of(Axis.VOCABULARY, model.vocabularySize(), Axis.HIDDEN, width),
+                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true);
+    }
+
+    private Norm.Spec norm(String name) {
+        return new Norm.Spec(vector(name + ".weight", Axis.HIDDEN, width, 1, new Split.Whole()),
+                vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()), model.normEpsilon());
+    }
+
+    /** From the stream, shared out by outputs. */
+    private Linear byColumns(String name, Axis outputs, List<Integer> pieces) {
+        int count = pieces.stream().mapToInt(Integer::intValue).sum();
+        Split split = new Split.Along(outputs, pieces);
+        return new Linear(
+                new ParameterSpec(name + ".weight", NamedShape.of(Axis.HIDDEN, width, outputs, count),
+                        new Init.Normal(DEVIATION), split, true),
+                vector(name + ".bias", outputs, count, 0, split));
+    }
+
+    /** Into the stream, shared out by inputs; every rank has the bias. */
+    private Linear byRows(String name, Axis inputs, int count) {
+        return new Linear(
+                new ParameterSpec(name + ".weight", NamedShape.of(inputs, count, Axis.HIDDEN, width),
+                        new Init.Normal(DEVIATION / Math.sqrt(2.0 * model.layers())),
+                        new Split.Along(inputs, List.of(count)), true),
+                vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()));
+    }
+
+    private static ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
+        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false);
+    }
+
+    private static List<ParameterSpec> parameters(Norm.Spec norm, Linear first, Linear second) {
+        return Stream.of(norm.parameters(), first.parameters(), second.parameters()).flatMap(List::stream).toList();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.troupe.layer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tensors that are used again. */
+class TensorPoolTest {
+    private static final Shape SHAPE = Shape.of(2, 3);
+
+    private final Engine engine = new ReferenceEngine(DataType.FLOAT32);
+    private final TensorPool pool = new TensorPool(engine);
+
+    @AfterEach
+    void closeEngine() {
+        engine.close();
+    }
+
+    @Test
+    void shouldUseATensorAgainForItsTypeAndShapeOnly() {
+        Tensor tensor = pool.take(SHAPE);
+        pool.give(tensor);
+        assertNotSame(tensor, pool.take(Shape.of(3, 2)));
+        assertNotSame(tensor, pool.take(DataType.INT32, SHAPE));
+        assertSame(tensor, pool.take(DataType.FLOAT32, Shape.of(2, 3)));
+        assertNotSame(tensor, pool.take(SHAPE));
+    }
+
+    @Test
+    void shouldRefuseATensorGivenTwiceOrFromElsewhere() {
+        Tensor tensor = pool.take(SHAPE);
+        pool.give(tensor);
+        assertThrows(IllegalArgumentException.class, () -> pool.give(tensor));
+        Tensor foreign = engine.allocate(DataType.FLOAT32, SHAPE);
+        assertThrows(IllegalArgumentException.class, () -> pool.give(foreign));
+    }
+
+    @Test
+    void shouldCloseTensorsThatAreTakenToo() {
+        pool.take(SHAPE);
+        pool.give(pool.take(Shape.of(7)));
+        pool.close();
+        assertEquals(0, engine.allocatedBytes());
+    }
+
+    @Test
+    void shouldTakeBackFromOtherThreadsWithoutAllocatingMore() throws Exception {
+        int underWay = 4;
+        BlockingQueue<Tensor> sent = new ArrayBlockingQueue<>(underWay);
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            Future<?> giver = other.submit(() -> {
+                for (int i = 0; i < 10_000; i++) {
+                    pool.give(sent.take());
+                }
+                return null;
+            });
+            for (int i = 0; i < 10_000; i++) {
+                sent.put(pool.take(SHAPE));
+            }
+            giver.get(30, TimeUnit.SECONDS);
+        }
+        // One in the queue's place each, one in each hand.
+        long most = (underWay + 2) * SHAPE.elementCount() * Float.BYTES;
+        assertTrue(engine.allocatedBytes() <= most, () -> engine.allocatedBytes() + " bytes");
+    }
+}

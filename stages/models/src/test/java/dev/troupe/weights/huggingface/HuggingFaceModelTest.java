@@ -1,0 +1,293 @@
+package dev.troupe.weights.huggingface;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.SafeTensorsWriter;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("parity")
+class HuggingFaceModelTest {
+    private static final ModelSpec TIED = new Gpt2(4, 32, 4, 16, 64, true, 1e-5).spec();
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldReadTheGoldenModels() throws URISyntaxException {
+        try (HuggingFaceModel model = HuggingFaceModel.open(golden("gpt2-untied-sgd"))) {
+            assertEquals(new Gpt2(8, 32, 2, 16, 50, false, 1e-5).spec(), model.spec());
+            // The first two and the last two numbers of each, as another reader of the format gives them.
+            assertEnds(model, "wte.weight", Shape.of(50, 32), -0x1.825b34p-5, -0x1.af737p-6, 0.0331105962395668,
+                    0.011591900140047073);
+            assertEnds(model, "h.7.mlp.c_proj.weight", Shape.of(128, 32), -0x1.ee431p-5, 0x1.9d0b7cp-4,
+                    -0.023673096671700478, 0.08231557160615921);
+            assertEnds(model, "lm_head.weight", Shape.of(50, 32), -0x1.6f00b2p-8, -0x1.2b9c9p-6, -0.1063695177435875,
+                    0.04093301668763161);
+        }
+        try (HuggingFaceModel model = HuggingFaceModel.open(golden("gpt2-uneven"))) {
+            assertEquals(new Gpt2(6, 48, 6, 24, 97, true, 1e-5).spec(), model.spec());
+        }
+    }
+
+    @Test
+    void shouldReadThePrefixAndPassOverBuffers() throws Exception {
+        List<NamedTensor> tensors = goldenTensors("transformer."::concat);
+        tensors.add(floats("transformer.h.0.attn.bias", Shape.of(1, 1, 16, 16)));
+        tensors.add(floats("transformer.h.0.attn.masked_bias", Shape.of(1)));
+        tensors.add(floats("lm_head.weight", Shape.of(64, 32)));
+        copyConfig(UnaryOperator.identity());
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of("format", "pt"), tensors);
+        assertSameAsGolden(directory);
+    }
+
+    @Test
+    void shouldReadShards() throws Exception {
+        List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+        Predicate<NamedTensor> first = tensor -> tensor.name().startsWith("h.0.");
+        SafeTensorsWriter.write(directory.resolve("model-00001-of-00002.safetensors"), Map.of(),
+                tensors.stream().filter(first).toList());
+        SafeTensorsWriter.write(directory.resolve("model-00002-of-00002.safetensors"), Map.of(),
+                tensors.stream().filter(first.negate()).toList());
+        List<String> entries = tensors.stream().map(tensor -> "\"%s\": \"model-0000%d-of-00002.safetensors\""
+                .formatted(tensor.name(), first.test(tensor) ? 1 : 2)).toList();
+        Path index = directory.resolve("model.safetensors.index.json");
+        Files.writeString(index, "{\"metadata\": {}, \"weight_map\": {" + String.join(",", entries) + "}}");
+        copyConfig(UnaryOperator.identity());
+        assertSameAsGolden(directory);
+
+        Files.writeString(index, "{\"weight_map\": {\"wte.weight\": \"../elsewhere.safetensors\"}}");
+        assertEquals(index + ": tensor \"wte.weight\" must lie in a .safetensors file of the same directory, but found"
+                + " \"\"../elsewhere.safetensors\"\"", refusal());
+        Files.writeString(index, "{}");
+        assertEquals(index + ": weight_map must be an object of file names, but is missing", refusal());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpt2-tied-adamw", "gpt2-untied-sgd"})
+    void shouldReadBackWhatItWrites(String name) throws Exception {
+        Path exported = directory.resolve("out").resolve("model");
+        try (HuggingFaceModel golden = HuggingFaceModel.open(golden(name))) {
+            List<NamedTensor> doubles = new ArrayList<>();
+            shapes(golden.spec()).forEach((tensor, shape) -> doubles.add(new NamedTensor(tensor, shape,
+                    DataType.FLOAT64, target -> golden.read(tensor, shape, DataType.FLOAT64, target))));
+            HuggingFaceModel.write(exported, golden.spec(), doubles);
+            try (HuggingFaceModel read = HuggingFaceModel.open(exported);
+                    SafeTensors file = SafeTensors.open(exported.resolve("model.safetensors"))) {
+                assertEquals(golden.spec(), read.spec());
+                assertEquals(shapes(golden.spec()).keySet(), Map.copyOf(file.tensors()).keySet());
+                assertEquals(Map.of("format", "pt"), file.metadata());
+                assertSame(golden, read);
+            }
+        }
+        try (var left = Files.list(exported)) {
+            assertEquals(List.of("config.json", "model.safetensors"),
+                    left.map(path -> path.getFileName().toString()).sorted().toList());
+        }
+    }
+
+    @Test
+    void shouldKeepTheOldModelWhereTheNewOneFails() throws Exception {
+        HuggingFaceModel.write(directory, TIED, goldenTensors(UnaryOperator.identity()));
+        Files.writeString(directory.resolve("README.md"), "mine");
+        assertThrows(IllegalStateException.class,
+                () -> HuggingFaceModel.write(directory, TIED, failing(goldenTensors(UnaryOperator.identity()))));
+        assertSameAsGolden(directory);
+        HuggingFaceModel.write(directory, TIED, goldenTensors(UnaryOperator.identity()));
+        assertEquals("mine", Files.readString(directory.resolve("README.md")));
+    }
+
+    @Test
+    void shouldLeaveNothingWhereTheFirstModelFails() throws Exception {
+        Path exported = directory.resolve("model");
+        assertThrows(IllegalStateException.class,
+                () -> HuggingFaceModel.write(exported, TIED, failing(goldenTensors(UnaryOperator.identity()))));
+        assertFalse(Files.exists(exported));
+    }
+
+    @Test
+    void shouldWriteExactlyTheTensorsOfTheModel() throws Exception {
+        List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+        tensors.add(floats("lm_head.weight", Shape.of(64, 32)));
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
+                () -> HuggingFaceModel.write(directory.resolve("model"), TIED, tensors));
+        assertTrue(refused.getMessage().endsWith("[lm_head.weight]"), refused.getMessage());
+    }
+
+    @Test
+    void shouldNameTheFirstTensorsThatAreMissing() throws Exception {
+        List<NamedTensor> tensors = goldenTensors(UnaryOperator.identity());
+        tensors.removeIf(tensor -> tensor.name().startsWith("h.3.mlp") || tensor.name().startsWith("h.3.ln_2"));
+        tensors.removeIf(tensor -> tensor.name().equals("wpe.weight"));
+        tensors.add(floats("wpe.weight", Shape.of(15, 32)));
+        copyConfig(UnaryOperator.identity());
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(), tensors);
+        assertEquals(directory + " lacks what the model needs: wpe.weight must have shape [16 x 32], but has [15 x 32];"
+                + " h.3.ln_2.weight is missing; h.3.ln_2.bias is missing; h.3.mlp.c_fc.weight is missing;"
+                + " h.3.mlp.c_fc.bias is missing; and 2 more; use the weights that belong to the configuration",
+                refusal());
+    }
+
+    @Test
+    void shouldSayWhichFileIsNotThere() throws Exception {
+        Path nowhere = directory.resolve("nowhere");
+        assertEquals(nowhere + " does not exist: give a directory with config.json and model.safetensors",
+                assertThrows(WeightException.class, () -> HuggingFaceModel.open(nowhere)).getMessage());
+        String remedy = ": give a directory with config.json and model.safetensors (weights in another format must"
+                + " be saved as safetensors first)";
+        assertEquals(directory + " has no file config.json" + remedy, refusal());
+        copyConfig(UnaryOperator.identity());
+        assertEquals(directory + " has no file model.safetensors" + remedy, refusal());
+        Path file = directory.resolve("config.json");
+        assertEquals(file + " is no directory: give a directory with config.json and model.safetensors",
+                assertThrows(WeightException.class, () -> HuggingFaceModel.open(file)).getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "\"gpt2\" | \"llama\" | model_type must be \"gpt2\", but found \"\"llama\"\"",
+            "\"gelu_new\" | \"relu\" | activation_function must be one of [gelu_new, gelu_pytorch_tanh], as nothing"
+                    + " else is computed here, but found \"\"relu\"\"",
+            "\"n_layer\": 4 | \"n_layer\": 0 | n_layer must be a whole number of at least 1, but found \"0\"",
+            "\"n_embd\": 32 | \"n_embd\": 3.5 | n_embd must be a whole number of at least 1, but found \"3.5\"",
+            "\"vocab_size\": 64 | \"v\": 64 | vocab_size must be a whole number of at least 1, but is missing",
+            "\"n_ctx\": 16 | \"n_ctx\": 8 | n_ctx must be n_positions = 16, but found \"8\"",
+            "\"n_ctx\": 16 | \"n_inner\": 64 | n_inner must be null or 4 x n_embd = 128, but found \"64\"",
+            "\"n_ctx\": 16 | \"scale_attn_weights\": false | scale_attn_weights must be true, as nothing else is"
+                    + " computed here, but found \"false\"",
+            "\"n_ctx\": 16 | \"scale_attn_by_inverse_layer_idx\": true | scale_attn_by_inverse_layer_idx must be"
+                    + " false, as nothing else is computed here, but found \"true\"",
+            "\"tie_word_embeddings\": true | \"tie_word_embeddings\": 1 | tie_word_embeddings must be true or false,"
+                    + " but found \"1\"",
+            "1e-05 | -1 | layer_norm_epsilon must be a number above 0, but found \"-1\""})
+    void shouldRefuseWhatIsNotComputed(String sound, String changed, String sentence) throws Exception {
+        copyConfig(text -> {
+            assertTrue(text.contains(sound), sound);
+            return text.replace(sound, changed);
+        });
+        assertEquals(directory.resolve("config.json") + ": " + sentence + "; use a GPT-2 model that has it so",
+                refusal());
+    }
+
+    @Test
+    void shouldRefuseHeadsThatDoNotDivideTheWidth() throws Exception {
+        copyConfig(text -> text.replace("\"n_head\": 4", "\"n_head\": 5"));
+        assertEquals(directory.resolve("config.json") + ": n_embd must divide by n_head, but found 32 and 5",
+                refusal());
+    }
+
+    @Test
+    void shouldRefuseAConfigurationThatIsNotJson() throws Exception {
+        Path config = directory.resolve("config.json");
+        copyConfig(text -> text.substring(0, 20));
+        assertTrue(refusal().startsWith(config + " must be JSON with unique keys, but found in line 2: "), refusal());
+        copyConfig(_ -> "");
+        assertEquals(config + " must hold one JSON object, but holds nothing", refusal());
+    }
+
+    @Test
+    void shouldTakeThePublishedDefaultsAndDropout() throws Exception {
+        copyConfig(text -> text.replace("\"tie_word_embeddings\": true,", "").replace("\"n_ctx\": 16,", "")
+                .replace("\"layer_norm_epsilon\": 1e-05,", "\"n_inner\": null,")
+                .replace("_pdrop\": 0.0", "_pdrop\": 0.1")
+                .replace("\"activation_function\": \"gelu_new\",", ""));
+        SafeTensorsWriter.write(directory.resolve("model.safetensors"), Map.of(),
+                goldenTensors(UnaryOperator.identity()));
+        assertSameAsGolden(directory);
+    }
+
+    private String refusal() {
+        return assertThrows(WeightException.class, () -> HuggingFaceModel.open(directory).close()).getMessage();
+    }
+
+    private void copyConfig(UnaryOperator<String> change) throws Exception {
+        String text = Files.readString(golden("gpt2-tied-adamw").resolve("config.json"));
+        Files.writeString(directory.resolve("config.json"), change.apply(text));
+    }
+
+    private static void assertSameAsGolden(Path directory) throws URISyntaxException {
+        try (HuggingFaceModel golden = HuggingFaceModel.open(golden("gpt2-tied-adamw"));
+                HuggingFaceModel read = HuggingFaceModel.open(directory)) {
+            assertEquals(TIED, read.spec());
+            assertSame(golden, read);
+        }
+    }
+
+    private static Map<String, Shape> shapes(ModelSpec model) {
+        Map<String, Shape> shapes = new LinkedHashMap<>();
+        model.parameters().forEach((name, parameter) -> shapes.put(name, parameter.shape().sizes()));
+        return shapes;
+    }
+
+    private static void assertSame(HuggingFaceModel expected, HuggingFaceModel found) {
+        shapes(expected.spec()).forEach((name, shape) -> assertArrayEquals(doubles(expected, name, shape),
+                doubles(found, name, shape), name));
+    }
+
+    private static void assertEnds(HuggingFaceModel model, String name, Shape shape, double... ends) {
+        double[] all = doubles(model, name, shape);
+        assertArrayEquals(ends, new double[]{all[0], all[1], all[all.length - 2], all[all.length - 1]}, name);
+    }
+
+    private static double[] doubles(WeightSource source, String name, Shape shape) {
+        MemorySegment target = MemorySegment.ofArray(new double[(int) shape.elementCount()]);
+        source.read(name, shape, DataType.FLOAT64, target);
+        return target.toArray(ValueLayout.JAVA_DOUBLE);
+    }
+
+    private static List<NamedTensor> goldenTensors(UnaryOperator<String> rename) throws Exception {
+        List<NamedTensor> tensors = new ArrayList<>();
+        try (HuggingFaceModel golden = HuggingFaceModel.open(golden("gpt2-tied-adamw"))) {
+            shapes(TIED).forEach((name, shape) -> {
+                MemorySegment values = MemorySegment.ofArray(new float[(int) shape.elementCount()]);
+                golden.read(name, shape, DataType.FLOAT32, values);
+                tensors.add(NamedTensor.of(rename.apply(name), shape, DataType.FLOAT32, values));
+            });
+        }
+        return tensors;
+    }
+
+    private static List<NamedTensor> failing(List<NamedTensor> tensors) {
+        NamedTensor last = tensors.removeLast();
+        tensors.add(new NamedTensor(last.name(), last.shape(), last.type(), _ -> {
+            throw new IllegalStateException("device lost");
+        }));
+        return tensors;
+    }
+
+    private static NamedTensor floats(String name, Shape shape) {
+        return NamedTensor.of(name, shape, DataType.FLOAT32,
+                MemorySegment.ofArray(new float[(int) shape.elementCount()]));
+    }
+
+    private static Path golden(String name) throws URISyntaxException {
+        return Path.of(HuggingFaceModelTest.class.getResource("/goldens/" + name + "/model").toURI());
+    }
+}

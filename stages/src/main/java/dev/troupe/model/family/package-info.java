@@ -1,4 +1,0 @@
-/**
- * The list of families.
- */
-package dev.troupe.model.family;

@@ -1,4 +1,0 @@
-/**
- * GPT-2: its numbers, its layers and parameters as a declaration, and how it is published. No other package has its names.
- */
-package dev.troupe.model.gpt2;

@@ -1,6 +1,0 @@
-/**
- * The sizes of a model.
- *
- * <p>Imports the JDK.
- */
-package dev.troupe.model.spec;

@@ -1,2 +1,0 @@
-/** Stages held against PyTorch and against each other, on the reference engine. */
-package dev.troupe.model;
