@@ -34,17 +34,17 @@ class TidyTest {
      * whose file has become short enough, or has gone, fails.
      */
     private static final Map<String, Integer> LONG_FILES = new TreeMap<>(Map.of(
-            "cluster-config/src/main/java/dev/troupe/config/Values.java", 451,
-            "runtime/src/main/java/dev/troupe/actor/NodeActor.java", 446,
+            "cluster-config/src/main/java/dev/troupe/config/Values.java", 448,
+            "runtime/src/main/java/dev/troupe/actor/NodeActor.java", 445,
             "runtime/src/main/java/dev/troupe/actor/TrainingCoordinator.java", 417,
             "runtime/src/main/java/dev/troupe/machine/CoordinatorMachine.java", 455,
             "runtime/src/main/java/dev/troupe/transport/aeron/TransportAgent.java", 412,
             "runtime/src/test/java/dev/troupe/machine/Simulation.java", 452,
-            "stages/compute/src/main/java/dev/troupe/stage/Stage.java", 447));
+            "stages/compute/src/main/java/dev/troupe/stage/Stage.java", 445));
 
     /** Packages of over {@link #MOST_FILES} files, with the files that each may have at most. This list only shrinks too. */
     private static final Map<String, Integer> LARGE_PACKAGES = new TreeMap<>(Map.ofEntries(
-            Map.entry("dev.troupe.actor", 35), Map.entry("dev.troupe.bench", 22),
+            Map.entry("dev.troupe.actor", 33), Map.entry("dev.troupe.bench", 22),
             Map.entry("dev.troupe.cluster", 23),
             Map.entry("dev.troupe.machine", 47)));
 
