@@ -24,8 +24,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Does an emulated action take its configured time, with any number of ranks in the JVM? Each rank has an engine and a
- * thread of its own, as in a run, and does one action after the other. Prints a table of
- * {@code bench/schedules/README.md}.
+ * thread of its own, as in a run, and does one action after the other. Prints a table of {@code bench/schedules/README.md}.
  */
 @Command(name = "bench/schedules/accuracy", mixinStandardHelpOptions = true, description = {
         "Measures how far an emulated action is from the time it was told, by number of ranks."})

@@ -63,8 +63,7 @@ public final class RunSpecReader {
      * @param file
      *            a HOCON file with everything under {@code troupe}; empty: defaults and settings only
      * @param settings
-     *            {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over the
-     *            others
+     *            {@code key=value}, without {@code troupe.}; they win over the file, and the last of one key over the others
      * @return the run, with relative paths made absolute from the working directory
      * @throws ConfigException
      *             if any value is wrong, with a problem for each; a caller shows the message and starts nothing

@@ -36,8 +36,7 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the directory of the driver of a host, which differs from that of a cluster of the same name with other
-     * nodes.
+     * Returns the directory of the driver of a host, which differs from that of a cluster of the same name with other nodes.
      */
     static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
         CRC32C sum = new CRC32C();
@@ -117,8 +116,7 @@ public final class MachineDriver {
      * Finds the driver of a node's machine, or starts it where this node has to, and then must also close it.
      *
      * @throws UsageException
-     *             where another node has to start it, and has not done so within the time that nodes wait for each
-     *             other
+     *             where another node has to start it, and has not done so within the time that nodes wait for each other
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

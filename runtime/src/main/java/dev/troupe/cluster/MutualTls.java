@@ -22,9 +22,8 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * TLS as on the control plane: each side shows a certificate, and accepts only one of the same authority that has a
- * subject or alternative name in common with its own. The files are read for every connection, so that they can be
- * renewed.
+ * TLS as on the control plane: each side shows a certificate, and accepts only one of the same authority that has a subject
+ * or alternative name in common with its own. The files are read for every connection, so that they can be renewed.
  */
 final class MutualTls implements Sockets {
     private final TlsSpec files;

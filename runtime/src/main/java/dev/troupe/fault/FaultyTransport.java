@@ -35,10 +35,9 @@ import org.slf4j.LoggerFactory;
  * A transport on which messages are lost, doubled, overtaken, late or damaged by the faults of a {@link FaultInjector}.
  * Each fault strikes a message as it is sent.
  *
- * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the
- * transport has read it, before its rank gets the tensor back, so that its content does not change in between. A held
- * message leaves at its time, and at the latest before the epoch grows, so that the transport returns every tensor
- * then.
+ * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the transport
+ * has read it, before its rank gets the tensor back, so that its content does not change in between. A held message leaves
+ * at its time, and at the latest before the epoch grows, so that the transport returns every tensor then.
  */
 public final class FaultyTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);

@@ -4,8 +4,6 @@ package dev.troupe.liveness;
 public enum End {
     /** The process said goodbye. */
     IN_ORDER,
-    /**
-     * The connection closed without a goodbye, and its port is closed, or belongs to a process that was started since.
-     */
+    /** The connection closed without a goodbye, and its port is closed, or belongs to a process that was started since. */
     WITHOUT_A_WORD
 }

@@ -17,9 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection from each node of a cluster to each other one. The kernel closes the connections of a process that ends,
- * for any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for
- * seconds.
+ * A connection from each node of a cluster to each other one. The kernel closes the connections of a process that ends, for
+ * any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for seconds.
  *
  * <p>Only the end of a process counts. A stopped or starved process still has its connections. Where a connection
  * breaks off without a goodbye, the node is called again at once. If its machine refuses, or another process answers in

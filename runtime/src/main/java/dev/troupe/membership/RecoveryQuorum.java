@@ -19,9 +19,7 @@ public final class RecoveryQuorum {
         this.patienceNanos = patienceNanos;
     }
 
-    /**
-     * Takes the report of a node; only the first report of a node counts, since the run makes no progress meanwhile.
-     */
+    /** Takes the report of a node; only the first report of a node counts, since the run makes no progress meanwhile. */
     public void hear(String node, NodeReport report, long nowNanos) {
         if (told.isEmpty()) {
             sinceNanos = nowNanos;

@@ -128,8 +128,7 @@ public final class ActionTrace {
     }
 
     /**
-     * Returns the recorded steps, oldest first, each as a timeline under its number; all times count from the first
-     * action.
+     * Returns the recorded steps, oldest first, each as a timeline under its number; all times count from the first action.
      */
     public List<Timeline> timelines(Plan plan) {
         long origin = firstStartNanos(entries.stream());

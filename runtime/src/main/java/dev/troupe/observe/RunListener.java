@@ -49,9 +49,7 @@ public interface RunListener {
     default void onNotice(Notice notice) {
     }
 
-    /**
-     * Returns the times of steps that another process reported before this one took over, in their order, in seconds.
-     */
+    /** Returns the times of steps that another process reported before this one took over, in their order, in seconds. */
     default List<Double> earlierStepSeconds() {
         return List.of();
     }

@@ -59,9 +59,7 @@ public final class StallDrawing {
         return text.toString();
     }
 
-    /**
-     * Returns the kind of pass in which the rank at fault is; where all wait, that of the first rank that is in a pass.
-     */
+    /** Returns the kind of pass in which the rank at fault is; where all wait, that of the first rank that is in a pass. */
     private Optional<Pass.Kind> drawnKind() {
         return stall.ranks().stream().map(Standstill::status)
                 .filter(status -> stall.rank().isEmpty() || isAtFault(status.rank()))

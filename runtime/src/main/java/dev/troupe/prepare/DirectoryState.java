@@ -81,9 +81,7 @@ sealed interface DirectoryState {
         };
     }
 
-    /**
-     * Returns why a run cannot resume in the directory; empty where it can, or where opening its checkpoint tells more.
-     */
+    /** Returns why a run cannot resume in the directory; empty where it can, or where opening its checkpoint tells more. */
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
             case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();

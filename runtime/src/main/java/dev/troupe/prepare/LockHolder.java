@@ -26,9 +26,7 @@ record LockHolder(String machine, long process, Instant start) {
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
 
-    /**
-     * Writes this process into a lock file; writes nothing where the system does not tell enough, or the disk is full.
-     */
+    /** Writes this process into a lock file; writes nothing where the system does not tell enough, or the disk is full. */
     static void write(FileChannel lock) {
         Optional<String> machine = here();
         Optional<Instant> start = ProcessHandle.current().info().startInstant();

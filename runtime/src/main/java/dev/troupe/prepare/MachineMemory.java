@@ -15,9 +15,7 @@ public final class MachineMemory {
     private MachineMemory() {
     }
 
-    /**
-     * Returns the bytes that can be allocated without swapping: free memory, and memory that the system would release.
-     */
+    /** Returns the bytes that can be allocated without swapping: free memory, and memory that the system would release. */
     public static long availableBytes() {
         OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
         if (!Files.isReadable(LINUX)) {

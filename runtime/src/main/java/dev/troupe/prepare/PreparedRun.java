@@ -358,9 +358,7 @@ public final class PreparedRun implements AutoCloseable {
                 && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
     }
 
-    /**
-     * Returns the ranks whose snapshots are copied to another machine; on one machine nodes map each other's snapshots.
-     */
+    /** Returns the ranks whose snapshots are copied to another machine; on one machine nodes map each other's snapshots. */
     private List<Integer> copied() {
         return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
     }

@@ -46,8 +46,7 @@ public final class NodeWarmUp {
     public static NodeWarmUp start(PreparedRun run, List<Integer> ranks) {
         NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().computes() ? ranks : List.of());
         for (KernelWarmUp rank : warmUp.ranks) {
-            // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the
-            // run.
+            // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the run.
             Thread.ofPlatform().daemon().name("warm-up-of-rank-" + rank.rank()).start(() -> warmUp.run(rank));
         }
         return warmUp;

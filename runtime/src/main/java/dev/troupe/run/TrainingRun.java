@@ -188,9 +188,7 @@ public final class TrainingRun {
                 run.checkpointBytes());
     }
 
-    /**
-     * The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does.
-     */
+    /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */
     private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
             NodeSetup node) {
         return Behaviors.setup(context -> {

@@ -13,8 +13,7 @@ sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, MappedSnaps
     SnapshotLayout layout();
 
     /**
-     * Returns the steps done of the whole state here; negative while there is none. Does not wait for a rank that
-     * writes.
+     * Returns the steps done of the whole state here; negative while there is none. Does not wait for a rank that writes.
      */
     long stepsDone();
 

@@ -1,9 +1,8 @@
 package dev.troupe.snapshot;
 
 /**
- * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to
- * nodes of other machines, and takes theirs, which {@link Snapshots#find} then returns like those of this node's own
- * ranks.
+ * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to nodes
+ * of other machines, and takes theirs, which {@link Snapshots#find} then returns like those of this node's own ranks.
  *
  * <p>Thread rule: any thread. {@link #close} before the {@link Snapshots} are closed.
  */
@@ -19,11 +18,10 @@ public interface SnapshotCopies extends AutoCloseable {
     }
 
     /**
-     * Shares this node's snapshot of a stage with another node, or streams it there where that node cannot map the
-     * memory, and returns at once. The two newest snapshots of each stage wait for their turn, the older first, since
-     * it may be the last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot
-     * that does not exist any more at its turn is not sent. Where the other node is not connected, snapshots wait for
-     * it.
+     * Shares this node's snapshot of a stage with another node, or streams it there where that node cannot map the memory,
+     * and returns at once. The two newest snapshots of each stage wait for their turn, the older first, since it may be the
+     * last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot that does not exist
+     * any more at its turn is not sent. Where the other node is not connected, snapshots wait for it.
      *
      * @param toNode
      *            a node other than this one

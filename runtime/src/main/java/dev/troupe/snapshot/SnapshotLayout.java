@@ -56,9 +56,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
         }
     }
 
-    /**
-     * Returns the layout of the tensors of a stage, one after the other; only their names, shapes and types are used.
-     */
+    /** Returns the layout of the tensors of a stage, one after the other; only their names, shapes and types are used. */
     public static SnapshotLayout of(List<StateTensor> state) {
         Row row = new Row();
         state.forEach(named -> row.add(named.name(), named.tensor().shape(), named.tensor().dataType()));

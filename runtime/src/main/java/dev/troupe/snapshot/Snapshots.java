@@ -96,8 +96,7 @@ public final class Snapshots implements AutoCloseable {
         }
 
         /**
-         * Puts the snapshot of another process in the place of the one that would be overwritten, unless it is here
-         * already.
+         * Puts the snapshot of another process in the place of the one that would be overwritten, unless it is here already.
          */
         void map(long stepsDone, SharedSnapshot shared) throws IOException {
             boolean isHere = IntStream.range(0, COPIES).mapToObj(slots::get)

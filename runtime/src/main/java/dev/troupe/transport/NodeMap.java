@@ -99,9 +99,7 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return new NodeMap(self, movedTo, endpoints, peersThen, sinceThen);
     }
 
-    /**
-     * Returns the epoch since which two peers have their present streams; the stream of a node to itself never changes.
-     */
+    /** Returns the epoch since which two peers have their present streams; the stream of a node to itself never changes. */
     public int streamsSince(int one, int other) {
         return one == other ? 0 : Math.max(since.get(one), since.get(other));
     }

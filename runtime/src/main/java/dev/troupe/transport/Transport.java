@@ -68,8 +68,7 @@ public interface Transport extends AutoCloseable {
     void epoch(int epoch);
 
     /**
-     * Begins an epoch as {@link #epoch(int)} does, in which ranks are on other nodes; {@code epoch(int)} keeps the
-     * nodes.
+     * Begins an epoch as {@link #epoch(int)} does, in which ranks are on other nodes; {@code epoch(int)} keeps the nodes.
      *
      * <p>Ranks that are on this node now may be registered as soon as this returns. The listener of a rank that has
      * left this node is told of the epoch, gets back all tensors held for it, and is told of nothing more. New streams

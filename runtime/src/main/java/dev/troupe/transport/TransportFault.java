@@ -6,8 +6,7 @@ public sealed interface TransportFault {
     String sentence();
 
     /**
-     * A message for this rank was dropped or is missing. Its buffer stays granted; the message is not sent again by
-     * itself.
+     * A message for this rank was dropped or is missing. Its buffer stays granted; the message is not sent again by itself.
      */
     record MessageFault(Edge edge, DropReason reason, String sentence) implements TransportFault {
     }

@@ -42,10 +42,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      * the first pauses of an idle thread.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
-    /**
-     * Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are
-     * credits.
-     */
+    /** Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are credits. */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
     /** Bytes that may be in flight to a receiver over UDP on any Linux: the default size of a socket's buffer. */
@@ -97,9 +94,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
         return Math.min(termLength / 2, MAX_RING_LENGTH);
     }
 
-    /**
-     * The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring.
-     */
+    /** The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring. */
     public String sendsHeaders(String channel) {
         return with(with(channel, "term-length=" + HEADER_TERM_LENGTH), "mtu=" + HEADER_MTU_LENGTH);
     }
@@ -110,10 +105,9 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     /**
-     * The receiver's channel. Over UDP the sender may be a window ahead of the receiver: a window smaller than
-     * bandwidth times round trip leaves the wire idle, and one larger than the socket's buffer loses packets. So the
-     * window is the largest buffer that the system grants a socket, and at most half a term, the most that Aeron has in
-     * flight.
+     * The receiver's channel. Over UDP the sender may be a window ahead of the receiver: a window smaller than bandwidth
+     * times round trip leaves the wire idle, and one larger than the socket's buffer loses packets. So the window is the
+     * largest buffer that the system grants a socket, and at most half a term, the most that Aeron has in flight.
      */
     public String receives(String channel) {
         if (channel.startsWith("aeron:ipc")) {

@@ -8,8 +8,7 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 
 /**
- * One process of a group between JVMs; the process of member 0 prints a line for each measure, as the script of Gloo
- * does.
+ * One process of a group between JVMs; the process of member 0 prints a line for each measure, as the script of Gloo does.
  */
 public final class GroupPeer {
     private static final Duration DEADLINE = Duration.ofMinutes(2);

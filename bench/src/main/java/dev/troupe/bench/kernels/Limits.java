@@ -5,9 +5,8 @@ import dev.troupe.engine.Tensor;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
- * The limits of one core: a product so large that arithmetic takes all its time, and copies of the outputs of a narrow
- * and a wide layer for one microbatch, of which the smaller fits a cache. Sizes and thread rule as of
- * {@link Workbench}.
+ * The limits of one core: a product so large that arithmetic takes all its time, and copies of the outputs of a narrow and a
+ * wide layer for one microbatch, of which the smaller fits a cache. Sizes and thread rule as of {@link Workbench}.
  */
 public class Limits extends Workbench {
     private static final int SIDE = 2048;

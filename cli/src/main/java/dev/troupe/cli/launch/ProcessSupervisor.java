@@ -37,9 +37,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private static final String COMPLAINT = "troupe: ";
     private static final long DRIVER_START_SECONDS = 60;
     private static final long DRIVER_END_SECONDS = 15;
-    /**
-     * Nodes hear of a failure from the coordinator, or notice its loss; a node that has not ended by then is killed.
-     */
+    /** Nodes hear of a failure from the coordinator, or notice its loss; a node that has not ended by then is killed. */
     private static final long LAST_NODES_SECONDS = 60;
     private static final int STEPS_OF_PATIENCE = 3;
     private static final double LONGEST_STEP_SECONDS = 600;

@@ -19,8 +19,7 @@ final class RestartBudget {
     }
 
     /**
-     * Returns whether the process of a node that has ended after {@code lived} is to start again, and counts the
-     * restart.
+     * Returns whether the process of a node that has ended after {@code lived} is to start again, and counts the restart.
      */
     boolean next(String node, Duration lived) {
         if (lived.compareTo(A_WHILE) >= 0) {

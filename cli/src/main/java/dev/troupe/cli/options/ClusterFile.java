@@ -56,8 +56,7 @@ public final class ClusterFile {
     }
 
     /**
-     * Returns the request of a node that joins while the others compute, on a machine where they already have their
-     * memory.
+     * Returns the request of a node that joins while the others compute, on a machine where they already have their memory.
      */
     public RunRequest rejoining(RunSpec spec, NodeSpec node) {
         Path directory = options.commonDirectory(spec).toAbsolutePath().normalize();

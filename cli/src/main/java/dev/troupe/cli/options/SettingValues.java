@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/**
- * The values of keys that the module of the configuration cannot list: schedules, and the engines that are installed.
- */
+/** The values of keys that the module of the configuration cannot list: schedules, and the engines that are installed. */
 public final class SettingValues {
     private SettingValues() {
     }

@@ -24,8 +24,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * The console and the files of the coordinator's process: the directory of the run, its metrics, and at the end its
- * model.
+ * The console and the files of the coordinator's process: the directory of the run, its metrics, and at the end its model.
  */
 public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseable {
     /** The line of a process that takes a run over from another coordinator. */

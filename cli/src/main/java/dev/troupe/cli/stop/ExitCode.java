@@ -7,8 +7,7 @@ public final class ExitCode {
     /** Nothing was started, nothing written. */
     public static final int WRONG_REQUEST = 2;
     /**
-     * The run was stopped before its end, by a signal or by the launcher; every process of a run exits with the same
-     * code.
+     * The run was stopped before its end, by a signal or by the launcher; every process of a run exits with the same code.
      */
     public static final int STOPPED = 3;
 

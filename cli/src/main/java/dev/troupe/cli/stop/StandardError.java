@@ -23,8 +23,7 @@ public final class StandardError {
     }
 
     /**
-     * Begins to put the real standard error in place; that takes a tenth of a second, in which the caller can do other
-     * work.
+     * Begins to put the real standard error in place; that takes a tenth of a second, in which the caller can do other work.
      *
      * @return the thread that does so; the launcher's pipe is in use until the thread has ended, and where it fails
      */

@@ -29,9 +29,7 @@ import java.util.stream.IntStream;
  */
 public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeout, Optional<TlsSpec> tls) {
 
-    /**
-     * Refuses components that no reader accepts: two nodes of one name, a standby with ranks, a rank twice or nowhere.
-     */
+    /** Refuses components that no reader accepts: two nodes of one name, a standby with ranks, a rank twice or nowhere. */
     public ClusterSpec {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(joinTimeout, "joinTimeout");

@@ -20,8 +20,7 @@ import java.util.Objects;
  * @param schedule
  *            name of a schedule, as the schedules know it
  * @param layout
- *            how layers become stages: {@code uniform}, {@code parameters} or a layout string such as {@code
- *            Et|(tt|)*2tL}
+ *            how layers become stages: {@code uniform}, {@code parameters} or a layout string such as {@code Et|(tt|)*2tL}
  * @param splitCoolDown
  *            whether a rank's backwards after its last forward send their gradients before they compute the gradients
  *            of the weights

@@ -189,9 +189,7 @@ final class Exchange {
         return Math.clamp(left, 0, segmentBytes);
     }
 
-    /**
-     * Whether the next frame of a member may be taken: its call, the part that is next in the reduction, or a result.
-     */
+    /** Whether the next frame of a member may be taken: its call, the part that is next in the reduction, or a result. */
     boolean waitsFor(int other) {
         return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
     }

@@ -50,9 +50,7 @@ final class SegmentFrame {
         PART,
         /** A part of the final values. */
         RESULT,
-        /**
-         * A member has ended the group: the payload says why, and the root is the member at fault, or {@link #FOR_ALL}.
-         */
+        /** A member has ended the group: the payload says why, and the root is the member at fault, or {@link #FOR_ALL}. */
         END
     }
 

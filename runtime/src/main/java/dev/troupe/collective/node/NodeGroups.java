@@ -142,8 +142,7 @@ public final class NodeGroups implements RankGroups {
         AeronCollectives between = collectives;
         PairChannels ofMembers = (from, to) -> nodes.channel(nodes.nodeOf(members.get(from)),
                 nodes.nodeOf(members.get(to)));
-        // The media driver waits for a dead member to read its streams for a while, so each move of ranks has new
-        // streams.
+        // The media driver waits for a dead member to read its streams for a while, so each move of ranks has new streams.
         int since = members.stream().mapToInt(rank -> nodes.since().get(nodes.nodeOf(rank))).max().orElseThrow();
         int streams = since * groupCount + number;
         return (member, epoch) -> between.join(membership, streams, member, epoch, ofMembers);

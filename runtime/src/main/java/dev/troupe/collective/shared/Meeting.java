@@ -18,9 +18,7 @@ final class Meeting {
     private final long deadlineNanos;
     private final List<Slot> slots = new ArrayList<>();
     private final BitSet entered = new BitSet();
-    /**
-     * The number of arrivals of all members together: no member arrives for the next time before all have for this one.
-     */
+    /** The number of arrivals of all members together: no member arrives for the next time before all have for this one. */
     private final AtomicLong arrivals = new AtomicLong();
     private final AtomicReference<End> end = new AtomicReference<>();
 
@@ -94,8 +92,7 @@ final class Meeting {
         long start = System.nanoTime();
         // The waking member reads the sleepers after it has counted itself, so one of the two sees the other.
         while (arrivals.get() < all) {
-            // The end is read only here, since the barrier holds once all have arrived, even if a member has left
-            // since.
+            // The end is read only here, since the barrier holds once all have arrived, even if a member has left since.
             if (end.get() != null) {
                 return end.get();
             }

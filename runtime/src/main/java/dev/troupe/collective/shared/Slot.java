@@ -6,9 +6,7 @@ import java.lang.foreign.MemorySegment;
 
 /** The state that one member shares with the others. */
 final class Slot {
-    /**
-     * Bytes up to which a member leaves a copy of its values, so that it need not wait until the others have read them.
-     */
+    /** Bytes up to which a member leaves a copy of its values, so that it need not wait until the others have read them. */
     static final int NOTE_BYTES = 16 << 10;
 
     /** The number of this member's arrivals. */

@@ -26,9 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copying thread of a node. Each round it takes commands, sends a few frames to each node, and receives a few.
- * After a round without work it rests, longer each time, and a command wakes it. It never spins, since ranks need the
- * cores.
+ * The copying thread of a node. Each round it takes commands, sends a few frames to each node, and receives a few. After a
+ * round without work it rests, longer each time, and a command wakes it. It never spins, since ranks need the cores.
  */
 final class CopyAgent implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
@@ -38,10 +37,7 @@ final class CopyAgent implements Runnable {
     private static final long MAX_BUSY_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** The rest without a copy, since each poll takes a core from a rank. */
     private static final long MIN_IDLE_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /**
-     * The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before
-     * it.
-     */
+    /** The longest rest, by which an incoming copy may be noticed late; a rest is no longer than the idle time before it. */
     private static final long MAX_IDLE_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** A command of another thread. */

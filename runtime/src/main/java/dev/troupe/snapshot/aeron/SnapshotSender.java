@@ -17,8 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stream to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying
- * thread.
+ * The stream to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying thread.
  */
 final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
@@ -79,8 +78,7 @@ final class SnapshotSender implements AutoCloseable {
     }
 
     /**
-     * The other node cannot map the memory of snapshots: their bytes are sent from now on, those of this snapshot at
-     * once.
+     * The other node cannot map the memory of snapshots: their bytes are sent from now on, those of this snapshot at once.
      */
     void onDeclined(Subject offered) {
         if (sharesMemory) {

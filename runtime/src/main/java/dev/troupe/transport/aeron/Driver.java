@@ -69,9 +69,7 @@ final class Driver implements AutoCloseable {
         return new Driver(directory, Optional.empty());
     }
 
-    /**
-     * Starts a driver in a directory, or in one of this process's own, which must have room for {@code streamBytes}.
-     */
+    /** Starts a driver in a directory, or in one of this process's own, which must have room for {@code streamBytes}. */
     static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
         // Aeron prints errors without a handler to stderr; Troupe's error handlers receive them.
         if (System.getProperty("aeron.fallback.logger") == null) {
@@ -144,8 +142,7 @@ final class Driver implements AutoCloseable {
     }
 
     /**
-     * Whether a client uses the driver, where this process runs it. A killed client counts until its heartbeat is
-     * missed.
+     * Whether a client uses the driver, where this process runs it. A killed client counts until its heartbeat is missed.
      */
     boolean hasClients() {
         AtomicBoolean found = new AtomicBoolean();

@@ -27,10 +27,7 @@ final class FrameWriter {
     static final int CREDIT_BYTES = FrameHeaderEncoder.ENCODED_LENGTH + CreditEncoder.BLOCK_LENGTH;
     /** The most dimensions of a tensor that fit the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
-    /**
-     * Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay
-     * aligned.
-     */
+    /** Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay aligned. */
     static final int PAYLOAD_UNIT = 64;
 
     private final boolean checksPayload;

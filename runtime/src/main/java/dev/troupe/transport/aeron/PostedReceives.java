@@ -81,8 +81,7 @@ final class PostedReceives {
     }
 
     /**
-     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is
-     * past.
+     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is past.
      */
     boolean grant(int grantEpoch, Edge on, Buffer buffer) {
         if (grantEpoch < epoch) {

@@ -45,8 +45,7 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Whether a driver runs in a directory; waits up to 10 seconds to tell a driver that was just killed from a living
-     * one.
+     * Whether a driver runs in a directory; waits up to 10 seconds to tell a driver that was just killed from a living one.
      */
     public static boolean isAtWork(Path directory) {
         return DriverDirectory.isAtWork(directory);

@@ -24,9 +24,8 @@ import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 
 /**
- * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's
- * turn, and receives a few. After a round without work it rests, shortly at first and up to a millisecond, and a
- * command wakes it.
+ * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's turn, and
+ * receives a few. After a round without work it rests, shortly at first and up to a millisecond, and a command wakes it.
  */
 final class TransportAgent implements Runnable, PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
