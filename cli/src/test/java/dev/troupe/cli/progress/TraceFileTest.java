@@ -39,7 +39,10 @@ class TraceFileTest {
         List<String> slices = events.stream().filter(event -> event.path("ph").textValue().equals("X"))
                 .filter(event -> event.path("pid").intValue() == 0).map(event -> event.path("name").textValue())
                 .sorted().toList();
-        assertEquals(List.of("0B0", "0B1", "0F0", "0F1", "1B0", "1B1", "1F0", "1F1"), slices);
+        List<String> ofEachStage = List.of("B0", "B1", "F0", "F1", "NORM", "RECV_SHARED", "SEND_SHARED", "SNAPSHOT",
+                "UPDATE");
+        assertEquals(IntStream.range(0, 2).boxed()
+                .flatMap(stage -> ofEachStage.stream().map(action -> stage + action)).toList(), slices);
         // The stage that failed computed its forwards again.
         assertEquals(2, events.stream().filter(event -> event.path("pid").intValue() == 9)
                 .filter(event -> event.path("name").textValue().equals("1F0")).count());
