@@ -111,7 +111,7 @@ public final class Corpus implements AutoCloseable {
         if (Files.exists(target)) {
             throw new DataException(taken);
         }
-        try (IdFile ids = new IdFile(target, 0)) {
+        try (IdFile ids = new IdFile(target, 0, Short.BYTES)) {
             encode(files, tokenizer, (some, count) -> {
                 ids.append(some, count);
                 progress.accept(ids.count());
@@ -177,7 +177,7 @@ public final class Corpus implements AutoCloseable {
 
     private static Tokens kept(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
         List<FileTime> before = times(files);
-        ContentHash content = new ContentHash("tokens of " + tokenizer.name() + ", end of text between documents, 1");
+        ContentHash content = new ContentHash("tokens of " + tokenizer.name() + ", end of text between documents, 2");
         files.files().forEach(file -> with(file, content::add));
         String hash = content.text();
         Optional<MemorySegment> ids = cache.find(hash, arena)
@@ -186,7 +186,7 @@ public final class Corpus implements AutoCloseable {
                     requireUnchanged(files, before);
                 }, arena));
         return ids.isPresent()
-                ? new Tokens(files.name(), ids.get(), Short.BYTES)
+                ? new Tokens(files.name(), ids.get(), Integer.BYTES)
                 : inMemory(files.name(), sink -> encode(files, tokenizer, sink));
     }
 
@@ -233,7 +233,7 @@ public final class Corpus implements AutoCloseable {
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
-        return new Tokens(name, ids.segment(), Short.BYTES);
+        return new Tokens(name, ids.segment(), Integer.BYTES);
     }
 
     private static void with(Path file, Consumer<MemorySegment> use) {

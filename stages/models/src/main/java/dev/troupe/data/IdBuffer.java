@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Ids of two bytes each, in memory that grows and that no array limits. */
+/** Ids of four bytes each, in memory that grows and that no array limits. */
 final class IdBuffer implements IdSink {
-    private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED
+    private static final ValueLayout.OfInt FOUR_BYTES = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final long FIRST_BYTES = 1 << 16;
 
@@ -21,20 +21,20 @@ final class IdBuffer implements IdSink {
 
     @Override
     public void append(int[] ids, int idCount) {
-        long needed = (count + idCount) * Short.BYTES;
+        long needed = (count + idCount) * Integer.BYTES;
         if (needed > memory.byteSize()) {
             // An arena of its own lets the old memory go as soon as nothing refers to it.
             MemorySegment larger = Arena.ofAuto().allocate(Math.max(needed, 2 * memory.byteSize()));
-            MemorySegment.copy(memory, 0, larger, 0, count * Short.BYTES);
+            MemorySegment.copy(memory, 0, larger, 0, count * Integer.BYTES);
             memory = larger;
         }
         for (int i = 0; i < idCount; i++) {
-            memory.setAtIndex(TWO_BYTES, count++, (short) ids[i]);
+            memory.setAtIndex(FOUR_BYTES, count++, ids[i]);
         }
     }
 
     /** All ids so far. */
     MemorySegment segment() {
-        return memory.asSlice(0, count * Short.BYTES).asReadOnly();
+        return memory.asSlice(0, count * Integer.BYTES).asReadOnly();
     }
 }

@@ -12,13 +12,14 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * A file of little-endian uint16 ids that appears whole or not at all: it is written under a temporary name beside its own,
+ * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a temporary name beside its own,
  * which no other process has; closed without {@link #replace} or {@link #create} it leaves no trace.
  */
 final class IdFile implements IdSink, AutoCloseable {
     /** What the name of one ends with that is being written, or was not written to its end. */
     static final String TEMPORARY = ".tmp";
     private static final int BUFFER_BYTES = 1 << 20;
+    private static final int LARGEST_OF_TWO_BYTES = 0xFFFF;
 
     private final Path target;
     private final Path temporary;
@@ -26,6 +27,7 @@ final class IdFile implements IdSink, AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final CRC32C checksum = new CRC32C();
     private final int headerBytes;
+    private final int idBytes;
     private long count;
 
     /**
@@ -33,12 +35,15 @@ final class IdFile implements IdSink, AutoCloseable {
      *
      * @param headerBytes
      *            room to leave before the first id
+     * @param idBytes
+     *            bytes of one id, 2 or 4
      */
-    IdFile(Path target, int headerBytes) throws IOException {
+    IdFile(Path target, int headerBytes, int idBytes) throws IOException {
         Path absolute = target.toAbsolutePath();
         this.target = absolute;
         this.temporary = absolute.resolveSibling("." + absolute.getFileName() + "." + UUID.randomUUID() + TEMPORARY);
         this.headerBytes = headerBytes;
+        this.idBytes = idBytes;
         this.channel = FileChannel.open(temporary, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
         temporary.toFile().deleteOnExit(); // where a signal ends the process
         channel.position(headerBytes);
@@ -47,12 +52,24 @@ final class IdFile implements IdSink, AutoCloseable {
     @Override
     public void append(int[] ids, int idCount) throws IOException {
         for (int i = 0; i < idCount; i++) {
-            if (buffer.remaining() < Short.BYTES) {
+            if (buffer.remaining() < idBytes) {
                 drain();
             }
-            buffer.putShort((short) ids[i]);
+            put(ids[i]);
         }
         count += idCount;
+    }
+
+    private void put(int id) {
+        if (idBytes == Integer.BYTES) {
+            buffer.putInt(id);
+            return;
+        }
+        if (id > LARGEST_OF_TWO_BYTES) {
+            throw new DataException("token id " + id + " does not fit the two bytes that " + target
+                    + " has for each, of at most " + LARGEST_OF_TWO_BYTES + ": take a tokenizer of fewer tokens");
+        }
+        buffer.putShort((short) id);
     }
 
     private void drain() throws IOException {

@@ -5,7 +5,7 @@ import java.io.IOException;
 /** Takes token ids in the order of the text. */
 interface IdSink {
     /**
-     * Adds ids, each from 0 to 65535.
+     * Adds ids, each at least 0.
      *
      * @param count
      *            how many of the array to add, from its beginning

@@ -24,7 +24,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Tokens that were made of text once, kept under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header
- * of 64 bytes (magic, number of ids, CRC-32C of the ids) and the ids, little-endian uint16. A file appears whole, by a
+ * of 64 bytes (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. A file appears whole, by a
  * rename, so any number of processes may share a folder; it may be deleted at any time, and is deleted when those used
  * since take all of the room. What goes wrong here costs time and never a run.
  *
@@ -33,10 +33,10 @@ import java.util.zip.CRC32C;
 public final class TokenCache {
     private static final String FOLDER = "tokens";
     private static final String SUFFIX = ".tokens";
-    private static final long MAGIC = 0x31304B4F54_505254L; // "TRPTOK01" from its first byte on
+    private static final long MAGIC = 0x32304B4F54_505254L; // "TRPTOK02" from its first byte on
     private static final int HEADER_BYTES = 64;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    /** Tokens of some 30 GB of text. */
+    /** Tokens of some 15 GB of text. */
     private static final long MOST_BYTES = 16L << 30;
     private static final Duration ABANDONED = Duration.ofDays(1);
     private static final long CHECKED_AT_A_TIME = 1 << 28;
@@ -114,8 +114,8 @@ public final class TokenCache {
 
     private static boolean isWhole(MemorySegment bytes) {
         return bytes.byteSize() > HEADER_BYTES && bytes.get(LONG, 0) == MAGIC
-                && bytes.get(LONG, Long.BYTES) == (bytes.byteSize() - HEADER_BYTES) / Short.BYTES
-                && bytes.byteSize() % Short.BYTES == 0
+                && bytes.get(LONG, Long.BYTES) == (bytes.byteSize() - HEADER_BYTES) / Integer.BYTES
+                && bytes.byteSize() % Integer.BYTES == 0
                 && bytes.get(LONG, 2 * Long.BYTES) == checksum(bytes.asSlice(HEADER_BYTES));
     }
 
@@ -152,7 +152,7 @@ public final class TokenCache {
         Path file = folder.get().resolve(hash + SUFFIX);
         try {
             Files.createDirectories(folder.get());
-            try (IdFile ids = new IdFile(file, HEADER_BYTES)) {
+            try (IdFile ids = new IdFile(file, HEADER_BYTES, Integer.BYTES)) {
                 maker.make(ids);
                 ids.replace(header(ids.count(), ids.checksum()));
             }

@@ -10,11 +10,13 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * A sequence of token ids, or a part of one. Ids take one byte or two each, where they lie: in mapped files, one after the
+ * A sequence of token ids, or a part of one. Ids take one, two or four bytes each, where they lie: in mapped files, one after the
  * other, or in memory. Any number of threads may read it, until the {@link Corpus} it belongs to is closed.
  */
 public final class Tokens {
     private static final ValueLayout.OfShort TWO_BYTES = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt FOUR_BYTES = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final long CHECKED_AT_A_TIME = 1 << 22;
 
@@ -32,7 +34,7 @@ public final class Tokens {
      * @param name
      *            for messages
      * @param ids
-     *            one byte or two each, unsigned and little-endian
+     *            one, two or four bytes each, unsigned and little-endian
      */
     record Piece(String name, MemorySegment ids) {
     }
@@ -43,7 +45,7 @@ public final class Tokens {
      * @param name
      *            for messages
      * @param idBytes
-     *            bytes of one id, 1 or 2, unsigned and little-endian
+     *            bytes of one id, 1, 2 or 4, unsigned and little-endian
      */
     Tokens(String name, MemorySegment ids, int idBytes) {
         this(name, List.of(new Piece(name, ids)), idBytes);
@@ -119,9 +121,11 @@ public final class Tokens {
     }
 
     private int id(MemorySegment ids, long index) {
-        return idBytes == 1
-                ? Byte.toUnsignedInt(ids.get(ValueLayout.JAVA_BYTE, index))
-                : Short.toUnsignedInt(ids.getAtIndex(TWO_BYTES, index));
+        return switch (idBytes) {
+            case Byte.BYTES -> Byte.toUnsignedInt(ids.get(ValueLayout.JAVA_BYTE, index));
+            case Short.BYTES -> Short.toUnsignedInt(ids.getAtIndex(TWO_BYTES, index));
+            default -> ids.getAtIndex(FOUR_BYTES, index);
+        };
     }
 
     /** {@code count} ids from a position on, without a copy. */
@@ -137,8 +141,7 @@ public final class Tokens {
      *             naming the first id that it does not have
      */
     public void requireVocabulary(int vocabularySize) {
-        int largest = idBytes == 1 ? 0xFF : 0xFFFF;
-        if (vocabularySize > largest) {
+        if (vocabularySize >= 1L << Byte.SIZE * idBytes) {
             return;
         }
         long blocks = Math.ceilDiv(length, CHECKED_AT_A_TIME);

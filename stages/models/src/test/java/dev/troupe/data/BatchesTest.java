@@ -239,6 +239,6 @@ class BatchesTest {
         int[] numbers = new int[count];
         Arrays.setAll(numbers, i -> i);
         ids.append(numbers);
-        return new Tokens("counting", ids.segment(), Short.BYTES);
+        return new Tokens("counting", ids.segment(), Integer.BYTES);
     }
 }

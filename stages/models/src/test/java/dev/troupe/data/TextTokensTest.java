@@ -78,7 +78,7 @@ class TextTokensTest {
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
-        Tokens tokens = new Tokens("text", buffer.segment(), Short.BYTES);
+        Tokens tokens = new Tokens("text", buffer.segment(), Integer.BYTES);
         int[] ids = new int[(int) tokens.length()];
         tokens.copy(0, ids, 0, ids.length);
         return ids;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -117,7 +119,7 @@ class TokenCacheTest {
 
     @Test
     void shouldDeleteWhatWasUsedLongestAgo() throws IOException {
-        TokenCache small = TokenCache.in(home.resolve("cache"), 2 * (64 + 2), notes::add);
+        TokenCache small = TokenCache.in(home.resolve("cache"), 2 * (64 + 4), notes::add);
         List<Path> files = new ArrayList<>();
         for (String word : List.of("One", "Two", "One", "Three")) {
             Files.writeString(text, word);
@@ -135,7 +137,7 @@ class TokenCacheTest {
         Files.writeString(text, "a b c d e f g h i j k l m n o p q r s t u v w x y z ".repeat(9));
         read(small);
         assertEquals(1, kept().size());
-        assertTrue(Files.size(kept().getFirst()) > 2 * (64 + 2));
+        assertTrue(Files.size(kept().getFirst()) > 2 * (64 + 4));
     }
 
     @Test
@@ -167,6 +169,29 @@ class TokenCacheTest {
         }
         assertEquals(1, kept().size());
         assertEquals(List.of(), notes);
+    }
+
+    @Test
+    void shouldKeepIdsOfAVocabularyThatTwoBytesDoNotHold() throws IOException {
+        int[] ids = {127_999, 3, 65_536};
+        IdBuffer buffer = new IdBuffer();
+        buffer.append(ids);
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment kept = TokenCache.in(home.resolve("cache"), notes::add)
+                    .keep("of-some-text", sink -> sink.append(ids), arena).orElseThrow();
+            for (MemorySegment segment : List.of(buffer.segment(), kept)) {
+                Tokens tokens = new Tokens("large", segment, Integer.BYTES);
+                int[] read = new int[ids.length];
+                tokens.copy(0, read, 0, read.length);
+                assertArrayEquals(ids, read);
+                tokens.requireVocabulary(128_000);
+                assertThrows(DataException.class, () -> tokens.requireVocabulary(127_999));
+            }
+        }
+        try (IdFile file = new IdFile(home.resolve("large.bin"), 0, Short.BYTES)) {
+            String refused = assertThrows(DataException.class, () -> file.append(ids)).getMessage();
+            assertTrue(refused.startsWith("token id 127999 does not fit the two bytes"), refused);
+        }
     }
 
     @Test
