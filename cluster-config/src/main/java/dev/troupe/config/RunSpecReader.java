@@ -135,6 +135,7 @@ public final class RunSpecReader {
 
     private ModelSection model(DataSpec data) {
         Path from = values.path("model.from", Set.of(""));
+        String family = values.text("model.family", NAME, NAME_EXPECTED);
         int layers = values.integer("model.layers", 1, MOST_LAYERS);
         int hidden = values.integer("model.hidden", 1, MAX);
         int heads = values.integer("model.heads", 1, MAX);
@@ -143,13 +144,16 @@ public final class RunSpecReader {
         boolean tieEmbeddings = values.flag("model.tie-embeddings");
         checkHeads(hidden, heads, from != null);
         if (from != null) {
-            return new ModelSection.FromDirectory(from, ifGiven("model.layers", layers),
+            return new ModelSection.FromDirectory(
+                    values.isGiven("model.family") ? Optional.of(family) : Optional.empty(), from,
+                    ifGiven("model.layers", layers),
                     ifGiven("model.hidden", hidden),
                     ifGiven("model.heads", heads), ifGiven("model.sequence-length", sequenceLength),
                     vocabularySize == 0 ? OptionalInt.empty() : OptionalInt.of(vocabularySize),
                     values.isGiven("model.tie-embeddings") ? Optional.of(tieEmbeddings) : Optional.empty());
         }
-        return new ModelSection.Described(layers, hidden, heads, sequenceLength, vocabularySize(vocabularySize, data),
+        return new ModelSection.Described(family, layers, hidden, heads, sequenceLength,
+                vocabularySize(vocabularySize, data),
                 tieEmbeddings);
     }
 

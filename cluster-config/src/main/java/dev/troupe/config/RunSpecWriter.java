@@ -53,6 +53,7 @@ final class RunSpecWriter {
     private void model(ModelSection model) {
         switch (model) {
             case ModelSection.FromDirectory from -> {
+                from.familyGiven().ifPresent(family -> word("family", family));
                 word("from", from.directory().toString());
                 given("layers", from.layers());
                 given("hidden", from.hidden());
@@ -62,6 +63,7 @@ final class RunSpecWriter {
                 from.tieEmbeddings().ifPresent(tie -> plain("tie-embeddings", tie));
             }
             case ModelSection.Described described -> {
+                word("family", described.family());
                 word("from", "");
                 plain("layers", described.layers());
                 plain("hidden", described.hidden());

@@ -64,7 +64,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadTheDocumentedDefaults() {
-        RunSpec expected = new RunSpec("first-run", new ModelSection.Described(8, 128, 4, 128, 256, true),
+        RunSpec expected = new RunSpec("first-run", new ModelSection.Described("gpt2", 8, 128, 4, 128, 256, true),
                 new DataSpec(List.of(), DataSpec.Tokenizer.BYTES, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
@@ -82,7 +82,7 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadEveryKey() {
-        RunSpec expected = new RunSpec("other.run_2", new ModelSection.Described(6, 96, 6, 24, 300, false),
+        RunSpec expected = new RunSpec("other.run_2", new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false),
                 new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES, "/tmp/cache",
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
@@ -128,7 +128,8 @@ class RunSpecReaderTest {
     void shouldLeaveTheShapeOfALoadedModelToItsDirectory() {
         ModelSection model = RunSpecReader.read(Optional.empty(), List.of("model.from=some/dir", "model.layers=4"))
                 .model();
-        assertEquals(new ModelSection.FromDirectory(Path.of("some/dir").toAbsolutePath(), OptionalInt.of(4),
+        assertEquals(new ModelSection.FromDirectory(Optional.empty(), Path.of("some/dir").toAbsolutePath(),
+                OptionalInt.of(4),
                 OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty()),
                 model);
     }

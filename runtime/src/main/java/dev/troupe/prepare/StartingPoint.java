@@ -86,7 +86,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
 
     private static ModelSpec model(ModelSection.Described described) {
         try {
-            return ModelFamilies.original().read(new Section(described.values()));
+            return ModelFamilies.named(described.family()).read(new Section(described.values()));
         } catch (IllegalArgumentException refused) {
             throw new UsageException(refused.getMessage(), refused);
         }
@@ -101,6 +101,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
             values.remove(SEQUENCE_LENGTH);
             sequenceLength = from.sequenceLength().orElse(longest);
         }
+        asked.familyGiven().ifPresent(family -> compare(wrong, "family", family, model.family().name()));
         values.forEach((key, value) -> compare(wrong, key, value, model.section().values().get(key)));
         if (sequenceLength > longest) {
             wrong.add("model.sequence-length = " + sequenceLength + ", but the model has positions for " + longest);

@@ -37,6 +37,14 @@ class StartingPointTest {
     private Path home;
 
     @Test
+    void shouldRefuseAFamilyThatIsNotThatOfTheModel() {
+        assertEquals("model.family must be one of [gpt2], but found bert",
+                refusal(described("model.family=bert"), Optional.empty()));
+        assertEquals(WRONG + "model.family = bert, but the model has gpt2" + ADVICE,
+                refusal(spec("model.from=" + exported(), "model.family=bert"), Optional.empty()));
+    }
+
+    @Test
     void shouldDrawTheModelThatIsDescribed() {
         StartingPoint start = StartingPoint.of(spec("model.layers=2", "model.hidden=8", "model.heads=2",
                 "model.sequence-length=16", "model.vocabulary-size=256", "model.tie-embeddings=true"),

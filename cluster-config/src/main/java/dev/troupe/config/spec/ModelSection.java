@@ -12,11 +12,16 @@ public sealed interface ModelSection {
     /** What is given of the model, by key; whoever knows its family makes a model of that. */
     Map<String, Object> values();
 
+    /** The name of the architecture, where given. */
+    Optional<String> familyGiven();
+
     /**
      * A model in Hugging Face layout. Its shape is that of its {@code config.json}; components that are given must not
      * contradict it, except that the sequence length may be shorter than the positions of the model. The reader of the
      * directory checks that.
      *
+     * @param familyGiven
+     *            name of the architecture, where given
      * @param directory
      *            absolute path of the directory with {@code config.json} and {@code model.safetensors}
      * @param layers
@@ -32,12 +37,13 @@ public sealed interface ModelSection {
      * @param tieEmbeddings
      *            whether the head shares the token embedding, where given
      */
-    record FromDirectory(Path directory, OptionalInt layers, OptionalInt hidden, OptionalInt heads,
-            OptionalInt sequenceLength, OptionalInt vocabularySize,
+    record FromDirectory(Optional<String> familyGiven, Path directory, OptionalInt layers, OptionalInt hidden,
+            OptionalInt heads, OptionalInt sequenceLength, OptionalInt vocabularySize,
             Optional<Boolean> tieEmbeddings) implements ModelSection {
 
         /** Refuses a missing part. */
         public FromDirectory {
+            Objects.requireNonNull(familyGiven, "familyGiven");
             Objects.requireNonNull(directory, "directory");
             Objects.requireNonNull(layers, "layers");
             Objects.requireNonNull(hidden, "hidden");
@@ -63,6 +69,8 @@ public sealed interface ModelSection {
     /**
      * A model made anew.
      *
+     * @param family
+     *            name of the architecture
      * @param layers
      *            transformer blocks, at least 1
      * @param hidden
@@ -76,8 +84,13 @@ public sealed interface ModelSection {
      * @param tieEmbeddings
      *            whether the head shares the token embedding
      */
-    record Described(int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
+    record Described(String family, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
             boolean tieEmbeddings) implements ModelSection {
+        @Override
+        public Optional<String> familyGiven() {
+            return Optional.of(family);
+        }
+
         @Override
         public Map<String, Object> values() {
             Map<String, Object> values = new LinkedHashMap<>();
