@@ -28,7 +28,7 @@ final class KeysTest {
     @Test
     void shouldTellTheKeysOfASectionInTheOrderOfTheFile() {
         List<String> names = keys.startingWith("model").stream().map(Key::name).toList();
-        assertEquals(List.of("from", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
+        assertEquals(List.of("family", "from", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
                 "tie-embeddings"), names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));
