@@ -85,7 +85,8 @@ class RefusalTest {
                 refused("transport.term-length=3MiB", "transport.term-length", "power of two"),
                 refused("transport.directory=/proc/troupe", "transport.directory", "/proc"),
                 refused("model.hidden=8192", "GiB of memory", "model.hidden", "to give"),
-                refused("model.hidden=65536 model.layers=64", "a block", "51,540,459,520 weights", "parallel.tensor"),
+                refused("model.hidden=65536 model.layers=64", "h.0.attention", "17,180,262,400 weights",
+                        "parallel.tensor"),
                 refused("training.microbatch-size=16384 training.global-batch-size=131072", "GiB of memory",
                         "training.recompute = full"),
                 refused("name=../up", "name"));

@@ -12,8 +12,9 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a temporary name beside its own,
- * which no other process has; closed without {@link #replace} or {@link #create} it leaves no trace.
+ * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a
+ * temporary name beside its own, which no other process has; closed without {@link #replace} or {@link #create} it
+ * leaves no trace.
  */
 final class IdFile implements IdSink, AutoCloseable {
     /** What the name of one ends with that is being written, or was not written to its end. */
