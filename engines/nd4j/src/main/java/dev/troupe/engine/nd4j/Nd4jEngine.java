@@ -82,7 +82,7 @@ final class Nd4jEngine implements Engine {
 
     @Override
     public void fill(Tensor tensor, double value) {
-        of(tensor).flat().assign(value);
+        operations.fill(value, of(tensor).flat());
     }
 
     @Override

@@ -41,7 +41,7 @@ final class Optimizers {
         double correction2 = 1 - Math.pow(update.beta2(), update.step());
         INDArray scaled = scratch.slot(Slot.FIRST, length).vector(length);
         operations.copy(gradients, scaled);
-        gradients.assign(0);
+        operations.fill(0, gradients);
         operations.scale(update.gradientScale(), scaled);
         operations.scale(update.beta1(), firstMoment);
         operations.addScaled(1 - update.beta1(), scaled, firstMoment);
@@ -61,6 +61,6 @@ final class Optimizers {
     void sgd(INDArray weights, INDArray gradients, double learningRate, double weightDecay, double gradientScale) {
         operations.scale(1 - learningRate * weightDecay, weights);
         operations.addScaled(-learningRate * gradientScale, gradients, weights);
-        gradients.assign(0);
+        operations.fill(0, gradients);
     }
 }
