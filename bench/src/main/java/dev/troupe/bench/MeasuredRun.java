@@ -7,7 +7,7 @@ import dev.troupe.bench.profile.ProfilingEngineProvider;
 import dev.troupe.bench.profile.ThreadTimes;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.machine.StepResult;
+import dev.troupe.protocol.StepResult;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.observe.RunListener;

@@ -11,7 +11,7 @@ import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.machine.WarmUpReport;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.UsageException;

@@ -2,8 +2,8 @@ package dev.troupe.cli.progress;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.machine.Notice;
-import dev.troupe.machine.Recovery;
+import dev.troupe.protocol.watch.Notice;
+import dev.troupe.observe.Recovery;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import dev.troupe.machine.StepResult;
+import dev.troupe.protocol.StepResult;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;

@@ -1,6 +1,6 @@
 package dev.troupe.cli.progress;
 
-import dev.troupe.machine.Notice;
+import dev.troupe.protocol.watch.Notice;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

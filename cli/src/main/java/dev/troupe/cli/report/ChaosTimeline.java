@@ -5,7 +5,7 @@ import dev.troupe.chaos.CommittedStep;
 import dev.troupe.chaos.FaultOutcome;
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.fault.FiredFault;
-import dev.troupe.machine.Recovery;
+import dev.troupe.observe.Recovery;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;

@@ -11,7 +11,7 @@ import dev.troupe.chaos.RunRecord;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.fault.FiredFault;
-import dev.troupe.machine.Recovery;
+import dev.troupe.observe.Recovery;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -8,8 +8,6 @@ import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.optimizer.GlobalNorm;
-import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.optimizer.OptimizerState;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
@@ -345,12 +343,11 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * What this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone, so
-     * its ends are summed before. {@link GlobalNorm} puts the stages together. Every rank of the group has the sums of
-     * whole tensors.
+     * Says what this stage adds to the global gradient norm, layer by layer. A tied table counts at the embedding alone,
+     * so its ends are summed before. Every rank of the group has the sums of whole tensors.
      */
-    public List<LayerSquaredSum> squaredSums() {
-        return stack.squaredSums(engine, buffers, group, holders);
+    public void squaredSums(SquaredSums sums) {
+        stack.squaredSums(engine, buffers, group, holders, sums);
     }
 
     /**
@@ -360,7 +357,7 @@ public final class Stage implements AutoCloseable {
      * @param learningRate
      *            the rate of this step
      * @param gradientScale
-     *            what gradients are multiplied by first: {@link GlobalNorm#clipCoefficient}
+     *            what gradients are multiplied by first: the clip coefficient of the global norm, over the loss scale
      * @param updateNumber
      *            how many updates there will have been after this one, so at least 1
      */

@@ -13,7 +13,6 @@ import dev.troupe.layer.Tape;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.SharedParameter;
-import dev.troupe.optimizer.LayerSquaredSum;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.shard.LayerShares;
@@ -121,7 +120,7 @@ public final class StageLayers {
      * The sums of whole tensors: the ranks of the group add up what they have, and one counts what all of them have; the
      * ranks that hold the same weights measure a share each.
      */
-    List<LayerSquaredSum> squaredSums(Engine engine, StageBuffers buffers, TensorGroup group, TensorGroup holders) {
+    void squaredSums(Engine engine, StageBuffers buffers, TensorGroup group, TensorGroup holders, SquaredSums sums) {
         double[] ofParameters = parameters().stream().mapToDouble(
                 parameter -> isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
                         ? 0
@@ -129,27 +128,25 @@ public final class StageLayers {
                 .toArray();
         group.allReduce(ofParameters);
         holders.allReduce(ofParameters);
-        List<LayerSquaredSum> sums = new ArrayList<>();
         int next = 0;
         for (int layer = 0; layer < layers.size(); layer++) {
             int end = next + parameters.owned(layer).size();
             addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
             next = end;
         }
-        return sums;
     }
 
     /**
      * A sum begins with a block's first parameter and takes one after the other, on whichever stages they are: what
      * continues the sum of another stage is told one by one, so that the coordinator adds in that order too.
      */
-    private static void addSums(List<LayerSquaredSum> sums, SumPlace place, double[] ofParameters) {
+    private static void addSums(SquaredSums sums, SumPlace place, double[] ofParameters) {
         if (place.part() == 0) {
-            sums.add(new LayerSquaredSum(place.block(), 0, Arrays.stream(ofParameters).reduce(0, Double::sum)));
+            sums.add(place.block(), 0, Arrays.stream(ofParameters).reduce(0, Double::sum));
             return;
         }
         for (int parameter = 0; parameter < ofParameters.length; parameter++) {
-            sums.add(new LayerSquaredSum(place.block(), place.part() + parameter, ofParameters[parameter]));
+            sums.add(place.block(), place.part() + parameter, ofParameters[parameter]);
         }
     }
 

@@ -5,8 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
-import dev.troupe.optimizer.GlobalNorm;
-import dev.troupe.optimizer.LayerSquaredSum;
+import dev.troupe.protocol.run.GlobalNorm;
+import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
@@ -114,7 +114,9 @@ final class NaivePipeline implements Training, AutoCloseable {
         run(step, order);
         reduceTied();
         stages.forEach(Stage::addUpGradients);
-        List<LayerSquaredSum> sums = stages.reversed().stream().flatMap(stage -> stage.squaredSums().stream()).toList();
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        stages.reversed().forEach(stage -> stage
+                .squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum))));
         return new StepResult(meanLoss(), GlobalNorm.of(sums));
     }
 

@@ -1,0 +1,92 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.membership.Surroundings;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.watch.StragglerWatch;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.plan.TrainingPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link TrainingCoordinator} works with.
+ *
+ * @param settings
+ *            what the run is to do
+ * @param plan
+ *            how it is done
+ * @param roster
+ *            the nodes of the run
+ * @param present
+ *            tells the nodes that there are, whether they have joined or not
+ * @param directory
+ *            where the run writes
+ * @param found
+ *            how many steps lie behind each checkpoint that was there before the run went on in the directory, damaged or
+ *            not
+ * @param checkpoints
+ *            where checkpoints go
+ * @param timeout
+ *            how long nothing may move
+ * @param hangTimeout
+ *            how long a rank may be at one thing before it is asked whether it hangs; zero for as long as it likes
+ * @param checkpointInterval
+ *            how old the last checkpoint may become; zero for as old as it likes
+ * @param clock
+ *            nanoseconds of a monotonic clock
+ * @param expectation
+ *            how long a stage should compute as against others, by which stragglers are known that were never faster
+ * @param listener
+ *            hears how the run goes
+ * @param outcome
+ *            completed when the run is over
+ */
+public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
+        Path directory, Set<Long> found, CheckpointStore checkpoints, Duration timeout,
+        Duration hangTimeout,
+        Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
+        CompletableFuture<RunOutcome> outcome) {
+    /** As above, for a run of which nobody can say how long a stage should compute. */
+    public CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
+            Path directory,
+            Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout, LongSupplier clock,
+            RunListener listener, CompletableFuture<RunOutcome> outcome) {
+        this(settings, plan, roster, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
+                (_, _) -> 0,
+                listener, outcome);
+    }
+
+    /** The cluster and the directory of the run as its membership sees them. */
+    Surroundings surroundings() {
+        return new Surroundings() {
+            @Override
+            public long nowNanos() {
+                return clock.getAsLong();
+            }
+
+            @Override
+            public Set<String> present() {
+                return present.get();
+            }
+
+            @Override
+            public OptionalLong newestCheckpoint() {
+                return Checkpoint.steps(directory).filter(steps -> !found.contains(steps)).findFirst();
+            }
+
+            @Override
+            public long committedSteps() {
+                return listener.committedSteps();
+            }
+        };
+    }
+}

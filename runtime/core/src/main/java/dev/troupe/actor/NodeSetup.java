@@ -1,0 +1,39 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.transport.Transport;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link NodeActor} is and brings along.
+ *
+ * @param name
+ *            its name in the run
+ * @param keys
+ *            what must be the same on all nodes of a run, in words: version, plan, configuration
+ * @param patience
+ *            how long it waits to be told what to host
+ * @param neighbours
+ *            the other nodes of the run
+ * @param warmUp
+ *            how far it is with running its kernels once, which begins when this is asked first
+ * @param context
+ *            what its ranks share, given the directory of the run
+ * @param transport
+ *            of the node; closed before its ranks' threads end
+ * @param release
+ *            gives back what the ranks need until their threads have ended
+ * @param ended
+ *            hears how the run ended
+ */
+public record NodeSetup(String name, Map<String, String> keys, Duration patience, Neighbours neighbours,
+        Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
+        Transport transport, Runnable release,
+        Consumer<RunOutcome> ended) {
+}

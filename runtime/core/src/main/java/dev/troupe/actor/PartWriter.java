@@ -1,0 +1,129 @@
+package dev.troupe.actor;
+
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.prepare.Reason;
+import dev.troupe.snapshot.PinnedState;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.TensorPart;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Writes the parts of a node's ranks beside training, from what they kept: a checkpoint has a thread of its own, so
+ * that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
+ */
+final class PartWriter {
+    /** A rank whose part is to be written, with what it kept of each stage. */
+    private record Pinned(int rank, List<PinnedState> stages) implements AutoCloseable {
+        @Override
+        public void close() {
+            stages.forEach(PinnedState::close);
+        }
+    }
+
+    /** Oftener than the coordinator looks for it, and seldom enough to cost nothing. */
+    private static final Duration TELL_EVERY = Duration.ofMillis(100);
+
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    /** Has the parts of these ranks written, as they are now; {@code answers} hears of each, on any thread. */
+    void start(NodeActor.WriteParts order, NodeContext node, Consumer<CheckpointEvent> answers) {
+        CheckpointAttempt attempt = order.attempt();
+        List<Pinned> pinned = new ArrayList<>();
+        for (int rank : order.ranks()) {
+            Optional<Pinned> kept = pin(node, rank, attempt.stepsDone());
+            kept.ifPresent(pinned::add);
+            if (kept.isEmpty()) {
+                answers.accept(new CheckpointEvent.PartFailed(attempt, rank, "what rank " + rank + " kept after "
+                        + attempt.stepsDone() + " steps is not there"));
+            }
+        }
+        threads.removeIf(thread -> !thread.isAlive());
+        threads.add(Thread.ofPlatform().daemon().name("troupe-checkpoint-" + attempt.stepsDone())
+                .start(() -> pinned.forEach(rank -> answers.accept(
+                        Progress.heardBy(new Told(attempt, answers), () -> write(node, attempt, rank))))));
+    }
+
+    /** Passes on that bytes move, now and then. */
+    private static final class Told implements Runnable {
+        private final CheckpointAttempt attempt;
+        private final Consumer<CheckpointEvent> answers;
+        private long toldNanos = System.nanoTime();
+
+        Told(CheckpointAttempt attempt, Consumer<CheckpointEvent> answers) {
+            this.attempt = attempt;
+            this.answers = answers;
+        }
+
+        @Override
+        public void run() {
+            long now = System.nanoTime();
+            if (now - toldNanos > TELL_EVERY.toNanos()) {
+                toldNanos = now;
+                answers.accept(new CheckpointEvent.Moving(attempt));
+            }
+        }
+    }
+
+    /** All stages of a rank, or none. */
+    private static Optional<Pinned> pin(NodeContext node, int rank, long stepsDone) {
+        List<Integer> stages = node.plan().stagesOf(rank);
+        Pinned pinned = new Pinned(rank, stages.stream()
+                .flatMap(stage -> node.snapshots().orElseThrow().pin(rank, stage, stepsDone).stream()).toList());
+        if (pinned.stages().size() < stages.size()) {
+            pinned.close();
+            return Optional.empty();
+        }
+        return Optional.of(pinned);
+    }
+
+    private static CheckpointEvent write(NodeContext node, CheckpointAttempt attempt, Pinned pinned) {
+        try (pinned) {
+            return new CheckpointEvent.PartWritten(attempt, pinned.rank(), write(node, attempt.stepsDone(),
+                    pinned.rank(), pinned.stages().stream().flatMap(stage -> stage.parts().stream()).toList()));
+        } catch (CheckpointException unwritten) {
+            return new CheckpointEvent.PartFailed(attempt, pinned.rank(), unwritten.getMessage());
+        } catch (Throwable failure) { // an error too: whoever waits must hear of it
+            return new CheckpointEvent.PartFailed(attempt, pinned.rank(),
+                    "rank " + pinned.rank() + ": " + Reason.of(failure));
+        }
+    }
+
+    /**
+     * Writes a rank's part, with the faults that are due there.
+     *
+     * @throws CheckpointException
+     *             where it cannot be written
+     */
+    static CheckpointPart write(NodeContext node, long stepsDone, int rank, Collection<TensorPart> tensors) {
+        List<Integer> stages = node.plan().stagesOf(rank);
+        stages.forEach(stage -> node.faults().at(FaultPoint.CHECKPOINT, rank, stage, stepsDone - 1));
+        CheckpointPart part = node.checkpoints().writePart(stepsDone, rank, tensors);
+        if (stages.stream().anyMatch(stage -> node.faults().corruptsCheckpoint(rank, stage, stepsDone - 1))) {
+            node.checkpoints().damage(stepsDone, part);
+        }
+        return part;
+    }
+
+    /** Waits until nothing is written any more, but no longer than until the deadline. */
+    void awaitEnd(long deadlineNanos) {
+        try {
+            for (Thread thread : threads) {
+                TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadlineNanos - System.nanoTime()));
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package dev.troupe.actor;
+
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.stage.Stage;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.step.RankSide;
+import dev.troupe.transport.MessageId;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The tensors of one rank that are between two stages: landed and not yet computed with, or computed and not yet handed
+ * to the transport. The key is the message and its pass: the receive for what came in, the send for what goes out. Stages
+ * that share a rank hand over under the key of the receive.
+ *
+ * <p>Thread rule: any thread, but for what stages ask.
+ */
+final class RankTensors implements RankSide {
+    private record Key(long pass, Action message) {
+    }
+
+    private final RankResources rank;
+    private final NodeContext node;
+    private final TrainingPlan plan;
+    private final MicrobatchReader data;
+    private final StepPoints points;
+    private final Map<Key, Tensor> tensors = new ConcurrentHashMap<>();
+
+    RankTensors(RankResources rank, NodeContext node, MicrobatchReader data) {
+        this.rank = rank;
+        this.node = node;
+        this.plan = node.plan();
+        this.data = data;
+        this.points = new StepPoints(node.faults(), rank.rank());
+    }
+
+    /** The points at which faults may strike the rank. */
+    StepPoints points() {
+        return points;
+    }
+
+    /** Takes in a tensor that has landed. */
+    void land(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
+        Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
+        if (tensors.putIfAbsent(new Key(id.pass(), receive), tensor) == null) {
+            node.trace().addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime());
+            schedule.accept(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
+        } else { // it came twice
+            rank.outbox().grant(id.edge(), tensor);
+        }
+    }
+
+    /** Gives the buffer of a message that is not wanted back to the transport. */
+    void discard(Action receive, long pass) {
+        grant(receive, take(receive, pass));
+    }
+
+    /** The messages that these receives have fulfilled. */
+    List<MessageKey> keys(List<Action> received) {
+        return received.stream().map(receive -> plan.keyOf(rank(), receive)).toList();
+    }
+
+    private Tensor take(Action message, long pass) {
+        Tensor tensor = tensors.remove(new Key(pass, message));
+        if (tensor == null) {
+            throw new IllegalStateException("the tensor of " + message + " is not here");
+        }
+        return tensor;
+    }
+
+    @Override
+    public int rank() {
+        return rank.rank();
+    }
+
+    @Override
+    public void read(Pass pass, int microbatch) {
+        data.read(pass, microbatch);
+    }
+
+    @Override
+    public int[] tokens() {
+        return data.tokens();
+    }
+
+    @Override
+    public int[] targets() {
+        return data.targets();
+    }
+
+    @Override
+    public Tensor take(Action receive, Pass pass) {
+        if (receive.kind().isTransfer()) {
+            points.at(FaultPoint.RECEIVE, pass, receive);
+        }
+        return take(receive, pass.number());
+    }
+
+    @Override
+    public void put(Action message, Pass pass, Tensor tensor) {
+        if (tensors.putIfAbsent(new Key(pass.number(), message), tensor) != null) {
+            throw new IllegalStateException("the tensor of " + message + " stands here already");
+        }
+    }
+
+    @Override
+    public void send(Action send, Pass pass) {
+        rank.outbox().send(plan.keyOf(rank(), send), take(send, pass.number()));
+    }
+
+    @Override
+    public void grant(Action receive, Tensor buffer) {
+        rank.outbox().grant(plan.edgeOf(rank(), receive), buffer);
+    }
+
+    @Override
+    public void release(int stage, Tensor tensor) {
+        rank.worker(stage).release(tensor);
+    }
+
+    @Override
+    public void measured(Stage stage, Pass pass) {
+        node.gradientDump().filter(dump -> dump.wants(pass.step()))
+                .ifPresent(dump -> dump.add(rank(), stage.index(), rank.worker(stage.index()).gradients()));
+    }
+
+    @Override
+    public void keep(Stage stage, Pass pass) {
+        long stepsDone = pass.step() + 1;
+        if (node.snapshots().isPresent() && !rank.outbox().isRetired()
+                && points.keepsSnapshot(stage.index(), pass.step())) {
+            node.snapshots().get().keep(rank(), stage.index(), stepsDone, rank.engine(), stage.state());
+            node.copies().kept(rank(), stage.index(), stepsDone);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.run.CoordinatorCommand;
+import dev.troupe.protocol.watch.Notice;
+import dev.troupe.protocol.watch.PaceWatch;
+import dev.troupe.protocol.Pass;
+import dev.troupe.observe.Recovery;
+import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.watch.StragglerWatch;
+import dev.troupe.observe.RunListener;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Tells the listener of a run what has come of it: once, also where the run went back and does a step again, which has
+ * the same result. Belongs to the coordinator.
+ */
+final class RunReports {
+    private final RunListener listener;
+    private final LongSupplier clock;
+    private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
+    private final StragglerWatch stragglers;
+    private final PaceWatch pace;
+    // What the ranks computed in the step under way.
+    private final Map<Integer, List<StageTime>> times = new TreeMap<>();
+    private long timedStep = -1;
+    private int epoch;
+    private boolean isDisturbed;
+    private boolean started;
+    private long stepStartNanos;
+    private long lastStep = -1;
+    private long lastValidation = -1;
+
+    RunReports(CoordinatorSetup setup) {
+        this.listener = setup.listener();
+        this.clock = setup.clock();
+        this.stragglers = new StragglerWatch(setup.expectation());
+        this.pace = new PaceWatch(setup.roster().hosts(), listener.earlierStepSeconds());
+    }
+
+    /** The run begins, after its kernels have run once; why it cannot where its directory cannot be opened. */
+    Optional<String> begin(double warmUpSeconds) {
+        try {
+            listener.onBegin(warmUpSeconds);
+            return Optional.empty();
+        } catch (RuntimeException refused) {
+            return Optional.of(refused.getMessage());
+        }
+    }
+
+    /** A pass begins, for all ranks or for some that do it again. */
+    void passStarts(Pass pass, boolean isForAll, int epoch) {
+        this.epoch = epoch;
+        if (!started) {
+            started = true;
+            EventLog.ofRun(epoch, pass.step(), "all ranks are ready, the first step begins");
+            listener.onStarted();
+        }
+        if (pass.kind() == Pass.Kind.TRAINING && isForAll) {
+            stepStartNanos = clock.getAsLong();
+        }
+    }
+
+    /** A rank has computed its row of a step. */
+    void timed(TrainingCoordinator.StepTimed told) {
+        if (told.step() != timedStep) {
+            timedStep = told.step();
+            times.clear();
+        }
+        times.put(told.rank().rank(), told.times());
+    }
+
+    /**
+     * A step is committed.
+     *
+     * @param hosts
+     *            for each rank the node that it lives on
+     */
+    void committed(StepResult result, List<String> hosts) {
+        if (result.step() <= lastStep) {
+            return;
+        }
+        lastStep = result.step();
+        double seconds = (clock.getAsLong() - stepStartNanos) / 1e9;
+        listener.onStep(result, seconds);
+        pace.onStep(lastStep + 1, epoch, seconds, isDisturbed).ifPresent(this::tell);
+        if (!isDisturbed && timedStep == lastStep) {
+            stragglers.onStep(lastStep + 1, epoch, hosts, times).forEach(this::tell);
+        }
+        isDisturbed = false;
+    }
+
+    private void tell(Notice notice) {
+        EventLog.ofRun(notice.epoch(), notice.stepsDone(), notice.sentence());
+        listener.onNotice(notice);
+    }
+
+    void validation(long stepsDone, double loss) {
+        if (stepsDone > lastValidation) {
+            lastValidation = stepsDone;
+            listener.onValidated(stepsDone, loss);
+        }
+    }
+
+    /** A node has joined; the run may be under way. */
+    void nodeJoined(long stepsDone, String node) {
+        EventLog.ofRun(epoch, stepsDone, "node " + node + " has joined");
+        pace.onJoined(stepsDone, epoch, node).ifPresent(this::tell);
+    }
+
+    /**
+     * A node is gone.
+     *
+     * @param present
+     *            those that are left
+     * @param hosts
+     *            for each rank the node that it lived on
+     */
+    void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
+        EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");
+        if (started && !hosts.contains(node)) {
+            tell(pace.onStandbyLost(stepsDone, epoch, node, present));
+        }
+    }
+
+    void recoveryBegins(CoordinatorCommand.EnterEpoch enter) {
+        EventLog.ofRun(enter.epoch(), enter.stepsDone(), "begins an epoch, in which "
+                + (enter.restarted().isEmpty()
+                        ? "messages are sent again"
+                        : "ranks " + enter.restarted() + " start again")
+                + ": " + enter.reason());
+        recoveries.begin(enter);
+        epoch = enter.epoch();
+        isDisturbed = true;
+        pace.onMoved(enter.hosts());
+    }
+
+    void resumed(int epoch, long stepsDone) {
+        EventLog.ofRun(epoch, stepsDone, "all ranks stand and go on");
+        recoveries.resume();
+    }
+
+    void caughtUp(long stepsDone) {
+        for (Recovery recovery : recoveries.end()) {
+            EventLog.ofRun(recovery.epoch(), stepsDone, recovery.ranks().isEmpty()
+                    ? "every rank has the messages that were sent again"
+                    : "ranks " + recovery.ranks() + " have caught up");
+            listener.onRecovery(recovery);
+        }
+    }
+
+    /** The run ends. */
+    void ended(long stepsDone, String how) {
+        pace.onEnd(stepsDone, epoch).ifPresent(this::tell);
+        EventLog.ofRun(epoch, stepsDone, how);
+    }
+}

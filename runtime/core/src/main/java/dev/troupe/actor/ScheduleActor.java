@@ -1,0 +1,323 @@
+package dev.troupe.actor;
+
+import dev.troupe.fault.InjectedFault;
+import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.RankCommand;
+import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.protocol.rank.RankMachine;
+import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.protocol.Strike;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.run.LayerSquaredSum;
+import dev.troupe.prepare.Reason;
+import dev.troupe.schedule.Action;
+import dev.troupe.step.ActionResult;
+import dev.troupe.transport.TransportFault;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.DispatcherSelector;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * One rank: the shell around its {@link RankMachine}. Events from stages, transport and coordinator go in, and what the
+ * machine wants done goes out to them.
+ */
+final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
+    /** What a schedule actor is told. */
+    sealed interface Command {
+    }
+
+    /** Walk the row. */
+    record StartPass(Pass pass) implements Command {
+    }
+
+    /** Step the optimizer. */
+    record ApplyUpdate(WeightUpdate update) implements Command {
+    }
+
+    /** Write this rank's part of a checkpoint. */
+    record WriteCheckpoint(long stepsDone) implements Command {
+    }
+
+    /** Say what the rank does. */
+    record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo) implements Command {
+    }
+
+    /** A stage has loaded its weights. */
+    record StageReady(int stage) implements Command {
+    }
+
+    /** A stage has done an action. */
+    record ActionEnded(Action action, ActionResult result) implements Command {
+    }
+
+    /** The rank's part of a checkpoint is written, or cannot be. */
+    record CheckpointAnswered(CoordinatorEvent answer) implements Command {
+    }
+
+    /** A stage could not do what it was told; {@code what} goes on after "failed". */
+    record StageFailed(int stage, String what, Throwable cause) implements Command {
+    }
+
+    /** Something came or went over the transport. */
+    record Moved(RankEvent event) implements Command {
+    }
+
+    /** The transport has begun an epoch. */
+    record EpochBegun(int epoch) implements Command {
+    }
+
+    /**
+     * All ranks stand in the epoch: send again what of the pass of this number is not among what others have from this
+     * rank.
+     */
+    record Resume(int epoch, long pass, MessageKeys received) implements Command {
+    }
+
+    /** The transport says that a message may never come. */
+    record TransportFailed(TransportFault fault) implements Command {
+    }
+
+    /** Fail, with these words: a fault. */
+    record BreakDown(String why) implements Command {
+    }
+
+    private static final int MOST_CALLS = 40;
+
+    private final RankResources rank;
+    private final RankMachine machine;
+    private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private final ActorRef<TensorParallelGroup.Command> group;
+    private final Map<Integer, ActorRef<StageActor.Command>> stages = new HashMap<>();
+    private final Set<Integer> loading = new HashSet<>();
+    private final List<MicrobatchLoss> losses = new ArrayList<>();
+    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+
+    private Pass pass;
+    private WeightUpdate update;
+    private boolean isWritingCheckpoint;
+    private long moves;
+    private long toldMoves = -1;
+    private int epoch;
+
+    private ScheduleActor(ActorContext<Command> context, RankResources rank,
+            ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<TensorParallelGroup.Command> group) {
+        super(context);
+        this.rank = rank;
+        this.machine = rank.machine();
+        this.coordinator = coordinator;
+        this.group = group;
+        this.epoch = rank.incarnation().epoch();
+        // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
+        coordinator.tell(new TrainingCoordinator.RankHosted(rank.incarnation(), context.getSelf()));
+        rank.listen(context.getSelf()::tell);
+        for (int stage : rank.stages()) {
+            loading.add(stage);
+            ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, rank, context.getSelf()),
+                    "stage-" + stage, DispatcherSelector.sameAsParent());
+            stages.put(stage, actor);
+            context.watch(actor);
+        }
+    }
+
+    /** Spawns the rank's stages; tells the coordinator when they have their weights. */
+    static Behavior<Command> create(RankResources rank, ActorRef<TrainingCoordinator.Command> coordinator,
+            ActorRef<TensorParallelGroup.Command> group) {
+        return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator, group));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(StartPass.class, this::onStartPass)
+                .onMessage(ApplyUpdate.class, this::onApplyUpdate)
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint)
+                .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
+                .onMessage(ActionEnded.class, this::onActionEnded)
+                .onMessage(CheckpointAnswered.class, this::onCheckpointAnswered)
+                .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, this::onMoved)
+                .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
+                .onMessage(TransportFailed.class, this::onTransportFailed)
+                .onMessage(BreakDown.class, ScheduleActor::onBreakDown)
+                .onSignal(ChildFailed.class, this::onChildFailed).build();
+    }
+
+    private Behavior<Command> onStageReady(StageReady ready) {
+        loading.remove(ready.stage());
+        moves++;
+        if (loading.isEmpty()) {
+            EventLog.ofRank(rank.incarnation(), step(), "is ready with stages " + rank.stages());
+            return take(new RankEvent.EpochEntered(epoch));
+        }
+        return this;
+    }
+
+    /** A rank stands in an epoch when it also has its weights. */
+    private Behavior<Command> onEpochBegun(EpochBegun begun) {
+        epoch = begun.epoch();
+        return loading.isEmpty() ? take(new RankEvent.EpochEntered(epoch)) : this;
+    }
+
+    private Behavior<Command> onResume(Resume resume) {
+        rank.outbox().resume(resume.epoch(), resume.pass(), resume.received());
+        return this;
+    }
+
+    private Behavior<Command> onStartPass(StartPass start) {
+        pass = start.pass();
+        rank.outbox().begin(pass.number());
+        return take(new RankEvent.PassStarted(pass));
+    }
+
+    private Behavior<Command> onApplyUpdate(ApplyUpdate apply) {
+        update = apply.update();
+        return take(new RankEvent.UpdateRequested());
+    }
+
+    private Behavior<Command> onActionEnded(ActionEnded ended) {
+        losses.addAll(ended.result().losses());
+        squaredSums.addAll(ended.result().squaredSums());
+        return take(new RankEvent.ActionDone(ended.action()));
+    }
+
+    private Behavior<Command> onMoved(Moved moved) {
+        return take(moved.event());
+    }
+
+    private Behavior<Command> take(RankEvent event) {
+        moves++;
+        try {
+            machine.on(event).forEach(this::carryOut);
+        } catch (RuntimeException broken) {
+            return fail(Reason.of(broken), Reason.strike(machine.situation(), broken), broken);
+        }
+        return this;
+    }
+
+    private void carryOut(RankCommand command) {
+        switch (command) {
+            case RankCommand.Run(Action action, var sends) ->
+                run(new ActionRequest(action, sends, pass, Optional.ofNullable(update)));
+            case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
+            case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
+            case RankCommand.ReportEpochReady(int stood, long number, var received) ->
+                tellCoordinator(
+                        new CoordinatorEvent.EpochReady(rank.incarnation(), stood, number,
+                                rank.tensors().keys(received)));
+            case RankCommand.ReportPassDone(Pass done) -> {
+                if (done.kind() == Pass.Kind.TRAINING) {
+                    coordinator
+                            .tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(), rank.newTimes()));
+                }
+                tellCoordinator(new CoordinatorEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
+                losses.clear();
+                squaredSums.clear();
+            }
+            case RankCommand.ReportUpdated(long step) ->
+                tellCoordinator(new CoordinatorEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
+        }
+    }
+
+    private void run(ActionRequest request) {
+        Action action = request.action();
+        ActorRef<Command> self = getContext().getSelf();
+        rank.thread().run(() -> rank.worker(action.stage()).run(request))
+                .whenComplete((result, failure) -> self.tell(failure == null
+                        ? new ActionEnded(action, result)
+                        : new StageFailed(action.stage(), "in " + action + " in step " + request.pass().step(),
+                                failure)));
+    }
+
+    private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+        isWritingCheckpoint = true;
+        stages.get(rank.stages().getFirst()).tell(new StageActor.WriteCheckpoint(write.stepsDone()));
+        return this;
+    }
+
+    private Behavior<Command> onCheckpointAnswered(CheckpointAnswered answered) {
+        moves++;
+        isWritingCheckpoint = false;
+        tellCoordinator(answered.answer());
+        return this;
+    }
+
+    private Behavior<Command> onTellStatus(TellStatus ask) {
+        boolean isAtIt = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
+        boolean waitsForGroup = rank.pulse().waits();
+        long allMoves = moves + rank.pulse().beats();
+        List<String> stack = isAtIt && allMoves == toldMoves
+                ? rank.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
+                : List.of();
+        toldMoves = allMoves;
+        ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
+                isAtIt && !waitsForGroup,
+                situation() + (waitsForGroup ? ", where it waits for the other ranks of a group" : ""),
+                machine.position(), stack)));
+        return this;
+    }
+
+    private String situation() {
+        if (!loading.isEmpty()) {
+            return "loading the weights of stages " + loading;
+        }
+        return isWritingCheckpoint ? "writing its part of a checkpoint" : machine.situation();
+    }
+
+    private Behavior<Command> onStageFailed(StageFailed failed) {
+        return fail("stage " + failed.stage() + " failed " + failed.what() + ": " + Reason.of(failed.cause()),
+                Reason.strike("stage " + failed.stage() + " " + failed.what(), failed.cause()), failed.cause());
+    }
+
+    private Behavior<Command> onChildFailed(ChildFailed failed) {
+        return fail("the actor of " + failed.getRef().path().name() + " failed: " + Reason.of(failed.getCause()),
+                Optional.empty(), failed.getCause());
+    }
+
+    private Behavior<Command> onTransportFailed(TransportFailed failed) {
+        String sentence = failed.fault().sentence();
+        return switch (failed.fault()) {
+            case TransportFault.MessageFault _,TransportFault.DamageFault _ -> {
+                EventLog.ofRank(rank.incarnation(), step(), "lost a message: " + sentence);
+                tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence));
+                yield this;
+            }
+            case TransportFault.SendFault _,TransportFault.LinkFault _ -> fail(sentence, Optional.empty(), null);
+            case TransportFault.TransportEnded _ ->
+                fail(sentence, Optional.of(new Strike("by its transport", sentence)), null);
+        };
+    }
+
+    private static Behavior<Command> onBreakDown(BreakDown told) {
+        throw new InjectedFault(told.why());
+    }
+
+    /** @param cause what threw, whose stack is for the log alone; null where nothing did */
+    private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
+        getContext().getLog().debug("rank {} failed", rank.rank(), cause);
+        EventLog.ofRank(rank.incarnation(), step(), "cannot go on: " + reason, strike.isPresent() ? cause : null);
+        group.tell(new TensorParallelGroup.MemberFailed(rank.rank(), reason, strike));
+        return this;
+    }
+
+    /** The one that it is in, or begins with. */
+    private long step() {
+        return pass == null ? rank.stepsDone() : pass.step();
+    }
+
+    private void tellCoordinator(CoordinatorEvent event) {
+        coordinator.tell(new TrainingCoordinator.Happened(event));
+    }
+}

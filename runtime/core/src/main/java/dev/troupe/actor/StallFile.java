@@ -1,0 +1,36 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.watch.StallWatch;
+import dev.troupe.observe.StallDrawing;
+import dev.troupe.plan.TrainingPlan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Draws a stalled run into a file of its directory. */
+final class StallFile {
+    private static final Logger LOG = LoggerFactory.getLogger(StallFile.class);
+
+    private StallFile() {
+    }
+
+    /**
+     * Writes it, as far as the disk lets it.
+     *
+     * @return what is known of the standstill, with the name of the file
+     */
+    static String write(Path directory, TrainingPlan plan, int epoch, long stepsDone, StallWatch.Stall stall) {
+        Path file = directory.resolve("hang-step-" + stepsDone + "-epoch-" + epoch + ".txt");
+        try {
+            Files.writeString(file, StallDrawing.draw(plan, stall));
+        } catch (IOException unwritten) { // the run can recover without it
+            LOG.warn("{} could not be written", file, unwritten);
+            return stall.sentence();
+        }
+        String sentence = stall.sentence() + "; " + file.getFileName() + " shows where every rank stood";
+        EventLog.ofRun(epoch, stepsDone, sentence);
+        return sentence;
+    }
+}

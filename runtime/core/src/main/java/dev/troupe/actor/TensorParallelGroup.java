@@ -1,0 +1,96 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.Strike;
+import dev.troupe.prepare.Reason;
+import java.util.List;
+import java.util.Optional;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.DispatcherSelector;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * The ranks that share the stages of one place in a pipeline: they start together, and none of them goes on without the
+ * others. A collective is under way on all of them or on none, so when one cannot go on, the others are told to leave their
+ * collectives at once, and the coordinator hears of the one that failed.
+ */
+final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
+    /** What a group is told. */
+    sealed interface Command {
+    }
+
+    /** A rank cannot go on, for the reason in this sentence, and by this error if it is one that may strike again. */
+    record MemberFailed(int rank, String reason, Optional<Strike> strike) implements Command {
+    }
+
+    private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
+
+    private final List<RankResources> members;
+    private final int epoch;
+    private final ActorRef<TrainingCoordinator.Command> coordinator;
+    private boolean hasFailed;
+
+    private TensorParallelGroup(ActorContext<Command> context, List<RankResources> members,
+            ActorRef<TrainingCoordinator.Command> coordinator) {
+        super(context);
+        this.members = members;
+        this.epoch = members.getFirst().incarnation().epoch();
+        this.coordinator = coordinator;
+        for (RankResources member : members) {
+            context.watch(context.spawn(ScheduleActor.create(member, coordinator, context.getSelf()),
+                    "rank-" + member.rank(), RANKS));
+        }
+    }
+
+    /**
+     * Starts the ranks of a group.
+     *
+     * @param members
+     *            the tensor-parallel ranks of one place, in their order; one alone is a group too
+     */
+    static Behavior<Command> create(List<RankResources> members, ActorRef<TrainingCoordinator.Command> coordinator) {
+        return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(MemberFailed.class, this::onMemberFailed)
+                .onSignal(ChildFailed.class, this::onChildFailed).onSignal(Terminated.class, this::onTerminated)
+                .build();
+    }
+
+    private Behavior<Command> onMemberFailed(MemberFailed failed) {
+        return fail(failed.rank(), failed.reason(), failed.strike());
+    }
+
+    private Behavior<Command> onChildFailed(ChildFailed failed) {
+        return fail(rankOf(failed), Reason.of(failed.getCause()), Optional.empty());
+    }
+
+    private Behavior<Command> onTerminated(Terminated ended) {
+        return fail(rankOf(ended), "its schedule actor ended", Optional.empty());
+    }
+
+    private static int rankOf(Terminated ended) {
+        return Integer.parseInt(ended.getRef().path().name().substring("rank-".length()));
+    }
+
+    /** Only the first counts: that the others cannot go on without it follows. */
+    private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike) {
+        if (!hasFailed) {
+            hasFailed = true;
+            coordinator.tell(new TrainingCoordinator.Happened(
+                    new CoordinatorEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
+                            strike)));
+            members.forEach(RankResources::leaveGroups);
+        }
+        return this;
+    }
+}

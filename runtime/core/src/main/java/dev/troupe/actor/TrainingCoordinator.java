@@ -1,0 +1,417 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.run.CoordinatorCommand;
+import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.CoordinatorFailover;
+import dev.troupe.protocol.run.CoordinatorMachine;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.protocol.membership.MembershipCommand;
+import dev.troupe.protocol.membership.MembershipEvent;
+import dev.troupe.protocol.membership.MembershipMachine;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.Reason;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+
+/**
+ * Leads a run: the shell around its {@link CoordinatorMachine}. It places ranks, starts passes, commits steps and
+ * checkpoints, and ends the run when a rank fails or nothing moves any more.
+ */
+public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
+    /** What the coordinator is told. */
+    public sealed interface Command {
+    }
+
+    /**
+     * A node wants to take part; its keys must be those of the coordinator's node.
+     *
+     * @param door
+     *            the number of where its process takes copies in; 0 where it takes none
+     * @param report
+     *            what it knows of the run where the coordinator before was lost; it says so until it is heard
+     * @param warmUp
+     *            how far it is with running its kernels once
+     */
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door,
+            Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
+    }
+
+    /** A rank lives. */
+    record RankHosted(Incarnation rank, ActorRef<ScheduleActor.Command> schedule) implements Command {
+    }
+
+    /** A rank has come so far. */
+    record Happened(CoordinatorEvent event) implements Command {
+    }
+
+    /** Something came of a checkpoint that is written beside training. */
+    record CheckpointHappened(CheckpointEvent event) implements Command {
+    }
+
+    /** A node cannot host what it was told to, for the reason in this sentence. */
+    record NodeFailed(String name, String reason) implements Command {
+    }
+
+    /** What a rank has computed in a step. */
+    record StepTimed(Incarnation rank, long step, List<StageTime> times) implements Command {
+    }
+
+    /** What a rank says of itself. */
+    record StatusTold(RankStatus status) implements Command {
+    }
+
+    /** End after the step that is under way, with a checkpoint, or at once; said again until the run has ended. */
+    public record Stop(boolean atOnce) implements Command {
+    }
+
+    /**
+     * Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a
+     * moment.
+     */
+    record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
+    }
+
+    private record LookAgain(NodeEnded end) implements Command {
+    }
+
+    private record Tick() implements Command {
+    }
+
+    private static final int TICKS_PER_TIMEOUT = 20;
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
+    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(10);
+
+    private final CoordinatorSetup setup;
+    private final TimerScheduler<Command> timers;
+    private final MembershipMachine<ActorRef<NodeActor.Command>> membership;
+    private final RunReports reports;
+    // Of the run from its beginning, until it shows that it is under way.
+    private ReplicaTable replicas;
+    private CoordinatorMachine machine;
+    private Checkpoints checkpoints;
+    private final Standstills standstills;
+    private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
+    private final CopyPatience copyPatience = new CopyPatience();
+
+    private TrainingCoordinator(ActorContext<Command> context, TimerScheduler<Command> timers, CoordinatorSetup setup) {
+        super(context);
+        this.setup = setup;
+        this.timers = timers;
+        this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
+                setup.settings().firstStep());
+        this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.settings()), replicas);
+        this.reports = new RunReports(setup);
+        this.standstills = new Standstills(setup);
+        this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
+                setup.surroundings());
+        this.checkpoints = newCheckpoints(setup.settings());
+        startNextTick();
+    }
+
+    private Checkpoints newCheckpoints(RunSettings settings) {
+        return new Checkpoints(setup, settings, membership.nodes(), () -> machine.epoch(), getContext().getSelf());
+    }
+
+    /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
+    public static Behavior<Command> create(CoordinatorSetup setup) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup)));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(NodeJoined.class, this::onNodeJoined)
+                .onMessage(RankHosted.class, this::onRankHosted).onMessage(Happened.class, this::onHappened)
+                .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
+                .onMessage(NodeFailed.class, this::onNodeFailed)
+                .onMessage(StatusTold.class, told -> note(() -> standstills.onStatus(told.status())))
+                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told)))
+                .onMessage(Stop.class, this::onStop)
+                .onMessage(NodeEnded.class, this::onNodeEnded)
+                .onMessage(LookAgain.class, at -> note(() -> getContext().watchWith(at.end().node(), at.end())))
+                .onMessage(Tick.class, _ -> onTick()).build();
+    }
+
+    /** One at a time, so that ticks do not pile up where the coordinator is held up. */
+    private void startNextTick() {
+        timers.startSingleTimer(new Tick(), setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+    }
+
+    private Behavior<Command> onNodeJoined(NodeJoined joined) {
+        return take(new MembershipEvent.Joined<>(joined.node(), joined.name(), isLocal(joined.node()), joined.door(),
+                joined.keys(), joined.report(), joined.warmUp()));
+    }
+
+    private static boolean isLocal(ActorRef<NodeActor.Command> node) {
+        return node.path().address().hasLocalScope();
+    }
+
+    private Behavior<Command> onStop(Stop stop) {
+        return take(new MembershipEvent.StopAsked<>(stop.atOnce()));
+    }
+
+    private Behavior<Command> onNodeEnded(NodeEnded ended) {
+        return take(new MembershipEvent.Ended<>(ended.node(), ended.name(), ended.isSure()));
+    }
+
+    private Behavior<Command> take(MembershipEvent<ActorRef<NodeActor.Command>> event) {
+        for (MembershipCommand<ActorRef<NodeActor.Command>> command : membership.on(event)) {
+            Behavior<Command> next = carryOut(command);
+            if (next != this) {
+                return next; // the run is over
+            }
+        }
+        return this;
+    }
+
+    private Behavior<Command> carryOut(MembershipCommand<ActorRef<NodeActor.Command>> command) {
+        return switch (command) {
+            case MembershipCommand.Refuse<ActorRef<NodeActor.Command>>(var node, String why) -> note(() -> {
+                EventLog.ofRun(machine.epoch(), machine.stepsDone(), why);
+                node.tell(new NodeActor.Refused(why));
+            });
+            case MembershipCommand.Watch<ActorRef<NodeActor.Command>>(var node, String name) -> note(() -> {
+                reports.nodeJoined(machine.stepsDone(), name);
+                getContext().watchWith(node, new NodeEnded(name, node, isLocal(node)));
+            });
+            case MembershipCommand.WatchAgain<ActorRef<NodeActor.Command>>(var node, String name) ->
+                note(() -> timers.startSingleTimer(new LookAgain(new NodeEnded(name, node, true)), LOOK_AGAIN));
+            case MembershipCommand.ReportMissing<ActorRef<NodeActor.Command>>(var names) ->
+                note(() -> setup.listener().onWaiting(names));
+            case MembershipCommand.RunKernels<ActorRef<NodeActor.Command>>(var node) ->
+                note(() -> node.tell(new NodeActor.RunKernels()));
+            case MembershipCommand.Begin<ActorRef<NodeActor.Command>>(double warmUpSeconds) -> begin(warmUpSeconds);
+            case MembershipCommand.TakeOver<ActorRef<NodeActor.Command>>(var settings, var failover) ->
+                note(() -> takeOver(settings, failover));
+            case MembershipCommand.Host<ActorRef<NodeActor.Command>>(var node) ->
+                note(() -> node.tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
+                        setup.directory().toString(), getContext().getSelf())));
+            case MembershipCommand.AddNode<ActorRef<NodeActor.Command>>(String name) ->
+                take(new CoordinatorEvent.NodeJoined(name));
+            case MembershipCommand.Recover<ActorRef<NodeActor.Command>>(String reason, var told) ->
+                carryOut(() -> machine.succeed(reason, told));
+            case MembershipCommand.ReportGone<ActorRef<NodeActor.Command>>(String name) ->
+                note(() -> reports.nodeGone(machine.stepsDone(), name, membership.nodes().keySet(), replicas.hosts()));
+            case MembershipCommand.LoseNode<ActorRef<NodeActor.Command>>(String name, String reason) ->
+                take(new CoordinatorEvent.NodeLost(name, reason));
+            case MembershipCommand.StopAfterStep<ActorRef<NodeActor.Command>> _ ->
+                take(new CoordinatorEvent.StopRequested());
+            case MembershipCommand.RefuseRun<ActorRef<NodeActor.Command>>(String why) -> refuseRun(why);
+            case MembershipCommand.End<ActorRef<NodeActor.Command>>(var failure) -> end(failure);
+        };
+    }
+
+    private Behavior<Command> begin(double warmUpSeconds) {
+        Optional<String> refusal = reports.begin(warmUpSeconds);
+        if (refusal.isPresent()) {
+            return take(new MembershipEvent.CannotBegin<>(refusal.get()));
+        }
+        standstills.begin(membership.longestKernelNanos());
+        return this;
+    }
+
+    private Behavior<Command> refuseRun(String why) {
+        EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + why);
+        NodeActor.Refused told = new NodeActor.Refused(why);
+        membership.nodes().values().forEach(node -> node.tell(told));
+        setup.outcome().complete(RunOutcome.refused(why));
+        return Behaviors.stopped();
+    }
+
+    private void takeOver(RunSettings settings, CoordinatorFailover failover) {
+        replicas = new ReplicaTable(failover.hosts(), failover.since(), setup.roster().buddies(),
+                settings.firstStep());
+        machine = new CoordinatorMachine(Checkpoints.ofRanks(settings), replicas, failover);
+        checkpoints = newCheckpoints(settings);
+        standstills.begin(membership.longestKernelNanos());
+    }
+
+    private Behavior<Command> onRankHosted(RankHosted hosted) {
+        int rank = hosted.rank().rank();
+        if (hosted.rank().equals(machine.incarnation(rank))) { // or it was given up since
+            ranks.put(rank, hosted.schedule());
+        }
+        return this;
+    }
+
+    /**
+     * What is said before the run is under way here was meant for a coordinator that is lost; who stands is known, or
+     * starts again.
+     */
+    private Behavior<Command> onHappened(Happened happened) {
+        boolean isUnknown = happened.event() instanceof CoordinatorEvent.EpochReady ready
+                && !ranks.containsKey(ready.from().rank());
+        return !membership.isRunning() || isUnknown ? this : take(happened.event());
+    }
+
+    private Behavior<Command> onCheckpointHappened(CheckpointHappened happened) {
+        if (happened.event() instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
+            standstills.onMoved();
+        }
+        return carryOut(() -> {
+            checkpoints.take(happened.event());
+            return List.of();
+        });
+    }
+
+    private Behavior<Command> take(CoordinatorEvent event) {
+        return carryOut(() -> checkpoints.holdsBack(event) ? List.of() : machine.on(event));
+    }
+
+    private Behavior<Command> carryOut(Supplier<List<CoordinatorCommand>> commands) {
+        try {
+            for (CoordinatorCommand command : commands.get()) {
+                Behavior<Command> next = carryOut(command);
+                if (next != this) {
+                    return next; // the run is over
+                }
+            }
+        } catch (RuntimeException failure) { // of the listener, a full disk above all
+            getContext().getLog().debug("the coordinator cannot go on", failure);
+            return end(Optional.of(Reason.of(failure)));
+        }
+        return takeUpAgain();
+    }
+
+    /** What waited for a checkpoint need not any more. */
+    private Behavior<Command> takeUpAgain() {
+        Optional<CoordinatorCommand> command = checkpoints.takeCommand();
+        if (command.isPresent()) {
+            return carryOut(() -> List.of(command.get()));
+        }
+        return takeIf(checkpoints.takeEvent());
+    }
+
+    private Behavior<Command> takeIf(Optional<CoordinatorEvent> event) {
+        return event.isPresent() ? take(event.get()) : this;
+    }
+
+    private Behavior<Command> carryOut(CoordinatorCommand command) {
+        if (checkpoints.holdsBack(command)) {
+            return this;
+        }
+        switch (command) {
+            case CoordinatorCommand.StartPass(Pass pass, var told) -> {
+                reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
+                tellRanks(told, new ScheduleActor.StartPass(pass));
+            }
+            case CoordinatorCommand.Update(var update, var told) ->
+                tellRanks(told, new ScheduleActor.ApplyUpdate(update));
+            case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
+                reports.committed(result, replicas.hosts());
+                membership.nodes().values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
+                checkpoints.committed(commit, replicas.hosts());
+            }
+            case CoordinatorCommand.ReportValidation(long stepsDone, double loss) ->
+                reports.validation(stepsDone, loss);
+            case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
+            case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
+                membership.nodes().values()
+                        .forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, membership.doors())));
+            case CoordinatorCommand.Resume resume -> {
+                reports.resumed(resume.epoch(), machine.stepsDone());
+                ranks.forEach((rank, schedule) -> schedule
+                        .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
+            }
+            case CoordinatorCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
+            case CoordinatorCommand.WriteCheckpoint write -> {
+                return writeCheckpoint(write);
+            }
+            case CoordinatorCommand.CommitCheckpoint commit -> {
+                return take(checkpoints.commit(commit));
+            }
+            case CoordinatorCommand.AbandonCheckpoint(long stepsDone) -> checkpoints.abandon(stepsDone);
+            case CoordinatorCommand.ReportCheckpointFailed(long stepsDone, String why) ->
+                checkpoints.reportFailed(stepsDone, why);
+            case CoordinatorCommand.Finish _ -> {
+                return end(Optional.empty());
+            }
+            case CoordinatorCommand.Fail(String reason) -> {
+                return end(Optional.of(reason));
+            }
+        }
+        return this;
+    }
+
+    private Behavior<Command> writeCheckpoint(CoordinatorCommand.WriteCheckpoint write) {
+        Optional<CoordinatorEvent> refusal = checkpoints.refusal(write);
+        if (refusal.isPresent()) {
+            return take(refusal.get());
+        }
+        tellRanks(write.ranks(), new ScheduleActor.WriteCheckpoint(write.stepsDone()));
+        return this;
+    }
+
+    private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
+        reports.recoveryBegins(enter);
+        standstills.begin(membership.longestKernelNanos());
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
+                enter.stepsDone(), enter.hosts(), enter.since())));
+    }
+
+    private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
+        told.forEach(rank -> ranks.get(rank).tell(command));
+    }
+
+    /** It hosts nothing: a standby that is no use is done without, and ranks that were to live there may live elsewhere. */
+    private Behavior<Command> onNodeFailed(NodeFailed failed) {
+        return take(new CoordinatorEvent.NodeLost(failed.name(), "node " + failed.name() + ": " + failed.reason()));
+    }
+
+    private Behavior<Command> note(Runnable note) {
+        note.run();
+        return this;
+    }
+
+    private Behavior<Command> onTick() {
+        long now = setup.clock().getAsLong();
+        Behavior<Command> next = take(new MembershipEvent.Tick<>());
+        if (next == this) {
+            next = takeIf(standstills.look(machine));
+        }
+        if (next == this) {
+            next = takeIf(copyPatience.look(machine, now));
+        }
+        if (next == this) {
+            next = carryOut(() -> {
+                checkpoints.look(setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+                return checkpoints.dueByTime().map(machine::on).orElse(List.of());
+            });
+        }
+        if (next != this) {
+            return next;
+        }
+        startNextTick();
+        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(getContext().getSelf())));
+        return this;
+    }
+
+    private Behavior<Command> end(Optional<String> failure) {
+        reports.ended(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
+        setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
+        return Behaviors.stopped();
+    }
+}

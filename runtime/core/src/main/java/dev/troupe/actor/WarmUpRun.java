@@ -1,0 +1,146 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.RankCommand;
+import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.protocol.rank.RankMachine;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.warmup.WarmUpGroups;
+import dev.troupe.warmup.WarmUpTransport;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.transport.MessageId;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.function.LongPredicate;
+
+/**
+ * One rank takes over, for nothing: it opens its stages with what they were after so many steps, walks its row of the
+ * next step and keeps what came of it, by the very code and with the very sizes of the run.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class WarmUpRun implements AutoCloseable {
+    /** Whatever it computes from, the weights stay what they are. */
+    private static final double LEARNING_RATE = 0;
+
+    /** Longer than the others of a group, who are not there, can keep anybody waiting. */
+    private static final Duration THREAD_END = Duration.ofSeconds(10);
+
+    private final TrainingPlan plan;
+    private final WarmUpTransport transport = new WarmUpTransport();
+    private final RankResources rank;
+    private final RankMachine machine;
+    private final Pass pass;
+    private final WeightUpdate update;
+    private final LongPredicate pace;
+    private final Queue<RankEvent> events = new ArrayDeque<>();
+    private boolean goesOn = true;
+    private boolean isDone;
+    private long nanos;
+
+    /**
+     * @param node
+     *            that warms up; nothing that the run has or writes is touched
+     * @param kept
+     *            what was kept in warm-up runs, and is in this one
+     * @param stepsDone
+     *            how many steps this rank has warmed up
+     * @param pace
+     *            told after each action how many nanoseconds it took; whether the next may begin
+     */
+    WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {
+        this.plan = node.plan();
+        this.rank = new RankResources(new Incarnation(number, stepsDone), stepsDone,
+                node.forWarmUp(transport, new WarmUpGroups(plan.ranks()), kept));
+        this.machine = rank.machine();
+        this.pass = new Pass(stepsDone, Pass.Kind.TRAINING);
+        this.update = new WeightUpdate(stepsDone, LEARNING_RATE, 1, stepsDone + 1, false);
+        this.pace = pace;
+    }
+
+    /** Does it all, and returns true; or false as soon as it is not to go on. */
+    boolean run() {
+        rank.listen(this::hear);
+        for (int stage : rank.stages()) {
+            paced(() -> rank.open(stage));
+        }
+        rank.outbox().begin(pass.number());
+        rank.outbox().resume(rank.incarnation().epoch(), pass.number(), MessageKeys.NONE);
+        events.add(new RankEvent.PassStarted(pass));
+        transport.bring(messages());
+        while (goesOn && !events.isEmpty()) {
+            machine.on(events.remove()).forEach(this::carryOut);
+        }
+        if (goesOn && !isDone) {
+            throw new IllegalStateException("rank " + rank.rank() + " stopped warming up while it is "
+                    + machine.situation());
+        }
+        return isDone;
+    }
+
+    /** What the actions took, without the pauses between them. */
+    long nanos() {
+        return nanos;
+    }
+
+    private void hear(ScheduleActor.Command news) {
+        if (news instanceof ScheduleActor.Moved(RankEvent event)) {
+            events.add(event);
+        }
+    }
+
+    /** All that comes from other ranks in the pass. */
+    private List<MessageId> messages() {
+        int epoch = rank.incarnation().epoch();
+        List<MessageId> messages = new ArrayList<>();
+        for (Action action : plan.row(pass.kind(), rank.rank()).actions()) {
+            if (action.kind().isReceive() && plan.needsMessage(action)) {
+                MessageKey key = plan.keyOf(rank.rank(), action);
+                messages.add(new MessageId(epoch, pass.number(), key.edge(), key.microbatch()));
+            }
+        }
+        return messages;
+    }
+
+    private void carryOut(RankCommand command) {
+        switch (command) {
+            case RankCommand.Run(var action, var sends) -> {
+                paced(() -> rank.worker(action.stage())
+                        .run(new ActionRequest(action, sends, pass, Optional.of(update))));
+                events.add(new RankEvent.ActionDone(action));
+            }
+            case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
+            case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
+            case RankCommand.ReportPassDone _ -> events.add(new RankEvent.UpdateRequested());
+            case RankCommand.ReportUpdated _ -> isDone = true;
+            case RankCommand.ReportEpochReady standing ->
+                throw new IllegalStateException("nobody began an epoch, but found " + standing);
+        }
+    }
+
+    private void paced(Runnable action) {
+        if (goesOn) {
+            long start = System.nanoTime();
+            action.run();
+            long took = System.nanoTime() - start;
+            nanos += took;
+            goesOn = pace.test(took);
+        }
+    }
+
+    /** Frees all memory. */
+    @Override
+    public void close() {
+        rank.shutDown();
+        rank.close(System.nanoTime() + THREAD_END.toNanos());
+    }
+}

@@ -1,0 +1,72 @@
+package dev.troupe.chaos;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.observe.Recovery;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code recoveries.jsonl} in a run's directory: a line for each recovery. */
+public final class RecoveryLog {
+    /** Its name in the run's directory. */
+    public static final String FILE = "recoveries.jsonl";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private RecoveryLog() {
+    }
+
+    /** A line of the file; times are milliseconds since 1970 on the wall clock. */
+    private record Line(@JsonProperty(required = true) int epoch, @JsonProperty(required = true) long step,
+            @JsonProperty(required = true) List<Integer> ranks, @JsonProperty(required = true) String reason,
+            @JsonProperty(value = "detected_ms", required = true) long detectedMillis,
+            @JsonProperty(value = "resumed_ms", required = true) long resumedMillis,
+            @JsonProperty(value = "caught_up_ms", required = true) long caughtUpMillis) {
+    }
+
+    /**
+     * Adds a recovery.
+     *
+     * @throws UncheckedIOException
+     *             where it cannot be written
+     */
+    public static void append(Path runDirectory, Recovery recovery) {
+        Line line = new Line(recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason(),
+                recovery.detectedAtMillis(), recovery.resumedAtMillis(), recovery.caughtUpAtMillis());
+        try {
+            Files.writeString(runDirectory.resolve(FILE), JSON.writeValueAsString(line) + '\n',
+                    StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot write down a recovery", failure);
+        }
+    }
+
+    /**
+     * Reads the recoveries of a run, in their order.
+     *
+     * @throws UncheckedIOException
+     *             where the file cannot be read, or is not one of this class
+     */
+    public static List<Recovery> read(Path runDirectory) {
+        Path file = runDirectory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return List.of();
+        }
+        List<Recovery> recoveries = new ArrayList<>();
+        try {
+            for (String text : Files.readAllLines(file)) {
+                Line line = JSON.readValue(text, Line.class);
+                recoveries.add(new Recovery(line.epoch(), line.step(), line.ranks(), line.reason(),
+                        line.detectedMillis(), line.resumedMillis(), line.caughtUpMillis()));
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot read " + file, failure);
+        }
+        return recoveries;
+    }
+}

@@ -1,0 +1,186 @@
+package dev.troupe.checkpoint;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.ShardedWeights;
+import dev.troupe.weights.StoredType;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+
+/**
+ * A checkpoint that was read, with right checksums. As a weight source it has the weights and the optimizer's state by
+ * name, so that a run may resume with its layers on other stages.
+ *
+ * <p>Thread rule: {@link #read} from any thread; close when no thread reads.
+ */
+public final class Checkpoint implements WeightSource, AutoCloseable {
+    private final Path directory;
+    private final Manifest manifest;
+    private final List<String> passedOver;
+    private final List<SafeTensors> files = new ArrayList<>();
+    private ShardedWeights weights;
+
+    private Checkpoint(Path directory, Manifest manifest, List<String> passedOver) {
+        this.directory = directory;
+        this.manifest = manifest;
+        this.passedOver = List.copyOf(passedOver);
+    }
+
+    /**
+     * Opens the checkpoint of a directory, or the newest whole one of a run's directory. Every file is read once, a
+     * piece at a time, and checked against the manifest.
+     *
+     * @throws CheckpointException
+     *             where there is none, none is whole, or the named one is not whole
+     */
+    public static Checkpoint open(Path runOrCheckpoint) {
+        if (!Files.isDirectory(runOrCheckpoint)) {
+            throw new CheckpointException("there is no directory " + runOrCheckpoint
+                    + " to resume from: name the directory of a run, or one of its checkpoints");
+        }
+        return isAt(runOrCheckpoint)
+                ? open(CheckpointFolder.entry(runOrCheckpoint), List.of())
+                : openNewestWhole(runOrCheckpoint);
+    }
+
+    private static Checkpoint openNewestWhole(Path runDirectory) {
+        List<String> passedOver = new ArrayList<>();
+        for (CheckpointFolder.Entry entry : newestFirst(runDirectory)) {
+            try {
+                return open(entry, passedOver);
+            } catch (DamageException damage) {
+                passedOver.add(damage.what());
+            }
+        }
+        throw new CheckpointException(passedOver.isEmpty()
+                ? "no checkpoint was found in " + runDirectory + ": expected "
+                        + CheckpointFolder.of(runDirectory).path()
+                        + " to hold directories such as step-000100, each with a "
+                        + Manifest.FILE
+                : "no checkpoint in " + runDirectory + " is whole: " + String.join("; ", passedOver));
+    }
+
+    private static Checkpoint open(CheckpointFolder.Entry entry, List<String> passedOver) {
+        if (entry.isPartial()) {
+            throw DamageException.unfinished(entry.directory());
+        }
+        Checkpoint checkpoint = new Checkpoint(entry.directory(), Manifest.read(entry.directory()), passedOver);
+        try {
+            checkpoint.openParts();
+        } catch (RuntimeException failure) {
+            checkpoint.close();
+            throw failure;
+        }
+        return checkpoint;
+    }
+
+    /** Whether a directory is that of a checkpoint, whole or not, and not of a run. */
+    public static boolean isAt(Path directory) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        return Files.exists(absolute.resolve(Manifest.FILE)) || CheckpointFolder.entry(absolute).stepsDone() >= 0
+                && absolute.getParent().endsWith(CheckpointFolder.NAME);
+    }
+
+    /** The run's directory, absolute, of RUN/checkpoints/step-000100 or of RUN itself. */
+    public static Path runDirectoryOf(Path runOrCheckpoint) {
+        Path absolute = runOrCheckpoint.toAbsolutePath().normalize();
+        Path checkpoints = isAt(absolute) ? absolute.getParent() : null;
+        return checkpoints == null || checkpoints.getParent() == null ? absolute : checkpoints.getParent();
+    }
+
+    /** Returns the directory of a run's checkpoint after {@code stepsDone} steps, which need not exist. */
+    public static Path after(long steps, Path runDirectory) {
+        return CheckpointFolder.of(runDirectory).whole(steps);
+    }
+
+    /** Returns the steps of the newest checkpoint of a run's directory; empty where it has none. */
+    public static OptionalLong newestSteps(Path runDirectory) {
+        return steps(runDirectory).findFirst();
+    }
+
+    /** Returns the steps of each checkpoint of a run's directory, damaged or not, the newest first. */
+    public static LongStream steps(Path runDirectory) {
+        return newestFirst(runDirectory).stream()
+                .filter(entry -> !entry.isPartial() && Files.exists(entry.directory().resolve(Manifest.FILE)))
+                .mapToLong(CheckpointFolder.Entry::stepsDone);
+    }
+
+    private static List<CheckpointFolder.Entry> newestFirst(Path runDirectory) {
+        try {
+            return CheckpointFolder.of(runDirectory).newestFirst();
+        } catch (IOException failure) {
+            throw new CheckpointException("cannot list the checkpoints of " + runDirectory + ": " + failure, failure);
+        }
+    }
+
+    private void openParts() {
+        // Checks presence and sizes first, then every byte, with as many threads as there are cores.
+        manifest.parts().forEach(part -> PartFile.requireThere(directory, part));
+        manifest.parts().parallelStream().flatMap(part -> PartFile.damageOf(directory, part).stream()).findFirst()
+                .ifPresent(damage -> {
+                    throw damage;
+                });
+        try {
+            manifest.parts().forEach(part -> files.add(SafeTensors.open(directory.resolve(part.file()))));
+            weights = ShardedWeights.of(directory.toString(), files);
+        } catch (WeightException incomplete) {
+            throw DamageException.damaged(directory, incomplete.getMessage(), incomplete);
+        }
+    }
+
+    /** The checkpoint's own directory. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Returns the damage of each newer checkpoint that was not taken, the newest first. */
+    public List<String> passedOver() {
+        return passedOver;
+    }
+
+    /** Returns the steps done. */
+    public long stepsDone() {
+        return manifest.stepsDone();
+    }
+
+    /** Returns the loss scale of the next step. */
+    public LossScale lossScale() {
+        return manifest.lossScale();
+    }
+
+    /** The model. */
+    public ModelSpec model() {
+        return manifest.model().spec();
+    }
+
+    /** The type of the weights: float64 where they were trained so, else float32. */
+    public DataType parameterType() {
+        return files.stream().flatMap(file -> file.tensors().values().stream())
+                .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        if (!weights.names().contains(name)) {
+            throw new WeightException(directory + " has no tensor " + name
+                    + ": resume with the model and the optimizer that it was written with");
+        }
+        weights.read(name, shape, parameterType, target);
+    }
+
+    @Override
+    public void close() {
+        files.forEach(SafeTensors::close);
+    }
+}

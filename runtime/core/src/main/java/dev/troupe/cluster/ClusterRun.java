@@ -1,0 +1,300 @@
+package dev.troupe.cluster;
+
+import dev.troupe.actor.CopyRoutes;
+import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeSetup;
+import dev.troupe.actor.CoordinatorSetup;
+import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.FaultyTransport;
+import dev.troupe.liveness.LivenessConnections;
+import dev.troupe.liveness.Sockets;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.run.LateListener;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.plan.UsageException;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.snapshot.SnapshotCopies;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.aeron.SharedDriver;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.typed.Cluster;
+import org.apache.pekko.cluster.typed.ClusterSingleton;
+import org.apache.pekko.cluster.typed.SingletonActor;
+import org.apache.pekko.remote.RemoteTransportException;
+import org.apache.pekko.management.javadsl.PekkoManagement;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Starts one node of a run over several JVMs. Every node has the same configuration and prepares the same run. */
+public final class ClusterRun {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterRun.class);
+
+    /** The wait of a node that finds no coordinator; a coordinator itself refuses a node that comes too late. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    private static final String STOPPING = "stopping";
+    private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
+
+    /** The tasks of the node that has the coordinator. */
+    public interface Leader {
+        /**
+         * Opens the run's directory, and returns the listener of the run.
+         *
+         * @param status
+         *            takes changes of this node's status
+         */
+        RunListener lead(Consumer<UnaryOperator<NodeStatus>> status);
+
+        /** The run waits for these nodes before it begins. */
+        void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status);
+
+        /**
+         * As {@link #lead}, for a run that continues after the coordinator's node has ended: the files in its directory
+         * remain.
+         */
+        RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status);
+    }
+
+    private ClusterRun() {
+    }
+
+    /**
+     * Joins the cluster, or forms it, and takes part in the run until it ends.
+     *
+     * @param run
+     *            the run as prepared by this node, with the engine of this node
+     * @param version
+     *            version of Troupe, which must be the same on all nodes
+     * @throws UsageException
+     *             where a certificate is wrong, a port is taken, or the machine's media driver cannot be found
+     * @throws dev.troupe.transport.TransportException
+     *             where the transport cannot start
+     */
+    public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        cluster.tls().ifPresent(Certificates::requireSound);
+        Ports.requireFree(cluster, self);
+        Resources resources = Resources.open(run, self);
+        CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+        Map<String, String> keys = CompatibilityKeys.of(run, version);
+        LostNodes lost = new LostNodes();
+        ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
+        FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
+        NodeKernels kernels = new NodeKernels(run, self.ranks());
+        try {
+            NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
+                    new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
+                    directory -> TrainingRun.context(run, requireVisible(directory),
+                            faulty(run, self, resources.transport(), faults, damage), resources.groups(),
+                            resources.snapshots(), resources.routes(), Optional.empty(), faults),
+                    resources.transport(), resources::release, outcome::complete);
+            ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
+                    guardian(node, lost, resources.connections(),
+                            coordinator(run, cluster, keys, leader, outcome, faults, damage)),
+                    ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
+                            run.request().share().orElseThrow().leads(), run.spec().faults()));
+            damage.has(new ControlLink(system));
+            StatusBoard.of(system.classicSystem())
+                    .set(NodeStatus.of(self.name(), self.ranks()));
+            if (self.managementPort() > 0) {
+                PekkoManagement.get(system).start().whenComplete((_, failure) -> {
+                    if (failure != null) {
+                        outcome.complete(RunOutcome.refused(
+                                Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
+                    }
+                });
+            }
+            return new TrainingRun(system, outcome, run.stepsDone(), () -> lost.whyEnded(self.name()));
+        } catch (RuntimeException failure) {
+            resources.close();
+            throw failure instanceof RemoteTransportException
+                    ? Ports.refused(self, "control-port", self.controlPort(), failure)
+                    : failure;
+        }
+    }
+
+    private static Transport faulty(PreparedRun run, NodeSpec self, Transport transport, FaultInjector faults,
+            ClusterDamage damage) {
+        if (faults.isIdle()) {
+            return transport;
+        }
+        FaultyTransport faulty = new FaultyTransport(transport, faults, run.plan()::senderOf, self.ranks()::contains);
+        damage.has(faulty);
+        return faulty;
+    }
+
+    private static Path requireVisible(Path directory) {
+        if (!Files.isDirectory(directory)) {
+            throw new UsageException("the run's directory " + directory + " is not there: put it on storage that all"
+                    + " machines mount in the same place, and name it with --out");
+        }
+        return directory;
+    }
+
+    private static Behavior<TrainingCoordinator.Command> coordinator(PreparedRun run, ClusterSpec cluster,
+            Map<String, String> keys, Leader leader, CompletableFuture<RunOutcome> outcome, FaultInjector faults,
+            ClusterDamage damage) {
+        Map<String, List<Integer>> ranks = new TreeMap<>();
+        cluster.nodes().forEach(node -> ranks.put(node.name(), node.ranks()));
+        Path directory = run.request().output().toAbsolutePath();
+        return Behaviors.setup(context -> {
+            if (outcome.isDone()) {
+                return Behaviors.stopped(); // the run is over, and the coordinator's node has ended first
+            }
+            damage.lead();
+            StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
+            // The first coordinator is on the node that formed the cluster; on any other node a coordinator takes over
+            // from a lost one.
+            boolean isFirst = Cluster.get(context.getSystem()).selfMember().upNumber() == 1;
+            Map<String, String> alike = new TreeMap<>(keys);
+            if (!isFirst) {
+                alike.remove(Roster.STEPS_BEHIND);
+            }
+            RunListener listener;
+            try {
+                listener = isFirst
+                        ? new LateListener(() -> leader.lead(board::change),
+                                missing -> leader.waitFor(missing, board::change))
+                        : leader.takeOver(board::change);
+            } catch (RuntimeException refused) {
+                outcome.complete(RunOutcome.refused(refused.getMessage()));
+                return Behaviors.stopped();
+            }
+            return TrainingCoordinator.create(new CoordinatorSetup(run.settings(), run.plan(),
+                    new Roster(ranks, alike, cluster.joinTimeout(),
+                            run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
+                    () -> LostNodes.present(context.getSystem()),
+                    directory, run.checkpointsFound(),
+                    TrainingRun.checkpoints(run, directory), run.spec().transport().timeout(),
+                    TrainingRun.hangTimeout(run), run.checkpointInterval(), faults.clock(System::nanoTime),
+                    run.expectation(), listener,
+                    outcome));
+        });
+    }
+
+    /** The coordinator is on the oldest node; requests to this node are sent there. The guardian ends with the node. */
+    private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
+            LivenessConnections connections, Behavior<TrainingCoordinator.Command> singleton) {
+        return Behaviors.setup(context -> {
+            var coordinator = ClusterSingleton.get(context.getSystem())
+                    .init(SingletonActor.of(singleton, "coordinator"));
+            context.spawn(lost.follow(), "lost-nodes");
+            context.spawn(DeadNodes.follow(connections), "dead-nodes");
+            var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
+            context.watch(replicas);
+            return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
+                    .onMessage(TrainingCoordinator.Stop.class, stop -> {
+                        // A coordinator may be lost after the request, so it is repeated; where there is no coordinator
+                        // yet, the node ends alone.
+                        if (timers.isTimerActive(STOPPING)) {
+                            replicas.tell(new NodeActor.StopWaiting());
+                        }
+                        coordinator.tell(stop);
+                        timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);
+                        return Behaviors.same();
+                    }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build());
+        });
+    }
+
+    /** The transport of a node's tensors, and the connections by which the others notice its end. */
+    private record Resources(LivenessConnections connections, Optional<SharedDriver> driver, Transport transport,
+            NodeGroups groups,
+            Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
+        static Resources open(PreparedRun run, NodeSpec self) {
+            LivenessConnections connections = listen(run.spec().cluster().orElseThrow(), self);
+            try {
+                return open(run, self, connections);
+            } catch (RuntimeException failure) {
+                connections.close();
+                throw failure;
+            }
+        }
+
+        /** Listens before the node joins, since nodes that find it in the cluster call it. */
+        private static LivenessConnections listen(ClusterSpec cluster, NodeSpec self) {
+            try {
+                return LivenessConnections.listen(cluster, self,
+                        cluster.tls().<Sockets>map(MutualTls::new).orElse(Sockets.PLAIN));
+            } catch (IOException taken) {
+                throw Ports.refused(self, "data-port", self.dataPort(), taken);
+            }
+        }
+
+        private static Resources open(PreparedRun run, NodeSpec self, LivenessConnections connections) {
+            RunSpec spec = run.spec();
+            ClusterSpec cluster = spec.cluster().orElseThrow();
+            Optional<SharedDriver> driver = MachineDriver.find(run, self);
+            try {
+                Path directory = MachineDriver.directory(spec, cluster, self.host());
+                TransportSettings settings = MachineDriver.settings(run, directory);
+                NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
+                Transport transport = AeronTransport.start(nodes, settings);
+                try {
+                    CopyRoutes routes = new CopyRoutes();
+                    Optional<Snapshots> snapshots = TrainingRun.snapshots(run,
+                            run.keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
+                    Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
+                            kept -> AeronSnapshotCopies.connect(nodes, settings, directory, kept, routes));
+                    copies.ifPresent(routes::over);
+                    return new Resources(connections, driver, transport, NodeGroups.connect(run.plan().ranks(), nodes,
+                            directory, TrainingRun.groupDeadline(run)), snapshots, routes, copies);
+                } catch (RuntimeException failure) {
+                    transport.close();
+                    throw failure;
+                }
+            } catch (RuntimeException failure) {
+                driver.ifPresent(SharedDriver::close);
+                throw failure;
+            }
+        }
+
+        int door() {
+            return copies.map(SnapshotCopies::door).orElse(0);
+        }
+
+        /** Closes the rest once the transport is closed. */
+        void release() {
+            transport.counters().droppedInWords().ifPresent(LOG::info);
+            groups.close();
+            copies.ifPresent(SnapshotCopies::close);
+            snapshots.ifPresent(Snapshots::close);
+            driver.ifPresent(SharedDriver::close);
+            connections.close();
+        }
+
+        void close() {
+            try {
+                transport.close();
+            } finally {
+                release();
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.troupe.cluster;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigRenderOptions;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.prepare.PreparedRun;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The settings that must be the same on all nodes of a run, in words, so that a difference can be named. */
+final class CompatibilityKeys {
+    /** Keys that may differ between nodes: of the engine, and of directories on the machine. */
+    private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
+            "model.from", "transport.directory",
+            "cluster.tls.");
+
+    private CompatibilityKeys() {
+    }
+
+    /**
+     * Returns the keys of a node: version, the run's directory, every key of the configuration that must not differ,
+     * the certified plan, and the first data and their number, since these follow from files too.
+     */
+    static Map<String, String> of(PreparedRun run, String version) {
+        Map<String, String> keys = new TreeMap<>();
+        keys.put("version", version);
+        keys.put("plan", digest(run.plan().training().plan().toCsv()));
+        keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().tokens());
+        keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
+        keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
+        Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
+        config.entrySet().forEach(entry -> {
+            if (OWN.stream().noneMatch(entry.getKey()::startsWith)) {
+                keys.put(entry.getKey(), entry.getValue().render(ConfigRenderOptions.concise()));
+            }
+        });
+        return keys;
+    }
+
+    private static String firstMicrobatch(PreparedRun run) {
+        int rows = run.spec().training().microbatchSize();
+        int[] inputs = new int[rows * run.batches().sequenceLength()];
+        int[] targets = new int[inputs.length];
+        run.batches().fillMicrobatch(0, 0, rows, inputs, targets);
+        return Arrays.toString(inputs) + Arrays.toString(targets);
+    }
+
+    private static String digest(String text) {
+        try {
+            return HexFormat.of().formatHex(
+                    MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)), 0, 8);
+        } catch (NoSuchAlgorithmException absent) {
+            throw new IllegalStateException("every JDK has SHA-256", absent);
+        }
+    }
+}

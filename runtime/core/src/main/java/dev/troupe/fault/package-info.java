@@ -1,0 +1,10 @@
+/**
+ * Injected faults: the faults of {@code dev.troupe.config.fault} strike at the points of a step where the ranks of a node
+ * call their {@link dev.troupe.fault.FaultInjector}, and on the messages of a {@link dev.troupe.fault.FaultyTransport}. A
+ * run without faults uses neither.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.fault}, {@code dev.troupe.engine},
+ * {@code dev.troupe.protocol}, {@code dev.troupe.schedule}, {@code dev.troupe.transport}, {@code dev.troupe.weights},
+ * {@code com.fasterxml.jackson} and {@code org.slf4j}.
+ */
+package dev.troupe.fault;

@@ -1,0 +1,7 @@
+/**
+ * The observation of a run: its listener and outcome, the trace of its actions, dumped gradients, the drawing of a stall.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.plan}, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.watch},
+ * {@code dev.troupe.schedule}, {@code dev.troupe.schedule.timeline} and {@code dev.troupe.weights}.
+ */
+package dev.troupe.observe;

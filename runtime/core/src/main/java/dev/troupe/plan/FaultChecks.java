@@ -1,0 +1,184 @@
+package dev.troupe.plan;
+
+import dev.troupe.config.problem.Word;
+import dev.troupe.config.fault.FaultKind.Reach;
+import dev.troupe.config.fault.FaultMessage;
+import dev.troupe.config.fault.FaultPoint;
+import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.fault.Carried;
+import dev.troupe.fault.FaultPoints;
+import dev.troupe.protocol.Pass;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Plan;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Holds the faults of a run against its plan: one that could never strike is refused before anything starts. */
+public final class FaultChecks {
+    private static final Set<FaultPoint> ONCE_IN_A_STEP = Arrays.stream(FaultPoint.values())
+            .filter(point -> !point.hasMicrobatch()).collect(Collectors.toUnmodifiableSet());
+
+    private final TrainingPlan plan;
+    private final long firstStep;
+    private final int steps;
+    private final int checkpointEvery;
+    private final boolean recovers;
+    private final boolean hasNodes;
+
+    /**
+     * @param firstStep
+     *            where the run goes on: what was for a step before has struck or will not
+     * @param steps
+     *            of the run, counted from its first
+     * @param checkpointEvery
+     *            how many steps lie between two checkpoints; 0 for none but that at the end
+     * @param recovers
+     *            whether ranks keep snapshots
+     * @param hasNodes
+     *            whether the run has processes beside this one
+     */
+    public FaultChecks(TrainingPlan plan, long firstStep, int steps, int checkpointEvery, boolean recovers,
+            boolean hasNodes) {
+        this.plan = plan;
+        this.firstStep = firstStep;
+        this.steps = steps;
+        this.checkpointEvery = checkpointEvery;
+        this.recovers = recovers;
+        this.hasNodes = hasNodes;
+    }
+
+    /**
+     * Checks all faults of a run.
+     *
+     * @throws UsageException
+     *             with a sentence for each that cannot strike
+     */
+    public void require(List<FaultSpec> faults) {
+        List<String> wrong = faults.stream().flatMap(fault -> refusal(fault).stream()).toList();
+        if (!wrong.isEmpty()) {
+            throw new UsageException(String.join("\n", wrong));
+        }
+    }
+
+    private Optional<String> refusal(FaultSpec fault) {
+        Plan actions = plan.training().plan();
+        if (fault.kind().reach() == Reach.PROCESS && !hasNodes) {
+            return refusal(fault, "strikes a process of a cluster, but this run has one process alone: name nodes"
+                    + " (cluster.nodes) and start it with launch or chaos");
+        }
+        return beyond(fault, "stage", fault.stage(), actions.stageCount())
+                .or(() -> beyond(fault, "rank", fault.rank(), plan.rankCount()))
+                .or(() -> beyond(fault, "microbatch", fault.microbatch(), actions.microbatchCount()))
+                .or(() -> fault.step().isPresent() && fault.step().getAsLong() >= steps
+                        ? refusal(fault, "is for step " + fault.step().getAsLong() + ", but the run has the steps 0 to "
+                                + (steps - 1))
+                        : Optional.empty())
+                .or(() -> elsewhere(fault)).or(() -> between(fault)).or(() -> unkept(fault)).or(() -> absent(fault));
+    }
+
+    private static Optional<String> refusal(FaultSpec fault, String why) {
+        return Optional.of("the fault \"" + fault + "\" " + why);
+    }
+
+    private static Optional<String> beyond(FaultSpec fault, String what, OptionalInt number, int count) {
+        return number.isPresent() && number.getAsInt() >= count
+                ? refusal(fault, "is for " + what + " " + number.getAsInt() + ", but the run has " + count
+                        + ", numbered from 0")
+                : Optional.empty();
+    }
+
+    private Optional<String> elsewhere(FaultSpec fault) {
+        return fault.rank().isPresent() && fault.stage().isPresent()
+                && !plan.stagesOf(fault.rank().getAsInt()).contains(fault.stage().getAsInt())
+                        ? refusal(fault, "is for stage " + fault.stage().getAsInt() + " on rank "
+                                + fault.rank().getAsInt() + ", which has the stages "
+                                + plan.stagesOf(fault.rank().getAsInt()))
+                        : Optional.empty();
+    }
+
+    /** The step of a checkpoint is the last that it holds. */
+    private Optional<String> between(FaultSpec fault) {
+        boolean isOfCheckpoints = fault.kind().points().equals(Set.of(FaultPoint.CHECKPOINT))
+                || fault.at().equals(Optional.of(FaultPoint.CHECKPOINT));
+        long stepsDone = fault.step().orElse(steps - 1) + 1;
+        return !isOfCheckpoints || stepsDone <= firstStep || stepsDone == steps
+                || checkpointEvery > 0 && stepsDone % checkpointEvery == 0
+                        ? Optional.empty()
+                        : refusal(fault, "is for the checkpoint of the steps up to " + (stepsDone - 1) + ", but "
+                                + (checkpointEvery > 0
+                                        ? "those written hold the steps up to " + (checkpointEvery - 1) + ", "
+                                                + (2 * checkpointEvery - 1) + " and so on, and up to " + (steps - 1)
+                                        : "the only one is written at the end, up to " + (steps - 1))
+                                + " (training.checkpoint-every = " + checkpointEvery + ")");
+    }
+
+    private Optional<String> unkept(FaultSpec fault) {
+        return recovers || !fault.kind().points().equals(Set.of(FaultPoint.COMMIT))
+                && !fault.at().equals(Optional.of(FaultPoint.COMMIT))
+                        ? Optional.empty()
+                        : refusal(fault, "is for the keeping of snapshots, but this run keeps none"
+                                + " (recovery.enabled = false)");
+    }
+
+    /** Not every backward is split, and not every stage hands on something to another rank. */
+    private Optional<String> absent(FaultSpec fault) {
+        Set<FaultPoint> points = EnumSet.noneOf(FaultPoint.class);
+        Set<FaultMessage> sent = EnumSet.noneOf(FaultMessage.class);
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+                if (!isMeant(fault, rank, action)) {
+                    continue;
+                }
+                if (action.kind().isPerMicrobatch()) {
+                    FaultPoint point = FaultPoints.of(action.kind()).orElseThrow();
+                    boolean isOther = action.kind().isMessage() && fault.message().isPresent()
+                            && fault.message().get() != Carried.by(action.kind());
+                    if (!isOther && fault.strikesAt(point)) {
+                        return Optional.empty();
+                    }
+                    points.add(point);
+                }
+                if (action.kind().isSend() && (action.kind().isPerMicrobatch() || isOfMessages(fault))) {
+                    sent.add(Carried.by(action.kind()));
+                }
+            }
+        }
+        if (fault.microbatch().isEmpty() && ONCE_IN_A_STEP.stream().anyMatch(fault::strikesAt)
+                || isOfMessages(fault) && fault.message().map(sent::contains).orElse(!sent.isEmpty())) {
+            return Optional.empty();
+        }
+        return refusal(fault, "is for " + (isOfMessages(fault) ? "send" : fault.at().orElseThrow().word())
+                + fault.message().map(message -> " of a message=" + message.word()).orElse("")
+                + ", but there the plan has only " + words(points)
+                + (sent.isEmpty() ? "" : ", and sends " + words(sent)));
+    }
+
+    /** What is sent once in a step is the first message of its edge, and only what strikes messages themselves meets it. */
+    private boolean isMeant(FaultSpec fault, int rank, Action action) {
+        int microbatch = action.kind().isPerMicrobatch() ? action.microbatch() : 0;
+        return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
+                && isOf(fault.microbatch(), microbatch) && !(isOfMessages(fault) && isHandedOver(action));
+    }
+
+    /** Between stages of one rank nothing is sent. */
+    private boolean isHandedOver(Action action) {
+        return action.kind().isMessage() && !plan.needsMessage(action);
+    }
+
+    private static boolean isOfMessages(FaultSpec fault) {
+        return fault.kind().reach() == Reach.MESSAGE;
+    }
+
+    private static boolean isOf(OptionalInt wanted, int number) {
+        return wanted.isEmpty() || wanted.getAsInt() == number;
+    }
+
+    private static String words(Set<? extends Word> words) {
+        return words.stream().map(Word::word).collect(Collectors.joining(", "));
+    }
+}

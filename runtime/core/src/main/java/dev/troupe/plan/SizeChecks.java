@@ -1,0 +1,148 @@
+package dev.troupe.plan;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.TooManyElementsException;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.stage.StageSettings;
+import dev.troupe.protocol.Edge;
+import java.math.BigInteger;
+import java.util.Locale;
+
+/**
+ * Refuses sizes that cannot be, before anything is made of them: what would not fit the numbers that count it, and what
+ * would take longer to prepare than anybody waits. Every product here is one of 64 bits whose factors were checked before.
+ */
+public final class SizeChecks {
+    /**
+     * Forwards of a pipeline in a step: P V M. Every process has the whole plan, of six actions or so for each forward: a
+     * GiB of heap, and a minute before the start.
+     */
+    static final long MOST_FORWARDS = 1 << 20;
+    /** Layers times microbatches: what the memory of a rank is counted over, some microseconds each. */
+    static final long MOST_LAYER_FORWARDS = 1 << 23;
+
+    private SizeChecks() {
+    }
+
+    /**
+     * Checks how a model is to be cut, by arithmetic alone; the model itself was checked before.
+     *
+     * @param sequenceLength
+     *            tokens of a training sequence
+     * @throws UsageException
+     *             with the number that is too large and the key to change
+     */
+    public static void require(RunSpec spec, ModelSpec model, int sequenceLength) {
+        int microbatchSize = spec.training().microbatchSize();
+        atMost((long) microbatchSize * sequenceLength, TooManyElementsException.MOST, String.format(Locale.ROOT,
+                "training.microbatch-size = %d sequences of %d tokens are ", microbatchSize, sequenceLength)
+                + "%,d rows, and a tensor has at most %,d: lower one of them");
+        requireLayersThatCanBe(model, spec.parallel().tensor());
+        atMost(spec.parallel().stageCount(), Edge.MAX_INDEX + 1L, "parallel.pipeline x parallel.virtual-stages are %,d"
+                + " stages, and a model has at most %,d: lower one of them");
+        long microbatches = spec.microbatchCount();
+        atMost(spec.parallel().stageCount() * microbatches, MOST_FORWARDS,
+                "a step would have %,d forwards (parallel.pipeline"
+                        + " x parallel.virtual-stages x microbatches), and a plan has at most %,d: lower"
+                        + " training.global-batch-size, or raise training.microbatch-size");
+        atMost((model.blockCount() + 2) * microbatches, MOST_LAYER_FORWARDS,
+                "a step would lead %,d times through a layer (layers x"
+                        + " microbatches), and it does so at most %,d times: lower training.global-batch-size, or raise"
+                        + " training.microbatch-size");
+    }
+
+    /**
+     * Checks what a model's description alone says, before its tensors are listed.
+     *
+     * @throws UsageException
+     *             with the number that is too large and the key to change
+     */
+    public static void requireModel(ModelSpec model) {
+        atMost(model.blockCount(), RunSpecReader.MOST_LAYERS,
+                "the model has %,d blocks, and a model has at most %,d: lower"
+                        + " model.layers");
+    }
+
+    private static void atMost(long found, long most, String sentence) {
+        if (found > most) {
+            throw new UsageException(String.format(Locale.ROOT, sentence, found, most));
+        }
+    }
+
+    /** A layer is on one stage, and what a rank has of it lies in one buffer, or is gathered in one. */
+    private static void requireLayersThatCanBe(ModelSpec model, int tensor) {
+        for (LayerSpec layer : model.layers()) {
+            long weights = layer.parameterCount() / tensor; // rounded down: the exact number is the walk's
+            if (weights > TooManyElementsException.MOST) {
+                boolean hasTable = layer.parameters().stream().anyMatch(ParameterSpec::isVocabularyTable);
+                throw new UsageException(String.format(Locale.ROOT,
+                        "the layer %s would have %,d weights on each of parallel.tensor = %d ranks, and a rank has at most"
+                                + " %,d of a stage: raise parallel.tensor, or lower %s",
+                        layer.name(), weights, tensor, TooManyElementsException.MOST,
+                        hasTable ? "model.vocabulary-size or model.hidden" : "model.hidden"));
+            }
+        }
+    }
+
+    /**
+     * What to say where the walk of a rank met a tensor that cannot be.
+     *
+     * @param doing
+     *            what the rank did: an action, or nothing where the stage was made
+     */
+    public static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
+            TooManyElementsException tensor) {
+        String where = String.format(Locale.ROOT, "rank %d, stage %d of %d%s", rank, stage,
+                plan.partition().stageCount(),
+                doing.isEmpty() ? "" : ", " + doing);
+        if (tensor.sizes().length == 1) {
+            return new UsageException(String.format(Locale.ROOT,
+                    "%s: a buffer of %,d weights is needed, and one has at most %,d: raise parallel.tensor, take more"
+                            + " stages (parallel.pipeline, parallel.virtual-stages), or a smaller model",
+                    where, tensor.elementCount(), TooManyElementsException.MOST), tensor);
+        }
+        return new UsageException(String.format(Locale.ROOT, "%s: %s %s would have %,d elements, and a tensor has at"
+                + " most %,d: %s", where, nameOf(plan, tensor), text(tensor.sizes()), tensor.elementCount(),
+                TooManyElementsException.MOST, advice(plan.stageSettings(), tensor.elementCount())), tensor);
+    }
+
+    private static String nameOf(TrainingPlan plan, TooManyElementsException tensor) {
+        ModelSpec model = plan.model();
+        int ranks = plan.ranks().tensor();
+        long[] sizes = tensor.sizes();
+        long width = sizes[sizes.length - 1];
+        if (sizes.length > 2
+                || sizes[0] % plan.stageSettings().rows() != 0 && sizes[0] != plan.stageSettings().rows() / ranks) {
+            return "attention's state";
+        }
+        int vocabulary = model.size(Axis.VOCABULARY);
+        if (width == vocabulary / ranks || width == Math.ceilDiv(vocabulary, ranks)) {
+            return "the logits";
+        }
+        if (width == model.size(Axis.INNER) / ranks) {
+            return "the inner activation of an MLP";
+        }
+        return width == model.size(Axis.QUERY_KEY_VALUE) / ranks ? "queries, keys and values" : "an activation";
+    }
+
+    private static String text(long[] sizes) {
+        StringBuilder text = new StringBuilder("[");
+        for (long size : sizes) {
+            text.append(text.length() == 1 ? "" : " x ").append(size);
+        }
+        return text.append(']').toString();
+    }
+
+    /** Every tensor of a microbatch is as many times larger as the microbatch has sequences. */
+    private static String advice(StageSettings settings, BigInteger elements) {
+        BigInteger ofOne = elements.divide(BigInteger.valueOf(settings.microbatchSize())); // exact
+        BigInteger most = BigInteger.valueOf(TooManyElementsException.MOST).divide(ofOne); // rounded down
+        return most.signum() > 0
+                ? "lower training.microbatch-size to at most " + most + ", or raise parallel.tensor"
+                : "lower model.sequence-length, or raise parallel.tensor";
+    }
+}

@@ -1,0 +1,390 @@
+package dev.troupe.prepare;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.checkpoint.DiskRoom;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.Buddies;
+import dev.troupe.config.spec.LearningRateSpec;
+import dev.troupe.config.spec.LossScaleSpec;
+import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.data.Batches;
+import dev.troupe.data.Tokenizer;
+import dev.troupe.data.ValidationBatches;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.provider.Capability;
+import dev.troupe.engine.provider.WorkCosts;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.watch.StragglerWatch;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.optimizer.LearningRate;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.Recompute;
+import dev.troupe.stage.StageSettings;
+import dev.troupe.partition.TensorSharing;
+import dev.troupe.observe.ActionTrace;
+import dev.troupe.parallel.Zero;
+import dev.troupe.plan.ClusterLimits;
+import dev.troupe.plan.EmulatedCosts;
+import dev.troupe.plan.ExpectedTimes;
+import dev.troupe.plan.FaultChecks;
+import dev.troupe.memory.MemoryPlan;
+import dev.troupe.plan.SizeChecks;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
+import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.builder.SplitCoolDown;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.weights.WeightSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * A run after all checks that are possible before its start. Nothing is written yet.
+ *
+ * <p>Thread rule: any thread may read it; close it when the run is over.
+ */
+public final class PreparedRun implements AutoCloseable {
+    private final RunRequest request;
+    private final EngineChoice engine;
+    private final StartingPoint start;
+    private final boolean beginsAgain;
+    private final Set<Long> checkpointsFound;
+    private final RunData data;
+    private final TrainingPlan plan;
+    private final StragglerWatch.Expectation expectation;
+    private final MemoryPlan memory;
+    private final boolean hasRoomToWarmUp;
+    private final ActionTrace trace;
+    private final List<AutoCloseable> files = new ArrayList<>();
+
+    /**
+     * Opens and checks all parts of a request.
+     *
+     * @throws RuntimeException
+     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
+     */
+    public PreparedRun(RunRequest request) {
+        this.request = request;
+        RunSpec spec = request.spec();
+        try {
+            request.resume().filter(from -> !Checkpoint.isAt(from)).ifPresent(RunDirectory::requireResumable);
+            this.beginsAgain = request.leads() && !request.continuesInPlace()
+                    && RunDirectory.requireBeginnable(request.output());
+            EngineChoice choice = EngineChoice.of(spec.engine(), parameterType(spec.training()),
+                    computeType(spec.training()), request.ranksOfMachine().size(),
+                    EngineChoice.installed());
+            this.start = StartingPoint.of(spec, request.resume());
+            start.files().ifPresent(files::add);
+            if (start.stepsDone() > spec.training().steps()) {
+                throw new UsageException("the checkpoint lies " + start.stepsDone()
+                        + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
+            }
+            this.checkpointsFound = request.continuesInPlace()
+                    ? Checkpoint.steps(request.output()).boxed().collect(Collectors.toUnmodifiableSet())
+                    : Set.of();
+            requireNoLaterCheckpoint();
+            SizeChecks.requireModel(start.model());
+            SizeChecks.require(spec, start.model(), start.sequenceLength());
+            ClusterLimits.require(spec, start.model());
+            TensorSharing.refusal(start.model(),
+                    Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
+                    spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
+                        throw new UsageException(refusal);
+                    });
+            this.data = new RunData(spec, request.builtInCorpus(), start.model(), start.sequenceLength());
+            files.add(data);
+            this.plan = TrainingPlan.of(start.model(),
+                    new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
+                            spec.parallel().data() * spec.microbatchCount(),
+                            optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
+                            dropout(spec.training(), choice)),
+                    spec.parallel().layout(), schedule(spec.parallel()), spec.parallel().ranks(),
+                    spec.parallel().sequence(), Zero.of(spec.training().zero()),
+                    spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),
+                    spec.transport().credits());
+            this.trace = request.trace().orElseGet(() -> ActionTrace.ofTheNewestSteps(plan.training().plan()));
+            new FaultChecks(plan, start.stepsDone(), spec.training().steps(), spec.training().checkpointEvery(),
+                    spec.recovery().enabled(), request.share().isPresent()).require(spec.faults());
+            WorkCosts costs = new EmulatedCosts(spec.engine().emulated(), plan.partition(), plan.stageSettings());
+            this.engine = choice.withCosts(costs);
+            this.expectation = new ExpectedTimes(choice.computes()
+                    ? EmulatedCosts.ofOperations(plan)
+                    : costs);
+            try (Engine sizes = engine.open()) {
+                this.memory = MemoryPlan.of(plan, sizes, validation().isPresent(), snapshots(), copied());
+            }
+            MemoryPlan here = memory.onMachine(request.ranksOfMachine(),
+                    keepsCopies() ? request.ranksCopiedHere() : List.of());
+            long availableBytes = MachineMemory.availableBytes();
+            if (engine.computes()) {
+                here.requireRoom(availableBytes);
+            }
+            requireDisk();
+            this.hasRoomToWarmUp = here.total() + memory.largestAtHome() <= availableBytes;
+        } catch (RuntimeException refused) {
+            close();
+            throw refused;
+        }
+    }
+
+    /** Checks that the run's checkpoints and model fit the file system of its directory. */
+    private void requireDisk() {
+        if (leavesWeights() && request.leads()) {
+            TrainingSpec training = spec().training();
+            new DiskRoom(checkpointBytes(), model().parameterCount() * Float.BYTES).require(request.output(),
+                    training.keepCheckpoints(), checkpointsFound.size(), training.checkpointEvery() > 0);
+        }
+    }
+
+    /** Refuses an earlier checkpoint than the newest, so that the newest is always that of the run that wrote last. */
+    private void requireNoLaterCheckpoint() {
+        if (!request.continuesInPlace() || !Checkpoint.isAt(request.resume().orElseThrow())) {
+            return; // from a run's directory only damaged checkpoints are passed over
+        }
+        OptionalLong newest = Checkpoint.newestSteps(request.output());
+        if (newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
+            throw new UsageException(
+                    "the run in " + request.output() + " has a checkpoint after " + newest.getAsLong()
+                            + " steps already, but is to go on from the one after " + start.stepsDone()
+                            + ": choose another directory with --out, or move the later checkpoints away");
+        }
+    }
+
+    private static Schedule schedule(ParallelSpec parallel) {
+        Schedule named = Schedules.named(parallel.schedule());
+        return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
+    }
+
+    private static DataType parameterType(TrainingSpec training) {
+        return switch (training.precision()) {
+            case FLOAT32, BFLOAT16 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
+    }
+
+    private static DataType computeType(TrainingSpec training) {
+        return switch (training.precision()) {
+            case FLOAT32 -> DataType.FLOAT32;
+            case BFLOAT16 -> DataType.BFLOAT16;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
+    }
+
+    private static Optimizer optimizer(OptimizerSpec spec) {
+        return switch (spec.kind()) {
+            case ADAMW -> new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),
+                    spec.weightDecay());
+            case SGD -> new Optimizer.Sgd(spec.weightDecay());
+        };
+    }
+
+    private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
+        if (training.dropout() > 0) {
+            engine.provider().obstacle(Capability.DROPOUT).ifPresent(sentence -> {
+                throw new UsageException("training.dropout = " + training.dropout() + ", but " + sentence);
+            });
+        }
+        return new DropoutSettings(training.dropout(), training.seed());
+    }
+
+    private static Recompute recompute(TrainingSpec.Recompute recompute) {
+        return switch (recompute) {
+            case NONE -> Recompute.NONE;
+            case SELECTIVE -> Recompute.SELECTIVE;
+            case FULL -> Recompute.FULL;
+        };
+    }
+
+    private static LearningRate learningRate(LearningRateSpec spec) {
+        return switch (spec.schedule()) {
+            case CONSTANT -> new LearningRate.Constant(spec.peak(), spec.warmupSteps());
+            case COSINE ->
+                new LearningRate.Cosine(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.decaySteps());
+            case LINEAR ->
+                new LearningRate.Linear(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.decaySteps());
+            case WSD -> new LearningRate.Wsd(spec.peak(), spec.minimum(), spec.warmupSteps(), spec.stableSteps(),
+                    spec.decaySteps());
+        };
+    }
+
+    public RunRequest request() {
+        return request;
+    }
+
+    public RunSpec spec() {
+        return request.spec();
+    }
+
+    public ModelSpec model() {
+        return start.model();
+    }
+
+    public EngineChoice engine() {
+        return engine;
+    }
+
+    public TrainingPlan plan() {
+        return plan;
+    }
+
+    /** Returns the trace of this process's ranks: of the newest steps, unless the request asks for more. */
+    public ActionTrace trace() {
+        return trace;
+    }
+
+    /** Returns the expected share of each stage in the computing. */
+    public StragglerWatch.Expectation expectation() {
+        return expectation;
+    }
+
+    /** Returns the memory that the run takes. */
+    public MemoryPlan memory() {
+        return memory;
+    }
+
+    /** Returns the type of boundary tensors. */
+    DataType boundaryType() {
+        return computeType(spec().training());
+    }
+
+    /** Returns the training and validation data. */
+    public RunData data() {
+        return data;
+    }
+
+    public Batches batches() {
+        return data.batches();
+    }
+
+    /** Returns the batches of the validation loss; empty where it is not measured. */
+    public Optional<ValidationBatches> validation() {
+        return data.validation();
+    }
+
+    /** Returns the first weights, and from a checkpoint the optimizer's state. */
+    public WeightSource weights() {
+        return start.weights();
+    }
+
+    /** Whether the run resumes from a checkpoint. */
+    public boolean resumes() {
+        return start.resumed();
+    }
+
+    /** Returns the damage of each newer checkpoint that was not taken, the newest first. */
+    public List<String> passedOver() {
+        return start.passedOver();
+    }
+
+    /** Whether the run begins in place of one that ended in its directory before its first checkpoint. */
+    public boolean beginsAgain() {
+        return beginsAgain;
+    }
+
+    /**
+     * Returns the steps of each checkpoint that was in the run's directory when it was resumed, damaged or not. For a
+     * run from the beginning there are none, since all checkpoints are its own, even where this process comes late.
+     */
+    public Set<Long> checkpointsFound() {
+        return checkpointsFound;
+    }
+
+    /** Returns the steps done. */
+    public long stepsDone() {
+        return start.stepsDone();
+    }
+
+    /** Returns the tokenizer that turns samples into text; empty where the data are bare tokens. */
+    public Optional<Tokenizer> tokenizer() {
+        return data.isText()
+                ? Optional.of(Tokenizer.named(spec().data().tokenizer().word()))
+                : Optional.empty();
+    }
+
+    /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */
+    public long checkpointBytes() {
+        return model().parameterCount() * engine.settings().parameterType().elementBytes()
+                * (1 + plan.stageSettings().optimizer().momentCount());
+    }
+
+    /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */
+    public boolean leavesWeights() {
+        return engine.computes() && request.trace().isEmpty();
+    }
+
+    /** Returns the coordinator's settings. */
+    public RunSettings settings() {
+        TrainingSpec training = spec().training();
+        return new RunSettings(plan.rankCount(), start.stepsDone(), training.steps(),
+                learningRate(training.learningRate())::at, training.gradientClip(),
+                lossScale(training.lossScale(), start.lossScale()),
+                validation().isPresent() ? training.validateEvery() : 0,
+                leavesWeights() ? training.checkpointEvery() : 0,
+                request.continuesInPlace() ? start.stepsDone() : -1, leavesWeights(), plan.places(),
+                recovers() ? spec().recovery().mostPerStep() : 0);
+    }
+
+    /** Returns the greatest age of the last checkpoint; zero for no limit. */
+    public Duration checkpointInterval() {
+        return leavesWeights() ? spec().training().checkpointInterval() : Duration.ZERO;
+    }
+
+    /** Whether a rank that fails is started again; an experiment measures a run without the cost of recovery. */
+    public boolean recovers() {
+        return leavesWeights() && spec().recovery().enabled();
+    }
+
+    /** Returns the number of snapshots of a rank's state: one more where checkpoints are written during training. */
+    private int snapshots() {
+        boolean isPinned = spec().training().checkpointEvery() > 0 || !spec().training().checkpointInterval().isZero();
+        int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
+        return recovers() ? copies : 0;
+    }
+
+    /** Whether nodes have copies of each other's snapshots. */
+    public boolean keepsCopies() {
+        return recovers() && request.share().isPresent()
+                && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
+    }
+
+    /** Returns the ranks whose snapshots are copied to another machine; on one machine nodes map each other's snapshots. */
+    private List<Integer> copied() {
+        return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
+    }
+
+    /** Whether a standby warms up: the configuration says so, and the machine has room for another rank. */
+    public boolean warmsUp() {
+        return keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
+    }
+
+    /** Returns the loss scale: a dynamic one continues from the checkpoint, any other is that of the configuration. */
+    private static LossScale lossScale(LossScaleSpec spec, LossScale saved) {
+        return switch (spec.kind()) {
+            case NONE -> LossScale.none(saved.updates());
+            case FIXED -> LossScale.fixed(spec.factor(), saved.updates());
+            case DYNAMIC -> saved.rule() == LossScale.Rule.DYNAMIC ? saved : LossScale.dynamic(saved.updates());
+        };
+    }
+
+    @Override
+    public void close() {
+        for (AutoCloseable file : files) {
+            try {
+                file.close();
+            } catch (Exception failure) {
+                throw new IllegalStateException("closing a file that was only read cannot fail", failure);
+            }
+        }
+    }
+}

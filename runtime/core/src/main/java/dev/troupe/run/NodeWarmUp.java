@@ -1,0 +1,104 @@
+package dev.troupe.run;
+
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.Reason;
+import dev.troupe.warmup.KernelWarmUp;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Runs the kernels of some ranks once, all ranks at the same time as in the run, each on a thread of its own. A kernel
+ * that a rank cannot run is a refusal, since no part of the run exists yet.
+ *
+ * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
+ */
+public final class NodeWarmUp {
+    /** The longest wait for a kernel, in recovery.hang-timeouts, since no kernel's time is known yet. */
+    private static final int HANG_TIMEOUTS = 20;
+    private static final Duration LOOK = Duration.ofMillis(200);
+    /** The most that counts of the time between two looks, so that a stopped process can continue. */
+    private static final Duration MOST_OF_A_LOOK = Duration.ofSeconds(2);
+
+    private final PreparedRun run;
+    private final List<KernelWarmUp> ranks;
+    private final CountDownLatch left;
+    private final AtomicReference<Optional<String>> refusal = new AtomicReference<>(Optional.empty());
+    private final long startNanos = System.nanoTime();
+    private volatile long endNanos;
+    // Fields of the thread that calls await or report.
+    private long lookedNanos = startNanos;
+    private long stillNanos;
+    private long beats;
+
+    private NodeWarmUp(PreparedRun run, List<Integer> ranks) {
+        this.run = run;
+        this.ranks = ranks.stream().map(rank -> new KernelWarmUp(run.plan(), rank, run.validation().isPresent()))
+                .toList();
+        this.left = new CountDownLatch(ranks.size());
+    }
+
+    /** Begins the warm-up, which is empty for an engine that computes nothing. */
+    public static NodeWarmUp start(PreparedRun run, List<Integer> ranks) {
+        NodeWarmUp warmUp = new NodeWarmUp(run, run.engine().computes() ? ranks : List.of());
+        for (KernelWarmUp rank : warmUp.ranks) {
+            // A thread for each rank, as in the run, so that a library makes its shared objects here and not in the run.
+            Thread.ofPlatform().daemon().name("warm-up-of-rank-" + rank.rank()).start(() -> warmUp.run(rank));
+        }
+        return warmUp;
+    }
+
+    private void run(KernelWarmUp rank) {
+        try {
+            rank.run(run.engine()::open);
+        } catch (Throwable failure) { // errors too, since the waiting thread must be told
+            refusal.compareAndSet(Optional.empty(), Optional.of("rank " + rank.rank()
+                    + " cannot run on this machine what the run needs: " + Reason.of(failure) + ", "
+                    + rank.situation() + ", with engine.kind = " + run.engine().provider().kind()
+                    + "; choose another engine, training.precision or size"));
+        } finally {
+            endNanos = System.nanoTime();
+            left.countDown();
+        }
+    }
+
+    /** Reports the progress of the warm-up. */
+    public WarmUpReport report() {
+        if (left.getCount() == 0) {
+            long longest = ranks.stream().mapToLong(rank -> rank.pulse().longestKernelNanos()).max().orElse(0);
+            return new WarmUpReport(true, ranks.isEmpty() ? 0 : (endNanos - startNanos) / 1e9, longest, refusal.get());
+        }
+        return stuck().map(why -> new WarmUpReport(true, (lookedNanos - startNanos) / 1e9, 0, Optional.of(why)))
+                .orElse(WarmUpReport.UNDER_WAY);
+    }
+
+    private Optional<String> stuck() {
+        long now = System.nanoTime();
+        long beatsNow = ranks.stream().mapToLong(rank -> rank.pulse().beats()).sum();
+        stillNanos = beatsNow == beats
+                ? stillNanos + Math.min(now - lookedNanos, MOST_OF_A_LOOK.toNanos())
+                : 0;
+        beats = beatsNow;
+        lookedNanos = now;
+        Duration limit = run.spec().recovery().hangTimeout().multipliedBy(HANG_TIMEOUTS);
+        return stillNanos <= limit.toNanos()
+                ? Optional.empty()
+                : Optional.of("the warm-up hangs: no kernel has ended for " + limit.toSeconds() + " seconds ("
+                        + HANG_TIMEOUTS + " times recovery.hang-timeout), " + ranks.stream()
+                                .map(rank -> "rank " + rank.rank() + " " + rank.situation()).toList());
+    }
+
+    /** Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs. */
+    public WarmUpReport await() throws InterruptedException {
+        WarmUpReport report = report();
+        while (!report.isOver()) {
+            left.await(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+            report = report();
+        }
+        return report;
+    }
+}

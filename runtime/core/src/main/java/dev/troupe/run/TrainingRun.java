@@ -1,0 +1,243 @@
+package dev.troupe.run;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.actor.CoordinatorSetup;
+import dev.troupe.actor.CopyRoutes;
+import dev.troupe.actor.Neighbours;
+import dev.troupe.actor.NodeActor;
+import dev.troupe.actor.NodeContext;
+import dev.troupe.actor.NodeSetup;
+import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.collective.RankGroups;
+import dev.troupe.collective.node.NodeGroups;
+import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.FaultyTransport;
+import dev.troupe.fault.ProcessDamage;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.observe.GradientDump;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
+import dev.troupe.snapshot.Snapshots;
+import dev.troupe.transport.Transport;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/**
+ * The part of a started run in one JVM: all its ranks ({@link #start}), or those of one node of a cluster
+ * ({@code dev.troupe.cluster}).
+ *
+ * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
+ */
+public final class TrainingRun {
+    /** Longer than the close of the transport and the end of all ranks' threads take together. */
+    private static final Duration SHUTDOWN = Duration.ofSeconds(60);
+
+    /** Longer than a coordinator takes to answer a message. */
+    private static final Duration UNLED = Duration.ofSeconds(5);
+
+    /** The wait for a rank of a group, in transport timeouts: the rank may still compute, and is late by that time. */
+    private static final int GROUP_PATIENCE = 10;
+
+    private static final String ONLY_NODE = "node-0";
+
+    /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
+    private static final Config ACTORS = ConfigFactory.load("troupe-actors");
+
+    private final CompletableFuture<RunOutcome> outcome;
+    private final ActorSystem<TrainingCoordinator.Command> system;
+    private final long stepsBefore;
+
+    /**
+     * Creates the run of started actors.
+     *
+     * @param outcome
+     *            completed by the actors when the run is over
+     * @param whyEnded
+     *            the reason where the actors end without completing the outcome
+     */
+    public TrainingRun(ActorSystem<TrainingCoordinator.Command> system, CompletableFuture<RunOutcome> outcome,
+            long stepsBefore, Supplier<String> whyEnded) {
+        this.system = system;
+        this.outcome = outcome;
+        this.stepsBefore = stepsBefore;
+        // The outcome is completed by any end of the actors, so that no thread waits for ever.
+        system.getWhenTerminated()
+                .whenComplete((_, _) -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get()))));
+    }
+
+    /**
+     * Runs each kind of kernel of the run's ranks in this process once, at its real shape, and frees all memory. Call
+     * this before the run's directory is made.
+     *
+     * @throws UsageException
+     *             where this machine cannot run a kernel
+     * @throws InterruptedException
+     *             where this thread was interrupted
+     */
+    public static WarmUpReport warmUp(PreparedRun run) throws InterruptedException {
+        WarmUpReport report = NodeWarmUp.start(run, IntStream.range(0, run.plan().rankCount()).boxed().toList())
+                .await();
+        if (report.refusal().isPresent()) {
+            throw new UsageException(report.refusal().get());
+        }
+        return report;
+    }
+
+    /**
+     * Starts a run in an actor system with one coordinator and one node.
+     *
+     * @param transport
+     *            carries the tensors; the run closes it
+     * @param warmUp
+     *            the result of {@link #warmUp}
+     */
+    public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
+            RunListener listener) {
+        CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+        Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
+                ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
+                        directory.gradients(run.request().gradientsOf().getAsLong()),
+                        run.plan().gradientWriters()))
+                : Optional.empty();
+        Duration timeout = run.spec().transport().timeout();
+        NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
+        Optional<Snapshots> snapshots = snapshots(run, false);
+        FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
+        NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, Neighbours.none(), () -> warmUp,
+                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
+                        gradients,
+                        faults),
+                transport,
+                () -> {
+                    groups.close();
+                    snapshots.ifPresent(Snapshots::close);
+                }, outcome::complete);
+        List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
+        CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
+                new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
+                () -> Set.of(ONLY_NODE),
+
+                directory.path(), run.checkpointsFound(),
+                checkpoints(run, directory.path()), timeout, hangTimeout(run),
+                run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), listener, outcome);
+        return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ACTORS),
+                outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
+    }
+
+    /** Returns the longest wait of a rank for the others of a group. */
+    public static Duration groupDeadline(PreparedRun run) {
+        return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
+    }
+
+    /** Returns the hang timeout of a rank; zero, for no limit, in an experiment. */
+    public static Duration hangTimeout(PreparedRun run) {
+        return run.leavesWeights() ? run.spec().recovery().hangTimeout() : Duration.ZERO;
+    }
+
+    /**
+     * Returns the snapshots of a node's ranks, from which they start again; empty where a failure ends the run.
+     *
+     * @param shares
+     *            whether other processes of the machine can map them
+     */
+    public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
+        return run.recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
+    }
+
+    /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
+    public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
+            Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
+        return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.engine()::clock, run.weights(),
+                run.resumes(),
+                run.stepsDone(), snapshots, copies,
+                run.batches(), run.validation(), checkpoints(run, directory), gradients,
+                run.trace(), faults, run.warmsUp());
+    }
+
+    private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
+        return faults.isIdle()
+                ? transport
+                : new FaultyTransport(transport, faults, run.plan()::senderOf, _ -> true);
+    }
+
+    /** Returns the checkpoint store of a run that writes to a directory. */
+    public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
+        return new CheckpointStore(directory, run.model(), run.spec().training().keepCheckpoints(),
+                run.checkpointBytes());
+    }
+
+    /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */
+    private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
+            NodeSetup node) {
+        return Behaviors.setup(context -> {
+            var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
+            context.spawn(NodeActor.create(node, coordinator), ONLY_NODE);
+            context.watch(coordinator);
+            return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
+                coordinator.tell(command);
+                return Behaviors.same();
+            }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build();
+        });
+    }
+
+    /** Asks the run to end after the current step, with a checkpoint, without a time limit. */
+    public void stop() {
+        system.tell(new TrainingCoordinator.Stop(false));
+    }
+
+    /**
+     * Asks the run to end at once, without a checkpoint. Where there is no coordinator, its part in this JVM ends after
+     * some seconds.
+     */
+    public void stopNow() {
+        system.tell(new TrainingCoordinator.Stop(true));
+        outcome.completeOnTimeout(new RunOutcome(stepsBefore, Optional.empty()), UNLED.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /**
+     * Waits for the end of the run, and until all its threads, memory and files are released. The run itself bounds the
+     * wait, since a stalled run ends itself.
+     *
+     * @throws InterruptedException
+     *             where this thread was interrupted; the run then ends without a checkpoint
+     */
+    public RunOutcome await() throws InterruptedException {
+        try {
+            RunOutcome ended = outcome.get();
+            system.terminate();
+            CompletableFuture<Done> terminated = system.getWhenTerminated().toCompletableFuture();
+            terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
+            return ended;
+        } catch (InterruptedException interrupted) {
+            system.terminate();
+            throw interrupted;
+        } catch (ExecutionException failure) {
+            throw new IllegalStateException("an outcome is never an exception", failure);
+        } catch (TimeoutException late) {
+            throw new IllegalStateException("the actors did not end within " + SHUTDOWN.toSeconds()
+                    + " seconds after the run did", late);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.troupe.step;
+
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.run.LayerSquaredSum;
+import java.util.List;
+
+/**
+ * What an action measured.
+ *
+ * @param losses
+ *            the loss of the microbatch, from a forward of the last stage
+ * @param squaredSums
+ *            one for each layer, from a norm
+ */
+public record ActionResult(List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
+    /** Of an action that measures nothing. */
+    public static final ActionResult NOTHING = new ActionResult(List.of(), List.of());
+
+    public ActionResult {
+        losses = List.copyOf(losses);
+        squaredSums = List.copyOf(squaredSums);
+    }
+}

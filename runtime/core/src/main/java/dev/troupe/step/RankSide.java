@@ -1,0 +1,52 @@
+package dev.troupe.step;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Pass;
+import dev.troupe.stage.Stage;
+import dev.troupe.schedule.Action;
+
+/**
+ * What the stages of a rank need of the rank around them. A rank that has no use for what a stage only tells leaves it.
+ *
+ * <p>Thread rule: the rank's thread.
+ */
+public interface RankSide {
+    /** The rank's number. */
+    int rank();
+
+    /** Brings a microbatch of the rank's pipeline into {@link #tokens} and {@link #targets}. */
+    void read(Pass pass, int microbatch);
+
+    /** The ids that were read last. */
+    int[] tokens();
+
+    /** The token after each of them. */
+    int[] targets();
+
+    /** Takes what has landed for a receive, or what another stage of this rank has put there. */
+    Tensor take(Action receive, Pass pass);
+
+    /** Puts what a stage made where {@link #send}, or for a receive of this rank {@link #take}, finds it. */
+    void put(Action message, Pass pass, Tensor tensor);
+
+    /** Hands what was put for a send to the transport. */
+    void send(Action send, Pass pass);
+
+    /** Gives the transport a buffer for one message of the edge of a receive. */
+    void grant(Action receive, Tensor buffer);
+
+    /** Gives a tensor that another stage of this rank made back to that stage. */
+    void release(int stage, Tensor tensor);
+
+    /** A stage is about to make a tensor for this send. */
+    default void makes(Action send) {
+    }
+
+    /** The gradients of a stage are final. */
+    default void measured(Stage stage, Pass pass) {
+    }
+
+    /** A stage has the weights of the step after: what it starts again from is to be kept. */
+    default void keep(Stage stage, Pass pass) {
+    }
+}

@@ -1,0 +1,234 @@
+package dev.troupe.step;
+
+import dev.troupe.config.group.Coordinates;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.run.LayerSquaredSum;
+import dev.troupe.stage.Stage;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * The actions of one stage on an engine: straight-line code between the rank's tensors and the stage. What the engine is
+ * makes the meaning: one that computes trains, one that counts makes the memory plan.
+ *
+ * <p>Thread rule: the rank's thread.
+ */
+public final class StageOps implements StepOps {
+    private final Stage stage;
+    private final Engine engine;
+    private final WorkClock clock;
+    private final TrainingPlan plan;
+    private final RankSide rank;
+    private final Coordinates at;
+    private final Action lastBackward;
+
+    /** The actions of a stage of this rank; the clock is that of the rank's engine. */
+    public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank) {
+        this.stage = stage;
+        this.engine = engine;
+        this.clock = clock;
+        this.plan = plan;
+        this.rank = rank;
+        this.at = plan.ranks().coordinates(rank.rank());
+        this.lastBackward = plan.lastBackward(rank.rank(), stage.index());
+    }
+
+    /** Gives the transport as many buffers for each way into this stage as the plan declares credits. */
+    public void grantFirstCredits() {
+        for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
+            Action any = new Action(stage.index(), receive, 0);
+            if (plan.needsMessage(any)) {
+                for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
+                    rank.grant(any, stage.takeBoundary());
+                }
+            }
+        }
+    }
+
+    @Override
+    public ActionResult compute(Action action, Pass pass) {
+        if (action.equals(lastBackward)) {
+            stage.lastBackwardFollows();
+        }
+        return switch (action.kind()) {
+            case FORWARD -> forward(action, pass);
+            case FULL_BACKWARD -> backward(action, pass, Work.BACKWARD, stage::backward);
+            case BACKWARD_INPUT -> backward(action, pass, Work.BACKWARD_INPUT, stage::backwardInput);
+            default -> backwardWeight(action.microbatch());
+        };
+    }
+
+    private ActionResult forward(Action action, Pass pass) {
+        int microbatch = action.microbatch();
+        Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F), pass);
+        if (stage.hasEmbedding() || stage.hasHead()) {
+            rank.read(pass, microbatch);
+        }
+        if (stage.hasHead()) {
+            stage.scaleLoss(pass.lossScale());
+        } else {
+            rank.makes(action.as(Kind.SEND_F));
+        }
+        clock.begins(stage.index(), Work.FORWARD);
+        Tensor output = switch (pass.kind()) {
+            case TRAINING -> {
+                stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
+                yield stage.forward(microbatch, input, rank.tokens(), rank.targets());
+            }
+            case VALIDATION -> stage.forwardOnly(microbatch, input, rank.tokens(), rank.targets());
+        };
+        clock.ends();
+        if (stage.hasHead()) {
+            return new ActionResult(losses(pass, microbatch), List.of());
+        }
+        handOver(action.as(Kind.SEND_F), pass, output);
+        return ActionResult.NOTHING;
+    }
+
+    /** Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one pipeline. */
+    private List<MicrobatchLoss> losses(Pass pass, int microbatch) {
+        double loss = stage.loss(microbatch);
+        return switch (pass.kind()) {
+            case TRAINING -> at.tensor() == 0
+                    ? List.of(new MicrobatchLoss(plan.microbatchInStep(rank.rank(), microbatch), loss))
+                    : List.of();
+            case VALIDATION -> isFirstOfItsKind() ? List.of(new MicrobatchLoss(microbatch, loss)) : List.of();
+        };
+    }
+
+    /** Whether no rank before this one holds the same stages, or a share of them. */
+    private boolean isFirstOfItsKind() {
+        return at.tensor() == 0 && at.data() == 0;
+    }
+
+    /** A backward that takes a microbatch's gradient of the output and gives that of the input. */
+    private interface Backward {
+        Tensor of(int microbatch, Tensor outputGradient);
+    }
+
+    private ActionResult backward(Action action, Pass pass, Work work, Backward backward) {
+        Tensor outputGradient = stage.hasHead() ? null : receive(action.as(Kind.RECV_B), pass);
+        if (!stage.hasEmbedding()) {
+            rank.makes(action.as(Kind.SEND_B));
+        }
+        clock.begins(stage.index(), work);
+        Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
+        clock.ends();
+        if (!stage.hasEmbedding()) {
+            handOver(action.as(Kind.SEND_B), pass, inputGradient);
+        }
+        return ActionResult.NOTHING;
+    }
+
+    private ActionResult backwardWeight(int microbatch) {
+        clock.begins(stage.index(), Work.BACKWARD_WEIGHT);
+        stage.backwardWeight(microbatch);
+        clock.ends();
+        return ActionResult.NOTHING;
+    }
+
+    /** The tensor of a receive. Its credit goes back to the sender at once, with a fresh buffer. */
+    private Tensor receive(Action receive, Pass pass) {
+        Tensor tensor = take(receive, pass, stage::takeBoundary);
+        if (plan.needsMessage(receive)) {
+            rank.grant(receive, stage.takeBoundary());
+        }
+        return tensor;
+    }
+
+    /** What is handed over within the rank is copied, since each stage has its own buffers. */
+    private Tensor take(Action receive, Pass pass, Supplier<Tensor> buffer) {
+        Tensor tensor = rank.take(receive, pass);
+        if (plan.needsMessage(receive)) {
+            return tensor;
+        }
+        Tensor own = buffer.get();
+        engine.copy(tensor, own);
+        rank.release(plan.peerStage(receive), tensor);
+        return own;
+    }
+
+    private void handOver(Action send, Pass pass, Tensor tensor) {
+        rank.put(plan.needsMessage(send) ? send : plan.peer(send), pass, tensor);
+    }
+
+    @Override
+    public void send(Action send, Pass pass) {
+        rank.send(send, pass);
+    }
+
+    @Override
+    public void unshard(Action action) {
+        stage.unshard();
+    }
+
+    @Override
+    public void reshard(Action action) {
+        stage.reshard();
+    }
+
+    @Override
+    public void reduceGradients(Action action) {
+        stage.addUpGradients();
+    }
+
+    /** A copy goes, since the gradient itself becomes the sum, and a message may have to be sent again. */
+    @Override
+    public void sendShared(Action send, Pass pass) {
+        if (plan.needsMessage(send)) {
+            rank.grant(send.as(Kind.RECV_SHARED), stage.takeTiedGradient());
+        }
+        Tensor copy = stage.takeTiedGradient();
+        engine.copy(stage.tiedGradient(), copy);
+        handOver(send, pass, copy);
+        if (plan.needsMessage(send)) {
+            rank.send(send, pass);
+        }
+    }
+
+    @Override
+    public void addShared(Action receive, Pass pass) {
+        if (plan.peerStage(receive) == stage.index()) {
+            stage.reduceTied();
+            return;
+        }
+        Tensor other = take(receive, pass, stage::takeTiedGradient);
+        stage.addTiedGradient(other);
+        stage.release(other);
+    }
+
+    @Override
+    public ActionResult norm(Action action, Pass pass) {
+        rank.measured(stage, pass);
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        // Every rank of the group takes part.
+        stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
+        return new ActionResult(List.of(), isFirstOfItsKind() ? sums : List.of());
+    }
+
+    @Override
+    public void update(Action action, WeightUpdate update) {
+        clock.begins(stage.index(), Work.UPDATE);
+        if (update.skipped()) {
+            stage.zeroGradients();
+        } else {
+            stage.optimizerStep(update.learningRate(), update.gradientScale(), update.updateNumber());
+        }
+        clock.ends();
+    }
+
+    @Override
+    public void snapshot(Action action, Pass pass) {
+        rank.keep(stage, pass);
+    }
+}

@@ -1,0 +1,146 @@
+package dev.troupe.transport;
+
+import dev.troupe.protocol.Edge;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The node of each rank, and the addresses of nodes.
+ *
+ * @param self
+ *            the index of this node
+ * @param nodeOfRank
+ *            for each rank of the world its node
+ * @param endpoints
+ *            for each node its address
+ * @param peers
+ *            the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
+ * @param since
+ *            for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the
+ *            node and others are new: streams that a dead process, or one with other ranks, still has open have no
+ *            reader. All nodes have the same epochs
+ */
+public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
+        List<Integer> since) {
+    private static final String IPC = "aeron:ipc";
+
+    public NodeMap {
+        nodeOfRank = List.copyOf(nodeOfRank);
+        endpoints = List.copyOf(endpoints);
+        since = List.copyOf(since);
+        if (since.size() != endpoints.size()) {
+            throw new IllegalArgumentException("a map of " + endpoints.size()
+                    + " nodes must say of each since when it has its ranks, but found " + since.size() + " epochs");
+        }
+        if (self < 0 || self >= endpoints.size()) {
+            throw new IllegalArgumentException(
+                    "the index of this node must be 0 to " + (endpoints.size() - 1) + ", but found " + self);
+        }
+        if (nodeOfRank.isEmpty() || nodeOfRank.size() > Edge.MAX_INDEX + 1) {
+            throw new IllegalArgumentException(
+                    "a world must have 1 to " + (Edge.MAX_INDEX + 1) + " ranks, but found " + nodeOfRank.size());
+        }
+        for (int rank = 0; rank < nodeOfRank.size(); rank++) {
+            requireNode("the node of rank " + rank, nodeOfRank.get(rank), endpoints.size());
+        }
+        Set<Integer> withSelf = new TreeSet<>(peers);
+        withSelf.add(self);
+        for (int peer : withSelf) {
+            requireNode("a peer", peer, endpoints.size());
+        }
+        peers = Collections.unmodifiableSet(withSelf);
+    }
+
+    /** A map of nodes that have their ranks from the first epoch on. */
+    public NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers) {
+        this(self, nodeOfRank, endpoints, peers, Collections.nCopies(endpoints.size(), 0));
+    }
+
+    private static void requireNode(String what, int node, int nodeCount) {
+        if (node < 0 || node >= nodeCount) {
+            throw new IllegalArgumentException(
+                    what + " must be 0 to " + (nodeCount - 1) + ", but found " + node);
+        }
+    }
+
+    /** A world whose ranks all live in this JVM. */
+    public static NodeMap single(int worldSize) {
+        return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
+    }
+
+    /**
+     * Returns this map with ranks on other nodes from an epoch on. A node whose ranks change has them since that epoch.
+     * So every process must be given the same sequence of maps; a process that starts later, for a node whose process
+     * ended, begins with a map in which its node has no rank.
+     *
+     * @param epoch
+     *            the epoch in which ranks move, later than all of {@link #since}
+     * @param movedTo
+     *            for each rank of the world its node
+     * @param peersThen
+     *            the nodes that this one exchanges messages with then
+     */
+    public NodeMap moved(int epoch, List<Integer> movedTo, Set<Integer> peersThen) {
+        if (movedTo.size() != worldSize() || epoch <= Collections.max(since)) {
+            throw new IllegalArgumentException("the " + worldSize() + " ranks of a world can move in an epoch after "
+                    + Collections.max(since) + ", but found " + movedTo.size() + " in epoch " + epoch);
+        }
+        List<Integer> sinceThen = new ArrayList<>(since);
+        for (int rank = 0; rank < worldSize(); rank++) {
+            if (!Objects.equals(nodeOfRank.get(rank), movedTo.get(rank))) {
+                sinceThen.set(nodeOfRank.get(rank), epoch);
+                requireNode("the node of rank " + rank, movedTo.get(rank), nodeCount());
+                sinceThen.set(movedTo.get(rank), epoch);
+            }
+        }
+        return new NodeMap(self, movedTo, endpoints, peersThen, sinceThen);
+    }
+
+    /** Returns the epoch since which two peers have their present streams; the stream of a node to itself never changes. */
+    public int streamsSince(int one, int other) {
+        return one == other ? 0 : Math.max(since.get(one), since.get(other));
+    }
+
+    /** The number of ranks. */
+    public int worldSize() {
+        return nodeOfRank.size();
+    }
+
+    /** The number of nodes. */
+    public int nodeCount() {
+        return endpoints.size();
+    }
+
+    /** Whether a rank is one of this world. */
+    public boolean contains(int rank) {
+        return rank >= 0 && rank < nodeOfRank.size();
+    }
+
+    /** Whether a rank lives on this node. */
+    public boolean isLocal(int rank) {
+        return contains(rank) && nodeOfRank.get(rank) == self;
+    }
+
+    /** The node of a rank of this world. */
+    public int nodeOf(int rank) {
+        return nodeOfRank.get(rank);
+    }
+
+    /**
+     * The Aeron channel on which one node sends to another: shared memory where they share a machine, and so its media
+     * driver; UDP to the receiver's endpoint where they do not.
+     */
+    public String channel(int from, int to) {
+        Endpoint receiver = endpoints.get(to);
+        return shareMachine(from, to) ? IPC : "aeron:udp?endpoint=" + receiver.host() + ":" + receiver.port();
+    }
+
+    /** Whether two nodes are on one machine, and so use one media driver. */
+    public boolean shareMachine(int one, int other) {
+        return endpoints.get(one).host().equals(endpoints.get(other).host());
+    }
+}

@@ -1,0 +1,34 @@
+package dev.troupe.transport;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+
+/**
+ * The events that a transport reports to a rank. Every method is called on the transport thread, one call at a time: it
+ * passes the event on (to an actor, a queue) and returns, and never blocks. It may call {@link Transport#send} and
+ * {@link Transport#grant}. An exception out of it is logged and otherwise ignored.
+ */
+public interface TransportListener {
+    /** A whole message is in a buffer that this rank granted; the buffer belongs to the rank again. */
+    void onLanded(MessageId id, Tensor tensor);
+
+    /** A tensor that this rank sent has been read to its end; it belongs to the rank again. */
+    void onSent(MessageId id, Tensor tensor);
+
+    /**
+     * A buffer was not filled, or a tensor not (wholly) sent, because the epoch grew, the transport is closing or the
+     * tensor could not be read; it belongs to the rank again.
+     */
+    void onReturned(Edge edge, Tensor tensor);
+
+    /**
+     * An epoch has begun: messages that land from now on are of it, and the transport returns every buffer and tensor
+     * that it still held for this rank right after this call. A listener that is registered after the first epoch is
+     * told of the present one at once.
+     */
+    default void onEpoch(int epoch) {
+    }
+
+    /** See {@link TransportFault}. */
+    void onFault(TransportFault fault);
+}

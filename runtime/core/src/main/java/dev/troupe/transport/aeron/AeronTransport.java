@@ -1,0 +1,240 @@
+package dev.troupe.transport.aeron;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportListener;
+import dev.troupe.transport.TransportSettings;
+
+/** The {@link Transport} over Aeron, with a media driver in this JVM or a shared one. */
+public final class AeronTransport implements Transport {
+    private static final Logger LOG = LoggerFactory.getLogger(AeronTransport.class);
+    private static final long CLOSE_TIMEOUT_SECONDS = 5;
+    private static final long ANSWER_TIMEOUT_SECONDS = 1;
+
+    private final int ownStreamId;
+    private final Driver driver;
+    private final TransportAgent agent;
+    private final Counters counters;
+    private final NanoClock clock;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicReferenceArray<TransportListener> registered;
+
+    private AeronTransport(int worldSize, int ownStreamId, Driver driver, TransportAgent agent, Counters counters,
+            NanoClock clock) {
+        this.ownStreamId = ownStreamId;
+        this.driver = driver;
+        this.agent = agent;
+        this.counters = counters;
+        this.clock = clock;
+        this.registered = new AtomicReferenceArray<>(worldSize);
+    }
+
+    /**
+     * Starts the transport of a node.
+     *
+     * @throws TransportException
+     *             if it cannot start: too little room, directory in use, port taken; the message says what to change,
+     *             and no files remain
+     */
+    public static AeronTransport start(NodeMap nodes, TransportSettings settings) {
+        NanoClock clock = SystemNanoClock.INSTANCE;
+        Counters counters = new Counters();
+        Driver driver = Driver.of(nodes, settings);
+        try {
+            AeronClient client = AeronClient.open(driver, nodes, settings, counters);
+            TransportAgent agent = new TransportAgent(nodes, client, counters, clock);
+            agent.thread().start();
+            LOG.debug("transport of node {} of {} started in {}", nodes.self(), nodes.nodeCount(), driver.directory());
+            return new AeronTransport(nodes.worldSize(), client.ownStreamId(), driver, agent, counters, clock);
+        } catch (TransportException e) {
+            driver.close();
+            throw e;
+        } catch (RuntimeException e) {
+            driver.close();
+            throw new TransportException("the transport did not start: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns the id of this process's stream to itself, over IPC. */
+    int ownStreamId() {
+        return ownStreamId;
+    }
+
+    /** Returns the directory of the media driver of this node, in which other processes of the machine find it. */
+    public Path driverDirectory() {
+        return driver.directory();
+    }
+
+    @Override
+    public synchronized void register(int rank, TransportListener listener) {
+        Objects.requireNonNull(listener, "listener");
+        NodeMap nodes = agent.announced().nodes();
+        if (!nodes.isLocal(rank)) {
+            throw new IllegalArgumentException("a listener must be of a rank that lives on node " + nodes.self()
+                    + ", but found rank " + rank + " of a world of " + nodes.worldSize());
+        }
+        // The command is queued first, so that commands of threads that see the rank registered come after it.
+        agent.submit(new Command.Register(rank, listener));
+        registered.set(rank, listener);
+    }
+
+    @Override
+    public void grant(int grantEpoch, Edge edge, Engine engine, Tensor buffer) {
+        TransportListener owner = check(edge.toRank(), edge.fromRank(), edge, grantEpoch, engine, buffer);
+        agent.submit(new Command.Grant(grantEpoch, edge, engine, buffer, clock.nanoTime(), owner));
+    }
+
+    @Override
+    public void send(MessageId id, Engine engine, Tensor tensor) {
+        send(id, engine, tensor, InjectedDamage.NONE);
+    }
+
+    @Override
+    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
+        TransportListener owner = check(id.edge().fromRank(), id.edge().toRank(), id.edge(), id.epoch(), engine,
+                tensor);
+        agent.submit(new Command.Send(id, engine, tensor, clock.nanoTime(), damage, owner));
+    }
+
+    private TransportListener check(int own, int other, Edge edge, int itsEpoch, Engine engine, Tensor tensor) {
+        Objects.requireNonNull(engine, "engine");
+        Command.Epoch present = agent.announced();
+        NodeMap nodes = present.nodes();
+        if (closed.get() || agent.hasEnded()) {
+            throw new IllegalStateException("the transport is closed or its thread has ended: " + edge);
+        }
+        TransportListener owner = nodes.isLocal(own) ? registered.get(own) : null;
+        if (owner == null) {
+            throw new IllegalArgumentException(
+                    "rank " + own + " must be registered on node " + nodes.self() + " first: " + edge);
+        }
+        if (!nodes.contains(other)) {
+            throw new IllegalArgumentException(
+                    "rank " + other + " is not of this world of " + nodes.worldSize() + " ranks: " + edge);
+        }
+        // A tensor of an earlier epoch comes back, and its receiver may have been on another node.
+        if (itsEpoch == present.epoch() && !nodes.peers().contains(nodes.nodeOf(other))) {
+            throw new IllegalArgumentException("rank " + other + " lives on node " + nodes.nodeOf(other)
+                    + ", which is no peer of node " + nodes.self() + ": " + edge);
+        }
+        if (tensor.shape().rank() > FrameWriter.MAX_TENSOR_RANK) {
+            throw new IllegalArgumentException("a tensor on the wire must have at most " + FrameWriter.MAX_TENSOR_RANK
+                    + " dimensions, but found " + tensor.shape() + ": " + edge);
+        }
+        if (itsEpoch > present.epoch()) {
+            throw new IllegalArgumentException(
+                    "epoch " + itsEpoch + " has not begun, the present one is " + present.epoch() + ": " + edge);
+        }
+        return owner;
+    }
+
+    @Override
+    public synchronized void epoch(int newEpoch) {
+        Command.Epoch present = agent.announced();
+        if (newEpoch < present.epoch()) {
+            throw new IllegalArgumentException(
+                    "the epoch only grows: it is " + present.epoch() + ", but found " + newEpoch);
+        }
+        begin(new Command.Epoch(newEpoch, present.nodes()));
+    }
+
+    @Override
+    public synchronized void epoch(int newEpoch, NodeMap nodes) {
+        Command.Epoch present = agent.announced();
+        NodeMap before = present.nodes();
+        if (newEpoch <= present.epoch()) {
+            throw new IllegalArgumentException("ranks move in an epoch after the present one, " + present.epoch()
+                    + ", but found " + newEpoch);
+        }
+        if (nodes.self() != before.self() || nodes.worldSize() != before.worldSize()
+                || !nodes.endpoints().equals(before.endpoints())) {
+            throw new IllegalArgumentException("a new map must be of node " + before.self() + " in a world of "
+                    + before.worldSize() + " ranks on nodes " + before.endpoints() + ", but found node " + nodes.self()
+                    + ", " + nodes.worldSize() + " ranks, nodes " + nodes.endpoints());
+        }
+        begin(new Command.Epoch(newEpoch, nodes));
+        for (int rank = 0; rank < nodes.worldSize(); rank++) {
+            if (!nodes.isLocal(rank)) {
+                registered.set(rank, null);
+            }
+        }
+    }
+
+    private void begin(Command.Epoch begun) {
+        // The command is queued first, so that commands of threads that use the new epoch come after it.
+        agent.submit(begun);
+        agent.announce(begun);
+    }
+
+    @Override
+    public List<PendingTransfer> pending() {
+        var answer = new CompletableFuture<List<PendingTransfer>>();
+        agent.submit(new Command.Pending(answer));
+        try {
+            return answer.get(ANSWER_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException("the transport thread did not answer within " + ANSWER_TIMEOUT_SECONDS
+                    + " second; it stands at " + whereItStands(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the transport thread was asked what waits", e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the transport thread could not say what waits", e);
+        }
+    }
+
+    private String whereItStands() {
+        StackTraceElement[] stack = agent.thread().getStackTrace();
+        return stack.length == 0 ? "its end" : stack[0] + (stack.length > 1 ? ", called by " + stack[1] : "");
+    }
+
+    @Override
+    public TransportCounters counters() {
+        return counters.counters();
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalStateException
+     *             if a listener calls it: the transport thread cannot wait for itself
+     */
+    @Override
+    public void close() {
+        if (Thread.currentThread() == agent.thread()) {
+            throw new IllegalStateException("a transport listener must not close the transport");
+        }
+        if (closed.getAndSet(true)) {
+            return;
+        }
+        agent.stop();
+        if (!Driver.joinedInTime(agent.thread(), CLOSE_TIMEOUT_SECONDS)) {
+            LOG.error("the transport thread did not end within {} seconds; it stands at {}", CLOSE_TIMEOUT_SECONDS,
+                    whereItStands());
+        }
+        driver.close();
+    }
+}

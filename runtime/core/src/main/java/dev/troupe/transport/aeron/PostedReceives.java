@@ -1,0 +1,268 @@
+package dev.troupe.transport.aeron;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.IntUnaryOperator;
+
+import org.agrona.collections.Long2ObjectHashMap;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+
+/**
+ * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
+ * A fragment is written only into the oldest buffer of its own edge, and only if it fits and continues the filled part.
+ * No Aeron, no thread, no clock.
+ */
+final class PostedReceives {
+    private final Long2ObjectHashMap<IncomingEdge> edges = new Long2ObjectHashMap<>();
+    private final List<ArrayDeque<IncomingEdge>> creditsDueByNode = new ArrayList<>();
+    private final IntUnaryOperator nodeOfRank;
+    private final Events events;
+    /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
+    private final BitSet damagedNodes = new BitSet();
+    private int epoch;
+
+    /** The results of frames and epochs. */
+    interface Events {
+        void landed(MessageId id, Tensor tensor);
+
+        void returned(Edge edge, Tensor tensor);
+
+        /** Called once per message, not per frame. */
+        void lost(Edge edge, DropReason reason, String sentence);
+
+        /** A frame of a message from a node was damaged, and this rank waits for messages from there. */
+        void damaged(int node, int rank);
+    }
+
+    /** A granted buffer. */
+    record Buffer(Engine engine, Tensor tensor, long sinceNanos) {
+    }
+
+    /** The receiver's end of an edge. */
+    static final class IncomingEdge {
+        final Edge edge;
+        final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
+        int creditsDue;
+        /** Filled bytes of the first buffer; 0 when no message has begun. */
+        long filled;
+        long pass;
+        int microbatch;
+        /** The number of the next message; it wraps around. */
+        int nextNumber;
+        /** The last message of whose loss the rank was told: one fault a message is enough. */
+        boolean lossKnown;
+        long lostPass;
+        int lostMicrobatch;
+
+        IncomingEdge(Edge edge) {
+            this.edge = edge;
+        }
+
+        boolean isContinuedBy(Frame frame) {
+            return filled > 0 && pass == frame.pass() && microbatch == frame.microbatch();
+        }
+    }
+
+    PostedReceives(int nodeCount, IntUnaryOperator nodeOfRank, Events events) {
+        for (int node = 0; node < nodeCount; node++) {
+            creditsDueByNode.add(new ArrayDeque<>());
+        }
+        this.nodeOfRank = nodeOfRank;
+        this.events = events;
+    }
+
+    /**
+     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is past.
+     */
+    boolean grant(int grantEpoch, Edge on, Buffer buffer) {
+        if (grantEpoch < epoch) {
+            return false;
+        }
+        IncomingEdge edge = edgeOf(on);
+        edge.buffers.add(buffer);
+        if (edge.creditsDue++ == 0) {
+            creditsDueByNode.get(nodeOfRank.applyAsInt(on.fromRank())).addLast(edge);
+        }
+        return true;
+    }
+
+    /** Returns an edge whose sender, on this node, is to be told of credits; or null. */
+    IncomingEdge nextCreditDue(int node) {
+        return creditsDueByNode.get(node).peekFirst();
+    }
+
+    /** The credits of {@link #nextCreditDue} are sent. */
+    void creditSent(int node) {
+        creditsDueByNode.get(node).pollFirst().creditsDue = 0;
+    }
+
+    /**
+     * Writes a fragment into its buffer.
+     *
+     * @return null when the fragment is written, else why it is dropped
+     */
+    DropReason land(Frame frame) {
+        if (frame.epoch() != epoch) {
+            return frame.epoch() < epoch ? DropReason.OLD_EPOCH : DropReason.FUTURE_EPOCH;
+        }
+        IncomingEdge edge = edgeOf(frame.edgeKey(), frame);
+        noticeMissing(edge, frame);
+        if (frame.fragmentOffset() != (edge.isContinuedBy(frame) ? edge.filled : 0)) {
+            return outOfOrder(edge, frame);
+        }
+        if (frame.fragmentOffset() == 0) {
+            DropReason refused = begin(edge, frame);
+            if (refused != null) {
+                return refused;
+            }
+        }
+        Buffer buffer = edge.buffers.peekFirst();
+        if (!frame.matches(buffer.tensor().dataType(), buffer.tensor().shape())) {
+            edge.filled = 0;
+            return lose(edge, frame, DropReason.WRONG_SHAPE, "a buffer of " + buffer.tensor().dataType() + " "
+                    + buffer.tensor().shape() + " was granted, but the message has " + frame.layout());
+        }
+        try {
+            buffer.engine().copyFromHost(frame.payload(), buffer.tensor(), frame.fragmentOffset());
+        } catch (RuntimeException e) {
+            edge.filled = 0;
+            return lose(edge, frame, DropReason.LANDING_FAILED, "the engine could not write into the buffer: " + e);
+        }
+        edge.filled += frame.fragmentLength();
+        if (edge.filled == frame.byteCount()) {
+            edge.filled = 0;
+            edge.buffers.pollFirst();
+            events.landed(new MessageId(epoch, frame.pass(), edge.edge, frame.microbatch()), buffer.tensor());
+        }
+        return null;
+    }
+
+    /**
+     * Messages of an edge keep their order, so a missing message with a number below this one's never arrives. Nothing
+     * shows the loss of the last message before the sender waits for an answer, since no message follows it.
+     */
+    private void noticeMissing(IncomingEdge edge, Frame frame) {
+        int missing = frame.number() - edge.nextNumber;
+        if (missing < 0) {
+            return; // a fragment of the message that has begun
+        }
+        edge.nextNumber = frame.number() + 1;
+        if (missing > 0) {
+            tell(edge, DropReason.OUT_OF_ORDER, missing + " of the messages from " + edge.edge + " in epoch " + epoch
+                    + " did not come: number " + frame.number() + " is there, and before it number "
+                    + (frame.number() - missing) + " was expected");
+        }
+    }
+
+    /**
+     * A frame of a message from a node was damaged: every rank that waits for a message from the node is told, once an
+     * epoch.
+     */
+    void damaged(int node) {
+        SortedSet<Integer> waiting = new TreeSet<>();
+        for (IncomingEdge edge : edges.values()) {
+            if (!edge.buffers.isEmpty() && nodeOfRank.applyAsInt(edge.edge.fromRank()) == node) {
+                waiting.add(edge.edge.toRank());
+            }
+        }
+        if (!waiting.isEmpty() && !damagedNodes.get(node)) {
+            damagedNodes.set(node);
+            waiting.forEach(rank -> events.damaged(node, rank));
+        }
+    }
+
+    private DropReason begin(IncomingEdge edge, Frame frame) {
+        if (edge.filled > 0) {
+            tell(edge, edge.pass, edge.microbatch, DropReason.OUT_OF_ORDER,
+                    "only " + edge.filled + " of its bytes came before the next message began");
+            edge.filled = 0;
+        }
+        if (edge.buffers.isEmpty()) {
+            return lose(edge, frame, DropReason.NO_BUFFER, "no buffer is granted for it");
+        }
+        edge.pass = frame.pass();
+        edge.microbatch = frame.microbatch();
+        return null;
+    }
+
+    private DropReason outOfOrder(IncomingEdge edge, Frame frame) {
+        if (edge.isContinuedBy(frame) && frame.fragmentOffset() < edge.filled) {
+            // The fragment arrived twice, and the filled part of the buffer is still good.
+            return DropReason.OUT_OF_ORDER;
+        }
+        long expected = edge.isContinuedBy(frame) ? edge.filled : 0;
+        edge.filled = 0;
+        return lose(edge, frame, DropReason.OUT_OF_ORDER,
+                "the fragment at byte " + expected + " was expected, but found that at byte " + frame.fragmentOffset());
+    }
+
+    private DropReason lose(IncomingEdge edge, Frame frame, DropReason reason, String why) {
+        tell(edge, frame.pass(), frame.microbatch(), reason, why);
+        return reason;
+    }
+
+    private void tell(IncomingEdge edge, long pass, int microbatch, DropReason reason, String why) {
+        if (edge.lossKnown && edge.lostPass == pass && edge.lostMicrobatch == microbatch) {
+            return;
+        }
+        edge.lossKnown = true;
+        edge.lostPass = pass;
+        edge.lostMicrobatch = microbatch;
+        tell(edge, reason,
+                "the message of " + new MessageId(epoch, pass, edge.edge, microbatch) + " was dropped: " + why);
+    }
+
+    private void tell(IncomingEdge edge, DropReason reason, String sentence) {
+        boolean isNews = reason != DropReason.OUT_OF_ORDER
+                || !damagedNodes.get(nodeOfRank.applyAsInt(edge.edge.fromRank()));
+        if (isNews) {
+            events.lost(edge.edge, reason, sentence);
+        }
+    }
+
+    /** Begins an epoch: every buffer is returned. */
+    void epoch(int newEpoch) {
+        epoch = newEpoch;
+        clear();
+    }
+
+    /** Returns every buffer and clears the queues. */
+    void clear() {
+        List<IncomingEdge> old = new ArrayList<>(edges.values());
+        edges.clear();
+        creditsDueByNode.forEach(ArrayDeque::clear);
+        damagedNodes.clear();
+        for (IncomingEdge edge : old) {
+            edge.buffers.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+        }
+    }
+
+    /** Returns every edge, for diagnosis. */
+    Iterable<IncomingEdge> edges() {
+        return edges.values();
+    }
+
+    private IncomingEdge edgeOf(Edge edge) {
+        long key = EdgeKey.of(edge);
+        IncomingEdge known = edges.get(key);
+        if (known == null) {
+            known = new IncomingEdge(edge);
+            edges.put(key, known);
+        }
+        return known;
+    }
+
+    private IncomingEdge edgeOf(long key, Frame frame) {
+        IncomingEdge known = edges.get(key);
+        return known != null ? known : edgeOf(frame.edge());
+    }
+}

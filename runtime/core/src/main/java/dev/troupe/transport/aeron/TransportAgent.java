@@ -1,0 +1,411 @@
+package dev.troupe.transport.aeron;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportFault;
+import dev.troupe.transport.TransportListener;
+
+/**
+ * The one thread of a transport. Each round it takes commands, sends credits, sends a few fragments of each node's turn, and
+ * receives a few. After a round without work it rests, shortly at first and up to a millisecond, and a command wakes it.
+ */
+final class TransportAgent implements Runnable, PostedReceives.Events {
+    private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
+    /** Fragments of one edge before the next edge's turn: 256 KiB over IPC, some 60 microseconds. */
+    private static final int FRAGMENTS_PER_TURN = 4;
+    /** Turns towards a node before frames are received again, so that what was just written is read while in cache. */
+    private static final int TURNS_PER_ROUND = 4;
+    private static final int FRAGMENTS_PER_POLL = FRAGMENTS_PER_TURN * TURNS_PER_ROUND;
+    private static final int SPINS = 20;
+    private static final int YIELDS = 10;
+    private static final long MIN_PARK_NANOS = 50_000;
+    private static final long MAX_PARK_NANOS = 1_000_000;
+
+    private NodeMap nodes;
+    private int[] peers;
+    private final AeronClient client;
+    private final Counters counters;
+    private final NanoClock clock;
+    private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
+    private final TransportListener[] listeners;
+    private final SendQueue sends;
+    private final PostedReceives receives;
+    private final Frame frameOfMachine = new Frame(false);
+    private final Frame frameOfNetwork = new Frame(true);
+    // The frame that was read last.
+    private Frame frame = frameOfMachine;
+    private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
+    private final AeronClient.FrameHandler onFrame = this::onFrame;
+    private final Thread thread;
+    /** The epoch that any thread may use; a listener that is told of it may do so before the caller has returned. */
+    private final AtomicReference<Command.Epoch> announced;
+    private int epoch;
+    private int idleRounds;
+    private long parkNanos;
+    private volatile boolean parked;
+    private volatile boolean running = true;
+    /** The error that ended the thread, or null. */
+    private volatile TransportFault.TransportEnded end;
+    private volatile boolean ended;
+
+    TransportAgent(NodeMap nodes, AeronClient client, Counters counters, NanoClock clock) {
+        this.nodes = nodes;
+        this.client = client;
+        this.counters = counters;
+        this.clock = clock;
+        this.listeners = new TransportListener[nodes.worldSize()];
+        this.sends = new SendQueue(nodes.nodeCount(), this::nodeOf);
+        this.receives = new PostedReceives(nodes.nodeCount(), this::nodeOf, this);
+        this.peers = peersOf(nodes);
+        this.announced = new AtomicReference<>(new Command.Epoch(0, nodes));
+        this.thread = Thread.ofPlatform().name("troupe-transport").daemon().unstarted(this);
+    }
+
+    private int nodeOf(int rank) {
+        return nodes.nodeOf(rank);
+    }
+
+    private static int[] peersOf(NodeMap nodes) {
+        return nodes.peers().stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** Submits a command, from any thread, and wakes the transport thread if it rests. */
+    void submit(Command command) {
+        commands.offer(command);
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+        if (ended) {
+            giveBackCommands();
+        }
+    }
+
+    /** The latest epoch that may be used. */
+    Command.Epoch announced() {
+        return announced.get();
+    }
+
+    /** Allows the use of an epoch, whose command is in the queue. */
+    void announce(Command.Epoch begun) {
+        announced.accumulateAndGet(begun, (one, other) -> other.epoch() > one.epoch() ? other : one);
+    }
+
+    /** Whether the thread takes no commands any more; tensors of later commands come back at once. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Asks the thread to end. */
+    void stop() {
+        running = false;
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (running) {
+                rest(round());
+            }
+        } catch (Throwable e) {
+            // Errors are caught too: the ranks must be told that no message will arrive any more.
+            LOG.error("the transport thread ended by an error", e);
+            end = new TransportFault.TransportEnded(e instanceof TransportException
+                    ? e.getMessage()
+                    : "the transport thread ended by an error: " + e);
+            tellAll(end);
+        } finally {
+            sends.clear(giveBack);
+            receives.clear();
+            ended = true;
+            giveBackCommands();
+            client.close();
+        }
+    }
+
+    private int round() {
+        int work = takeCommands();
+        work += client.invoke();
+        long now = clock.nanoTime();
+        for (int node : peers) {
+            Link link = client.link(node);
+            work += sendCredits(link, now) + sendFragments(link, now);
+            TransportFault fault = link.newFault(now);
+            if (fault != null) {
+                LOG.warn("{}", fault.sentence());
+                tellAll(fault);
+            }
+        }
+        return work + client.poll(onFrame, FRAGMENTS_PER_POLL);
+    }
+
+    private void rest(int work) {
+        if (work > 0) {
+            idleRounds = 0;
+            parkNanos = MIN_PARK_NANOS;
+        } else if (idleRounds < SPINS) {
+            idleRounds++;
+            Thread.onSpinWait();
+        } else if (idleRounds < SPINS + YIELDS) {
+            idleRounds++;
+            Thread.yield();
+        } else {
+            // Set before the queue is read, as submit() reads it after its offer: one of the two sees the other.
+            parked = true;
+            if (running && commands.isEmpty()) {
+                LockSupport.parkNanos(this, parkNanos);
+            }
+            parked = false;
+            parkNanos = Math.min(2 * parkNanos, MAX_PARK_NANOS);
+        }
+    }
+
+    private int takeCommands() {
+        int taken = 0;
+        Command command;
+        while ((command = commands.poll()) != null) {
+            taken++;
+            switch (command) {
+                case Command.Register register -> {
+                    listeners[register.rank()] = register.listener();
+                    if (epoch > 0) { // the epoch may have begun since this rank was started
+                        tell(register.rank(), listener -> listener.onEpoch(epoch));
+                    }
+                }
+                case Command.Grant grant -> {
+                    if (!receives.grant(grant.epoch(), grant.edge(),
+                            new PostedReceives.Buffer(grant.engine(), grant.buffer(), grant.nanos()))) {
+                        returned(grant.owner(), grant.edge(), grant.buffer());
+                    }
+                }
+                case Command.Send send -> {
+                    var message = new SendQueue.Outgoing(send.id(), send.engine(), send.tensor(), send.nanos());
+                    message.damage = send.damage();
+                    if (!sends.send(message)) {
+                        returned(send.owner(), send.id().edge(), send.tensor());
+                    }
+                }
+                case Command.Epoch begun -> {
+                    if (begun.epoch() > epoch) {
+                        begin(begun);
+                    }
+                }
+                case Command.Pending pending ->
+                    pending.answer().complete(Diagnosis.of(sends, receives, clock.nanoTime()));
+            }
+        }
+        return taken;
+    }
+
+    private void begin(Command.Epoch begun) {
+        epoch = begun.epoch();
+        announce(begun);
+        tellAll(listener -> listener.onEpoch(epoch));
+        boolean isMoved = nodes != begun.nodes();
+        nodes = begun.nodes();
+        sends.epoch(epoch, giveBack);
+        receives.epoch(epoch);
+        if (isMoved) {
+            for (int rank = 0; rank < listeners.length; rank++) {
+                if (!nodes.isLocal(rank)) {
+                    listeners[rank] = null;
+                }
+            }
+            client.enter(nodes);
+            peers = peersOf(nodes);
+        }
+    }
+
+    private int sendCredits(Link link, long now) {
+        int sent = 0;
+        PostedReceives.IncomingEdge edge;
+        while ((edge = receives.nextCreditDue(link.node())) != null
+                && link.sendCredit(epoch, edge.edge, edge.creditsDue, now) == Link.Outcome.SENT) {
+            receives.creditSent(link.node());
+            sent++;
+        }
+        return sent;
+    }
+
+    private int sendFragments(Link link, long now) {
+        int sent = 0;
+        for (int turn = 0; turn < TURNS_PER_ROUND; turn++) {
+            SendQueue.Outgoing message = sends.next(link.node());
+            if (message == null) {
+                return sent;
+            }
+            for (int fragment = 0; fragment < FRAGMENTS_PER_TURN && message.remaining() > 0; fragment++) {
+                switch (link.send(message, now)) {
+                    case SENT -> sent++;
+                    case LATER -> {
+                        return sent;
+                    }
+                    case UNREADABLE -> {
+                        abandon(link, message);
+                        return sent + 1;
+                    }
+                }
+            }
+            if (message.remaining() > 0) {
+                sends.passTurn(link.node());
+            } else {
+                sends.finish(link.node());
+                counters.sentMessage();
+                tell(message.id.edge().fromRank(), listener -> listener.onSent(message.id, message.tensor));
+            }
+        }
+        return sent;
+    }
+
+    private void giveBack(SendQueue.Outgoing message) {
+        returned(listeners[message.id.edge().fromRank()], message.id.edge(), message.tensor);
+    }
+
+    private void abandon(Link link, SendQueue.Outgoing message) {
+        sends.finish(link.node());
+        String sentence = "the message of " + message.id + " was not sent: the engine could not read its tensor: "
+                + link.readFailure();
+        LOG.error(sentence, link.readFailure());
+        giveBack.accept(message);
+        tell(message.id.edge().fromRank(),
+                listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
+    }
+
+    private void onFrame(int fromNode, DirectBuffer buffer, int offset, int length, Ring ring, long end) {
+        frame = nodes.shareMachine(fromNode, nodes.self()) ? frameOfMachine : frameOfNetwork;
+        DropReason reason = frame.read(buffer, offset, length, ring, end);
+        if (reason == null) {
+            // The epoch is checked first, since the ranks of an old frame may have been on other nodes.
+            reason = frame.epoch() < epoch
+                    ? DropReason.OLD_EPOCH
+                    : frame.isCredit() ? takeCredit(fromNode) : land(fromNode);
+        }
+        if (reason != null) {
+            counters.drop(reason, fromNode, length, clock.nanoTime());
+            if (reason == DropReason.BAD_CHECKSUM && frame.mayBeOfMessage(buffer, offset, length, epoch)) {
+                receives.damaged(fromNode);
+            }
+        }
+    }
+
+    private DropReason takeCredit(int fromNode) {
+        // The sender may not listen yet: a receiver grants its first credits as soon as it is ready, and never again.
+        // Credits of an epoch that has not begun here name known nodes: ranks that move in that epoch have other
+        // streams then.
+        boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
+        return known ? sends.credit(frame.edge(), frame.epoch(), frame.count()) : DropReason.UNKNOWN_RANK;
+    }
+
+    private DropReason land(int fromNode) {
+        boolean known = isListening(frame.toRank()) && isOnNode(frame.fromRank(), fromNode);
+        if (!known) {
+            return DropReason.UNKNOWN_RANK;
+        }
+        DropReason reason = receives.land(frame);
+        if (reason == null) {
+            counters.receivedBytes(frame.fragmentLength());
+        }
+        return reason;
+    }
+
+    private boolean isListening(int rank) {
+        return nodes.isLocal(rank) && listeners[rank] != null;
+    }
+
+    private boolean isOnNode(int rank, int node) {
+        return nodes.contains(rank) && nodes.nodeOf(rank) == node;
+    }
+
+    @Override
+    public void landed(MessageId id, Tensor tensor) {
+        counters.receivedMessage();
+        tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));
+    }
+
+    @Override
+    public void returned(Edge edge, Tensor tensor) {
+        returned(listeners[edge.toRank()], edge, tensor);
+    }
+
+    @Override
+    public void lost(Edge edge, DropReason reason, String sentence) {
+        LOG.warn("{}", sentence);
+        tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
+    }
+
+    @Override
+    public void damaged(int node, int rank) {
+        String sentence = "a frame from node " + node + " does not fit its checksum, so a message that rank " + rank
+                + " waits for may never be whole";
+        tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
+    }
+
+    private void returned(TransportListener owner, Edge edge, Tensor tensor) {
+        guarded(owner, listener -> listener.onReturned(edge, tensor));
+    }
+
+    private void tellAll(TransportFault fault) {
+        tellAll(listener -> listener.onFault(fault));
+    }
+
+    private void tellAll(Consumer<TransportListener> news) {
+        Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> guarded(listener, news));
+    }
+
+    private void tell(int rank, Consumer<TransportListener> news) {
+        guarded(listeners[rank], news);
+    }
+
+    private static void guarded(TransportListener listener, Consumer<TransportListener> news) {
+        try {
+            news.accept(listener);
+        } catch (RuntimeException e) {
+            // The error of one rank must not stop the messages of the others.
+            LOG.error("a transport listener threw", e);
+        }
+    }
+
+    /** Returns the tensors of commands that were submitted after the thread had ended, on any thread, one at a time. */
+    private synchronized void giveBackCommands() {
+        List<Command> late = new ArrayList<>();
+        Command command;
+        while ((command = commands.poll()) != null) {
+            late.add(command);
+        }
+        for (Command left : late) {
+            switch (left) {
+                case Command.Register register -> {
+                    if (end != null) {
+                        guarded(register.listener(), listener -> listener.onFault(end));
+                    }
+                }
+                case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer());
+                case Command.Send send -> returned(send.owner(), send.id().edge(), send.tensor());
+                case Command.Epoch epochBegun -> LOG.debug("epoch {} came after the end", epochBegun.epoch());
+                case Command.Pending pending -> pending.answer().complete(List.of());
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The tensor transport over Aeron: an embedded media driver, one agent thread, one stream from each node to each node.
+ * Frames, credits and reassembly are plain classes without Aeron, so that tests can put any bytes into them.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.protocol}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.sbe}, {@code io.aeron}, {@code org.agrona} and {@code org.slf4j}.
+ */
+package dev.troupe.transport.aeron;

@@ -1,0 +1,161 @@
+package dev.troupe.warmup;
+
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.EngineGroup;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.engine.Engine;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.stage.Stage;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.pulse.Pulse;
+import dev.troupe.pulse.WatchedEngine;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.step.StageOps;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Runs each kind of kernel that a rank will need, once, at its real shape: a forward and every kind of backward that
+ * its row has, for one microbatch of one stage of each form, what its row has once in a step, and a forward for validation.
+ * It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so nothing of it is
+ * left: neither in a bit of the run nor in memory. It takes less of that than the run, which holds all stages and more
+ * microbatches.
+ *
+ * <p>Thread rule: one thread, but for {@link #pulse} and {@link #situation}, which any thread may ask.
+ */
+public final class KernelWarmUp {
+    /** Leaves weights of zero at zero. */
+    private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
+    /** As after a step whose gradients overflow. */
+    private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
+
+    private final TrainingPlan plan;
+    private final int rank;
+    private final boolean validates;
+    private final Pulse pulse = new Pulse();
+    private volatile String situation = "opening its engine";
+
+    /**
+     * @param validates
+     *            whether the run makes passes for validation
+     */
+    public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
+        this.plan = plan;
+        this.rank = rank;
+        this.validates = validates;
+    }
+
+    public int rank() {
+        return rank;
+    }
+
+    /** Beats with every kernel that ends. */
+    public Pulse pulse() {
+        return pulse;
+    }
+
+    /** What it does, for a person. */
+    public String situation() {
+        return situation;
+    }
+
+    /** Runs them all; what an engine throws is thrown, and all memory is given back. */
+    public void run(Supplier<Engine> engines) {
+        try (Engine engine = new WatchedEngine(engines.get(), pulse)) {
+            Set<List<Object>> forms = new HashSet<>();
+            for (int stage : plan.stagesOf(rank)) {
+                if (forms.add(form(stage))) {
+                    run(engine, stage);
+                }
+            }
+        }
+    }
+
+    /** Stages of one form call the same kernels with the same shapes. */
+    private List<Object> form(int stage) {
+        int last = plan.partition().stageCount() - 1;
+        return List.of(stage == 0, stage == last, plan.partition().layers(stage).size(), kinds(stage));
+    }
+
+    /** What the rank's row has of a stage. */
+    private Set<Kind> kinds(int stage) {
+        Set<Kind> kinds = EnumSet.noneOf(Kind.class);
+        for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage) {
+                kinds.add(action.kind());
+            }
+        }
+        return kinds;
+    }
+
+    private void run(Engine engine, int index) {
+        situation = "making stage " + index;
+        WarmUpGroups groups = new WarmUpGroups(plan.ranks());
+        Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
+        Optional<CollectiveGroup> data = groups.join(GroupKind.DATA, rank, 0);
+        TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
+                .orElse(TensorShare.ALL);
+        DataShare dataShare = data
+                .map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), Runnable::run))
+                .orElse(DataShare.ALL);
+        try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share, dataShare,
+                (_, _, _, _) -> {
+                    // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
+                })) {
+            StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
+                    new Alone(rank, stage, plan.stageSettings().rows()));
+            for (Action action : actions(index)) {
+                perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
+            }
+            perform(ops, new Action(index, Kind.UPDATE), Pass.Kind.TRAINING, SKIPPED);
+            if (validates) {
+                perform(ops, new Action(index, Kind.FORWARD, 0), Pass.Kind.VALIDATION, NO_UPDATE);
+            }
+        }
+    }
+
+    private void perform(StageOps ops, Action action, Pass.Kind pass, WeightUpdate update) {
+        situation = "in " + action + (pass == Pass.Kind.VALIDATION ? " (validation)" : "");
+        ops.perform(action, new Pass(0, pass), Optional.of(update));
+    }
+
+    /**
+     * What the rank's row has of a stage, with one microbatch for each way in which its row goes back over one: the last, so
+     * that what begins with its backward begins.
+     */
+    private List<Action> actions(int stage) {
+        Set<Kind> kinds = kinds(stage);
+        Action last = plan.lastBackward(rank, stage);
+        List<Action> microbatches = new ArrayList<>();
+        if (kinds.contains(Kind.FULL_BACKWARD)) {
+            microbatches.addAll(List.of(last.as(Kind.FORWARD), last.as(Kind.FULL_BACKWARD)));
+        }
+        if (kinds.contains(Kind.BACKWARD_INPUT)) {
+            microbatches.addAll(last.kind() == Kind.BACKWARD_WEIGHT ? microbatches.size() : 0, List.of(
+                    last.as(Kind.FORWARD), last.as(Kind.BACKWARD_INPUT), last.as(Kind.BACKWARD_WEIGHT)));
+        }
+        List<Action> actions = new ArrayList<>();
+        for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage) {
+                boolean isFirst = action.kind() == Kind.FORWARD && microbatches.size() > 0;
+                if (isFirst) {
+                    actions.addAll(microbatches);
+                    microbatches.clear();
+                } else if (!action.kind().isPerMicrobatch()) {
+                    actions.add(action);
+                }
+            }
+        }
+        return actions;
+    }
+}

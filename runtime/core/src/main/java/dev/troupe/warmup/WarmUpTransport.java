@@ -1,0 +1,92 @@
+package dev.troupe.warmup;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.InjectedDamage;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.Transport;
+import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.TransportListener;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+
+/**
+ * A transport with one rank and nobody else: what the rank sends is read at once, and what it waits for stands in a
+ * buffer as soon as it grants one. What a message says is what is in the buffer.
+ *
+ * <p>Thread rule: that of the rank's warm-up run, on which the listener is called too.
+ */
+public final class WarmUpTransport implements Transport {
+    private final Map<Edge, Queue<MessageId>> coming = new HashMap<>();
+    private final Map<Edge, Queue<Tensor>> buffers = new HashMap<>();
+    private TransportListener listener;
+
+    /** These messages are on their way, those of an edge in this order. */
+    public void bring(List<MessageId> messages) {
+        for (MessageId message : messages) {
+            coming.computeIfAbsent(message.edge(), _ -> new ArrayDeque<>()).add(message);
+            land(message.edge());
+        }
+    }
+
+    private void land(Edge edge) {
+        Queue<MessageId> messages = coming.getOrDefault(edge, new ArrayDeque<>());
+        Queue<Tensor> granted = buffers.getOrDefault(edge, new ArrayDeque<>());
+        if (!messages.isEmpty() && !granted.isEmpty()) {
+            listener.onLanded(messages.remove(), granted.remove());
+        }
+    }
+
+    @Override
+    public void register(int rank, TransportListener ofRank) {
+        listener = ofRank;
+    }
+
+    @Override
+    public void grant(int epoch, Edge edge, Engine engine, Tensor buffer) {
+        buffers.computeIfAbsent(edge, _ -> new ArrayDeque<>()).add(buffer);
+        land(edge);
+    }
+
+    @Override
+    public void send(MessageId id, Engine engine, Tensor tensor) {
+        listener.onSent(id, tensor);
+    }
+
+    @Override
+    public void send(MessageId id, Engine engine, Tensor tensor, InjectedDamage damage) {
+        send(id, engine, tensor);
+    }
+
+    @Override
+    public void epoch(int epoch) {
+        throw new UnsupportedOperationException("a warm-up run has one epoch");
+    }
+
+    @Override
+    public void epoch(int epoch, NodeMap nodes) {
+        epoch(epoch);
+    }
+
+    @Override
+    public List<PendingTransfer> pending() {
+        return List.of();
+    }
+
+    @Override
+    public TransportCounters counters() {
+        return TransportCounters.NONE;
+    }
+
+    @Override
+    public void close() {
+        coming.clear();
+        buffers.clear();
+    }
+}

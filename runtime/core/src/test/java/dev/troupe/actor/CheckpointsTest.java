@@ -1,0 +1,267 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.parallel.Zero;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.family.Schedules;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.FishingOutcomes;
+import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One rank on one node, a checkpoint due after each four steps of nine; node and rank are probes. */
+@Tag("actor")
+class CheckpointsTest {
+    private static final ModelSpec MODEL = new Gpt2(1, 4, 1, 4, 8, true, 1e-5).spec();
+    private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
+            "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TICK = Duration.ofSeconds(1);
+
+    @TempDir
+    private Path home;
+    private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
+    private final ManualTime time = ManualTime.get(kit.system());
+    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private final TestProbe<NodeActor.Command> node = kit.createTestProbe("node-0", NodeActor.Command.class);
+    private final TestProbe<ScheduleActor.Command> rank = kit.createTestProbe(ScheduleActor.Command.class);
+    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private CheckpointStore store;
+    private ActorRef<TrainingCoordinator.Command> coordinator;
+
+    @BeforeEach
+    void begin() {
+        store = new CheckpointStore(home, MODEL, 0, 0);
+        coordinator = kit.spawn(TrainingCoordinator.create(new CoordinatorSetup(
+                new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
+                PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
+                () -> Set.of("only"),
+                home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get, new Told(), outcome)));
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
+                WarmUpReport.NOTHING_TO_RUN));
+        coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
+        happens(new CoordinatorEvent.EpochReady(from(), 0, -1, List.of()));
+    }
+
+    @AfterEach
+    void shutDown() {
+        kit.shutdownTestKit();
+    }
+
+    @Test
+    void shouldTrainOnWhileACheckpointIsWritten() throws Exception {
+        train(0, 7); // three steps more than when it was begun
+        assertEquals(new NodeActor.WriteParts(at(4), List.of(0)), nextOfNode(NodeActor.WriteParts.class));
+        writePart(4);
+        expectSaid("checkpoint 4");
+        assertTrue(Files.exists(home.resolve("checkpoints/step-000004/manifest.json")));
+        train(7, 9);
+        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+    }
+
+    @Test
+    void shouldWaitWithTheStepAtWhichTheNextIsDue() throws Exception {
+        train(0, 8);
+        assertEquals("step 6", last(7));
+        writePart(4);
+        expectSaid("checkpoint 4");
+        expectSaid("step 7");
+        nextOfNode(NodeActor.WriteParts.class);
+        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+    }
+
+    @Test
+    void shouldGoOnWithoutOneThatHangs() throws Exception {
+        train(0, 8);
+        assertEquals("step 6", last(7));
+        for (int tick = 0; tick < 5; tick++) {
+            pass();
+        }
+        assertEquals(List.of(), List.copyOf(said), "for recovery.hang-timeout it waits");
+        pass();
+        assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"));
+        expectSaid("step 7");
+        assertEquals(at(4), nextOfNode(NodeActor.WriteParts.class).attempt());
+        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+    }
+
+    /** A disk that takes ten times recovery.hang-timeout for a part, and half a gigabyte now and then. */
+    @Test
+    void shouldWaitForOneAsLongAsItMoves() throws Exception {
+        train(0, 8);
+        assertEquals("step 6", last(7));
+        for (int tick = 0; tick < 50; tick++) {
+            coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(4))));
+            pass();
+        }
+        assertEquals(List.of(), List.copyOf(said));
+        for (int tick = 0; tick < 6; tick++) {
+            coordinator.tell(new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.Moving(at(3))));
+            pass();
+        }
+        assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"), "what moves is another");
+    }
+
+    @Test
+    void shouldWriteTheLastOnceTheOneUnderWayStands() throws Exception {
+        train(0, 4);
+        coordinator.tell(new TrainingCoordinator.Stop(false));
+        train(4, 5);
+        assertEquals("step 4", last(5));
+        rank.receiveSeveralMessages(2 * 5); // a pass and an update each
+        rank.expectNoMessage();
+        writePart(4);
+        expectSaid("checkpoint 4");
+        rank.expectMessage(new ScheduleActor.WriteCheckpoint(5));
+        happens(new CoordinatorEvent.CheckpointPartWritten(from(), store.writePart(5, 0, List.of())));
+        expectSaid("checkpoint 5");
+        assertEquals(new RunOutcome(5, Optional.empty()), outcome.get(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldLeaveTheCheckpointUnderWayWhereTheRunFails() throws Exception {
+        train(0, 5);
+        assertEquals("step 4", last(5));
+        happens(new CoordinatorEvent.RankFailed(from(), "a failure that it goes on from"));
+        happens(new CoordinatorEvent.RankFailed(new Incarnation(0, 1), "the wire came loose"));
+        happens(new CoordinatorEvent.RankFailed(new Incarnation(0, 1), "again"));
+        writePart(4);
+        expectSaid("checkpoint 4");
+        assertTrue(outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow().startsWith("the wire came loose"));
+    }
+
+    @Test
+    void shouldGoOnWithoutOneThatANodeCannotWrite() throws Exception {
+        train(0, 4);
+        assertEquals("step 3", last(4));
+        store.writePart(4, 0, List.of());
+        coordinator.tell(new TrainingCoordinator.CheckpointHappened(
+                new CheckpointEvent.PartFailed(at(4), 0, "No space left on device")));
+        expectSaid("no checkpoint 4: No space left on device");
+        train(4, 8);
+        assertEquals("step 7", last(4));
+        assertFalse(Files.exists(home.resolve("checkpoints/step-000004.partial")), "what was begun is deleted");
+    }
+
+    private void writePart(long stepsDone) {
+        coordinator.tell(new TrainingCoordinator.CheckpointHappened(
+                new CheckpointEvent.PartWritten(at(stepsDone), 0, store.writePart(stepsDone, 0, List.of()))));
+    }
+
+    private void train(long from, long to) {
+        for (long step = from; step < to; step++) {
+            happens(new CoordinatorEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
+                    List.of(new MicrobatchLoss(0, 2)), List.of()));
+            happens(new CoordinatorEvent.Updated(from(), step, Traffic.NONE));
+        }
+    }
+
+    private static CheckpointAttempt at(long stepsDone) {
+        return new CheckpointAttempt(stepsDone, 0);
+    }
+
+    private static Incarnation from() {
+        return new Incarnation(0, 0);
+    }
+
+    private void happens(CoordinatorEvent event) {
+        coordinator.tell(new TrainingCoordinator.Happened(event));
+    }
+
+    private void pass() {
+        time.timePasses(TICK);
+        rank.fishForMessage(Duration.ofSeconds(10),
+                told -> told instanceof ScheduleActor.TellStatus
+                        ? FishingOutcomes.complete()
+                        : FishingOutcomes.continueAndIgnore());
+    }
+
+    private <T extends NodeActor.Command> T nextOfNode(Class<T> kind) {
+        while (true) {
+            NodeActor.Command told = node.receiveMessage(Duration.ofSeconds(10));
+            if (kind.isInstance(told)) {
+                return kind.cast(told);
+            }
+        }
+    }
+
+    private String next() throws InterruptedException {
+        return Optional.ofNullable(said.poll(10, TimeUnit.SECONDS)).orElse("nothing");
+    }
+
+    /** The last of so many that come. */
+    private String last(int count) throws InterruptedException {
+        String line = "";
+        for (int i = 0; i < count; i++) {
+            line = next();
+        }
+        return line;
+    }
+
+    private void expectSaid(String expected) throws InterruptedException {
+        String line = next();
+        while (line.startsWith("step") && !line.equals(expected)) {
+            line = next();
+        }
+        assertEquals(expected, line);
+    }
+
+    private final class Told implements RunListener {
+        @Override
+        public void onStep(StepResult result, double seconds) {
+            said.add("step " + result.step());
+        }
+
+        @Override
+        public void onCheckpoint(long stepsDone, Path directory) {
+            said.add("checkpoint " + stepsDone);
+        }
+
+        @Override
+        public void onCheckpointFailed(long stepsDone, String why) {
+            said.add("no checkpoint " + stepsDone + ": " + why);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.run.LayerSquaredSum;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.serialization.Serialization;
+import org.apache.pekko.serialization.SerializationExtension;
+import org.apache.pekko.serialization.Serializers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The longest control messages of large steps, written as they are between processes, beside the longest frame there is. */
+@Tag("actor")
+class ControlFrameTest {
+    private static final int MICROBATCHES = 8192;
+    private static final int VIRTUAL_STAGES = 2;
+    private static final long SEED = 20_240_607;
+
+    private final Config config = ConfigFactory.parseString("pekko.actor.provider = local")
+            .withFallback(ConfigFactory.parseResources("troupe-cluster.conf")).withFallback(ConfigFactory.load())
+            .resolve();
+    private final ActorTestKit kit = ActorTestKit.create("frames", config);
+    private final Serialization serialization = SerializationExtension.get(kit.system().classicSystem());
+    private final long frameBytes = config.getBytes("pekko.remote.artery.advanced.maximum-frame-size");
+
+    @AfterEach
+    void stop() {
+        kit.shutdownTestKit();
+    }
+
+    @Test
+    void shouldHaveRoomForAllThatARankHasReceived() {
+        requireRoom(ready(MessageKeys.of(keys(1))));
+    }
+
+    @Test
+    void shouldHaveRoomForWhateverIsMissingOfIt() {
+        RandomGenerator random = new SplittableRandom(SEED);
+        List<MessageKey> scattered = new ArrayList<>(keys(2));
+        keys(1).stream().filter(_ -> random.nextInt(3) == 0).forEach(scattered::add);
+        requireRoom(ready(MessageKeys.of(scattered)));
+        requireRoom(new ScheduleActor.Resume(Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
+    }
+
+    @Test
+    void shouldHaveRoomForTheLossesOfAStep() {
+        List<MicrobatchLoss> losses = IntStream.range(0, MICROBATCHES)
+                .mapToObj(microbatch -> new MicrobatchLoss(65_535 * 100 + microbatch, Math.PI * microbatch)).toList();
+        List<LayerSquaredSum> sums = IntStream.range(0, 1000)
+                .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
+        requireRoom(new TrainingCoordinator.Happened(new CoordinatorEvent.PassDone(new Incarnation(65_535, 7),
+                new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
+    }
+
+    private static TrainingCoordinator.Happened ready(MessageKeys keys) {
+        return new TrainingCoordinator.Happened(
+                new CoordinatorEvent.EpochReady(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
+    }
+
+    /** The messages of all microbatches that divide by a number, on the edges of a rank in the middle. */
+    private static List<MessageKey> keys(int divisor) {
+        List<MessageKey> keys = new ArrayList<>();
+        for (int stage = 0; stage < VIRTUAL_STAGES; stage++) {
+            for (MessageKind kind : List.of(MessageKind.ACTIVATION, MessageKind.GRADIENT)) {
+                Edge edge = new Edge(65_534, 65_535, 60_000 + stage, kind);
+                IntStream.range(0, MICROBATCHES).filter(microbatch -> microbatch % divisor == 0)
+                        .forEach(microbatch -> keys.add(new MessageKey(edge, microbatch)));
+            }
+        }
+        return keys;
+    }
+
+    private void requireRoom(Object message) {
+        byte[] bytes = serialization.serialize(message).get();
+        Object read = serialization.deserialize(bytes, serialization.findSerializerFor(message).identifier(),
+                Serializers.manifestFor(serialization.findSerializerFor(message), message)).get();
+        assertEquals(message, read);
+        assertTrue(bytes.length < frameBytes - 8192, bytes.length + " bytes, and a frame has " + frameBytes);
+    }
+}

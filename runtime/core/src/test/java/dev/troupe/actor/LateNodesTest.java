@@ -1,0 +1,162 @@
+package dev.troupe.actor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.stage.StageSettings;
+import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.parallel.Zero;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.family.Schedules;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes that come when the run is under way, or when it is over and they do not know. Nodes are probes. */
+@Tag("actor")
+class LateNodesTest {
+    private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
+    private static final TrainingPlan PLAN = TrainingPlan.of(MODEL, new StageSettings(1, 4, 1, new Optimizer.Sgd(0)),
+            "uniform", Schedules.named("1f1b"), new ParallelLayout(1, 1, 1), false, Zero.NONE, 1, 1, 2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final NodeReport KNOWS_NOTHING = new NodeReport(0, List.of("first"), Map.of(), List.of(), Map.of());
+
+    @TempDir
+    private Path home;
+    private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
+    private final ManualTime time = ManualTime.get(kit.system());
+    private final CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
+    private final TestProbe<NodeActor.Command> first = kit.createTestProbe("first", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> late = kit.createTestProbe("late", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> again = kit.createTestProbe("again", NodeActor.Command.class);
+    private final TestProbe<NodeActor.Command> stranger = kit.createTestProbe("stranger", NodeActor.Command.class);
+    private volatile Set<String> present;
+    private ActorRef<TrainingCoordinator.Command> coordinator;
+
+    @AfterEach
+    void shutDown() {
+        kit.shutdownTestKit();
+    }
+
+    @Test
+    void shouldNotBeginAgainWhereARunHasWrittenThatANodeDoesNotKnowOf() throws Exception {
+        writeCheckpoint();
+        begin(Set.of("late"), Set.of());
+        join(late, "late", Optional.of(KNOWS_NOTHING));
+        assertEquals("the node of the coordinator ended, and nodes [late] have no copies of what its ranks kept last",
+                outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow());
+    }
+
+    @Test
+    void shouldGoOnDespiteACheckpointThatWasPassedOver() {
+        writeCheckpoint();
+        begin(Set.of("late"), Set.of(3L));
+        join(late, "late", Optional.of(KNOWS_NOTHING));
+        assertEquals(List.of("late"), late.expectMessageClass(NodeActor.HostRanks.class).hosts());
+        assertFalse(outcome.isDone());
+    }
+
+    @Test
+    void shouldKeepALateNodeThatIsTakenForDeadAndLives() {
+        beginWithAStandby();
+        // Of another, since only an end that Pekko tells takes the watch of one away.
+        coordinator.tell(new TrainingCoordinator.NodeEnded("late", stranger.ref(), false));
+        time.timePasses(Duration.ofMillis(600));
+        requireKept();
+    }
+
+    private void requireKept() {
+        join(again, "late", Optional.empty());
+        String refusal = again.expectMessageClass(NodeActor.Refused.class).why();
+        assertTrue(refusal.contains("a node of that name has joined already"), refusal);
+    }
+
+    @Test
+    void shouldForgetANodeThatEndsAndIsNoMember() {
+        beginWithAStandby();
+        present = Set.of("first");
+        late.stop();
+        requireForgotten();
+    }
+
+    @Test
+    void shouldForgetANodeThatIsDeadStillWhenLookedAtAgain() {
+        beginWithAStandby();
+        stranger.stop();
+        coordinator.tell(new TrainingCoordinator.NodeEnded("late", stranger.ref(), false));
+        requireForgotten();
+    }
+
+    private void requireForgotten() {
+        again.awaitAssert(() -> {
+            time.timePasses(Duration.ofSeconds(1));
+            join(again, "late", Optional.empty());
+            return again.expectMessageClass(NodeActor.HostRanks.class);
+        });
+    }
+
+    @Test
+    void shouldTellANodeAgainThatDidNotHearWhatItIsToHost() {
+        beginWithAStandby();
+        join(late, "late", Optional.empty());
+        late.expectMessageClass(NodeActor.HostRanks.class);
+    }
+
+    private void beginWithAStandby() {
+        begin(Set.of("first", "late"), Set.of());
+        join(first, "first", Optional.empty());
+        first.expectMessageClass(NodeActor.HostRanks.class);
+        join(late, "late", Optional.empty());
+        late.expectMessageClass(NodeActor.HostRanks.class);
+    }
+
+    private void begin(Set<String> there, Set<Long> found) {
+        present = there;
+        RunSettings settings = new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 3, -1, true,
+                List.of(List.of(0)), 9);
+        Roster roster = new Roster(Map.of("first", List.of(0), "late", List.of()), Map.of(), TIMEOUT,
+                ReplicaTable.Buddies.NONE);
+        coordinator = kit.spawn(
+                TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
+                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0,
+                        new RunListener() {
+                        },
+                        outcome)));
+    }
+
+    private void join(TestProbe<NodeActor.Command> node, String name, Optional<NodeReport> report) {
+        coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), name, Map.of(), 0, report,
+                WarmUpReport.NOTHING_TO_RUN));
+    }
+
+    private void writeCheckpoint() {
+        CheckpointStore store = new CheckpointStore(home, MODEL, 0, 0);
+        store.commit(3, LossScale.none(3), List.of(store.writePart(3, 0, List.of())));
+    }
+}

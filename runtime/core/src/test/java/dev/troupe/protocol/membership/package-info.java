@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.protocol.membership}, and its simulation. */
+package dev.troupe.protocol.membership;

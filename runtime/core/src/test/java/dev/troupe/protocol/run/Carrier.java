@@ -1,0 +1,208 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.Edge;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What lies between the transports of two nodes, with no tensor or thread: a message leaves when its edge has a credit
+ * of its epoch, messages of an edge keep their order, and edges do not wait for each other. When a message lands is the
+ * caller's choice, and so is whether it is lost or comes twice. A receiver that has entered an epoch takes nothing of
+ * an earlier one.
+ */
+final class Carrier {
+    private static final String NOWHERE = "";
+    private static final Comparator<Edge> ORDER = Comparator.comparingInt(Edge::stage).thenComparing(Edge::kind);
+
+    /** A message under way. */
+    record Message(Edge edge, int microbatch, long pass, int epoch, long content) {
+    }
+
+    /** What becomes of a message that arrives. */
+    enum Arrival {
+        LANDS, IS_FENCED, FINDS_NO_BUFFER
+    }
+
+    /** One edge: its sender's book, what is on its way, and its receiver's book. */
+    private static final class Road {
+        private final Deque<Message> held = new ArrayDeque<>();
+        private int credits;
+        private int creditEpoch;
+        private final Deque<Message> flying = new ArrayDeque<>();
+        private int buffers;
+
+        void letGo() {
+            while (credits > 0 && !held.isEmpty() && held.getFirst().epoch() == creditEpoch) {
+                credits--;
+                flying.add(held.remove());
+            }
+        }
+    }
+
+    private final Map<Edge, Road> roads = new TreeMap<>(ORDER);
+    // By rank: its node, and the epoch of that.
+    private final String[] hosts;
+    private final int[] epochs;
+    private final boolean isFenced;
+
+    /**
+     * @param firstHosts
+     *            for each rank its node
+     * @param isFenced
+     *            false to break the protocol: what is of an earlier epoch lands too
+     */
+    Carrier(List<String> firstHosts, boolean isFenced) {
+        this.hosts = firstHosts.toArray(String[]::new);
+        this.epochs = new int[hosts.length];
+        this.isFenced = isFenced;
+    }
+
+    /** A receiver grants a buffer in the epoch of its node; the credit is with the sender at once. */
+    void grant(String node, int epoch, Edge edge) {
+        if (!hosts[edge.toRank()].equals(node)) {
+            return; // it has left that node
+        }
+        Road road = road(edge);
+        road.buffers++;
+        if (epoch < road.creditEpoch) {
+            return; // its sender has entered a later epoch
+        }
+        if (epoch > road.creditEpoch) {
+            road.creditEpoch = epoch;
+            road.credits = 0;
+        }
+        road.credits++;
+        road.letGo();
+    }
+
+    /** A sender hands a message to its node; lost where it has left that node. */
+    void send(String node, Message message) {
+        if (!hosts[message.edge().fromRank()].equals(node)) {
+            return;
+        }
+        Road road = road(message.edge());
+        road.held.add(message);
+        road.letGo();
+    }
+
+    /**
+     * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their
+     * logs. Returns the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of
+     * ranks that are new there, and what is in those of ranks that have left it is gone.
+     */
+    List<Edge> enter(String node, Collection<Integer> here, int epoch) {
+        for (int rank = 0; rank < hosts.length; rank++) {
+            if (here.contains(rank) != hosts[rank].equals(node)) {
+                forget(rank);
+                hosts[rank] = here.contains(rank) ? node : NOWHERE;
+            }
+        }
+        here.forEach(rank -> epochs[rank] = epoch);
+        List<Edge> back = new ArrayList<>();
+        roads.forEach((edge, road) -> {
+            if (here.contains(edge.fromRank())) {
+                road.held.removeIf(message -> message.epoch() < epoch);
+                if (road.creditEpoch < epoch) {
+                    road.creditEpoch = epoch;
+                    road.credits = 0;
+                }
+                road.letGo();
+            }
+            for (; here.contains(edge.toRank()) && road.buffers > 0; road.buffers--) {
+                back.add(edge);
+            }
+        });
+        return back;
+    }
+
+    private void forget(int rank) {
+        roads.forEach((edge, road) -> {
+            if (edge.fromRank() == rank) {
+                road.held.clear();
+            }
+            if (edge.toRank() == rank) {
+                road.buffers = 0;
+            }
+        });
+    }
+
+    /** A node is gone, with what its books had and what is on its way to it. */
+    void forget(String node) {
+        for (int rank = 0; rank < hosts.length; rank++) {
+            if (hosts[rank].equals(node)) {
+                int gone = rank;
+                forget(rank);
+                roads.forEach((edge, road) -> {
+                    if (edge.toRank() == gone) {
+                        road.flying.clear();
+                    }
+                });
+            }
+        }
+    }
+
+    /** The edges on which a message is on its way. */
+    List<Edge> flying() {
+        return roads.entrySet().stream().filter(road -> !road.getValue().flying.isEmpty()).map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** What becomes of the first message of an edge. */
+    Arrival arrival(Edge edge) {
+        Road road = road(edge);
+        int epoch = road.flying.getFirst().epoch();
+        int receivers = epochs[edge.toRank()];
+        assertTrue(epoch <= receivers, () -> "a message of epoch " + epoch + " came on " + edge
+                + " before its receiver had left epoch " + receivers);
+        if (isFenced && epoch < receivers) {
+            return Arrival.IS_FENCED;
+        }
+        return road.buffers == 0 ? Arrival.FINDS_NO_BUFFER : Arrival.LANDS;
+    }
+
+    /** Takes the first message of an edge off it, into a buffer where it lands. */
+    Message take(Edge edge, Arrival arrival) {
+        Road road = road(edge);
+        if (arrival == Arrival.LANDS) {
+            road.buffers--;
+        }
+        return road.flying.remove();
+    }
+
+    /** The first message of an edge is there twice. */
+    void duplicate(Edge edge) {
+        Deque<Message> flying = road(edge).flying;
+        flying.addFirst(flying.getFirst());
+    }
+
+    /** Buffers that stand ready on an edge. */
+    int buffers(Edge edge) {
+        return road(edge).buffers;
+    }
+
+    /** Nothing waits for a credit and nothing is on its way. */
+    boolean isEmpty() {
+        return roads.values().stream().allMatch(road -> road.held.isEmpty() && road.flying.isEmpty());
+    }
+
+    private Road road(Edge edge) {
+        return roads.computeIfAbsent(edge, _ -> new Road());
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        roads.forEach((edge, road) -> text.append("\n  ").append(edge).append(": ").append(road.buffers)
+                .append(" buffers, ").append(road.credits).append(" credits of epoch ").append(road.creditEpoch)
+                .append(", held ").append(road.held).append(", on their way ").append(road.flying));
+        return text.toString();
+    }
+}

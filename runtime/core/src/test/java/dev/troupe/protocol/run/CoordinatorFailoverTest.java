@@ -1,0 +1,77 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.membership.RecoveryQuorum;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Three nodes with a rank each, the first of which led and is gone. */
+class CoordinatorFailoverTest {
+    private static final Commit FIRST = commit(2);
+
+    @Test
+    void shouldGoOnFromTheNewestCommitOfWhichEveryRankIsThere() {
+        NodeReport b = told(1, List.of(7L, 8L), Map.of(0, List.of(7L), 1, List.of(7L, 8L)));
+        NodeReport c = told(1, List.of(6L, 7L), Map.of(2, List.of(7L, 8L)));
+        CoordinatorFailover found = CoordinatorFailover.of(Map.of("b", b, "c", c), FIRST).orElseThrow();
+        assertEquals(
+                new CoordinatorFailover(2, commit(7), Optional.of(commit(6)), List.of("b", "b", "c"),
+                        Map.of("a", 2, "b", 2)),
+                found, "nobody has rank 0 after 8 steps");
+    }
+
+    @Test
+    void shouldLeaveRanksWhereTheyAreWhereTheyHaveTheState() {
+        Map<Integer, List<Long>> all = Map.of(0, List.of(5L), 1, List.of(5L), 2, List.of(5L));
+        CoordinatorFailover found = CoordinatorFailover
+                .of(Map.of("b", told(3, List.of(5L), all), "c", told(4, List.of(5L), all)), FIRST)
+                .orElseThrow();
+        assertEquals(List.of("b", "b", "c"), found.hosts());
+        assertEquals(5, found.epoch(), "after the latest of all");
+    }
+
+    @Test
+    void shouldBeginAgainWhereOnlyTheFirstWeightsAreThere() {
+        CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", told(0, List.of(), Map.of())), FIRST)
+                .orElseThrow();
+        assertEquals(FIRST, found.commit());
+        assertEquals(List.of("c", "c", "c"), found.hosts());
+    }
+
+    @Test
+    void shouldNotGoOnFromAStateThatNobodyWasToldIsCommitted() {
+        NodeReport all = told(0, List.of(), Map.of(0, List.of(3L), 1, List.of(3L), 2, List.of(3L)));
+        assertEquals(FIRST, CoordinatorFailover.of(Map.of("b", all), FIRST).orElseThrow().commit());
+    }
+
+    @Test
+    void shouldWaitForAllThatAreThereButNotForEver() {
+        RecoveryQuorum quorum = new RecoveryQuorum(100);
+        Set<String> present = Set.of("b", "c");
+        assertFalse(quorum.isEnough(present, present, 0), "no run is under way");
+        quorum.hear("b", told(0, List.of(), Map.of()), 50);
+        assertFalse(quorum.isEnough(present, Set.of("b"), 60));
+        assertTrue(quorum.isEnough(present, Set.of("b", "c"), 60));
+        assertTrue(quorum.isEnough(present, Set.of("b"), 151));
+        quorum.leave("b");
+        assertFalse(quorum.isEnough(present, present, 151));
+    }
+
+    private static Commit commit(long stepsDone) {
+        return new Commit(stepsDone, LossScale.none(stepsDone));
+    }
+
+    private static NodeReport told(int epoch, List<Long> commits, Map<Integer, List<Long>> versions) {
+        return new NodeReport(epoch, List.of("a", "b", "c"), Map.of(),
+                commits.stream().map(CoordinatorFailoverTest::commit).toList(), versions);
+    }
+}

@@ -1,0 +1,254 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.Strike;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
+class CoordinatorRecoveryTest {
+    private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
+    private static final Pass VALIDATION = new Pass(0, Pass.Kind.VALIDATION);
+    private static final Incarnation SURVIVOR = new Incarnation(0, 0);
+    private static final Incarnation FAILED = new Incarnation(1, 0);
+    private static final Incarnation AGAIN = new Incarnation(1, 1);
+    private static final CoordinatorCommand CAUGHT_UP = new CoordinatorCommand.ReportCaughtUp();
+
+    private final CoordinatorMachine machine = OneNode.coordinator(new RunSettings(2, 0, 2, _ -> 0.5, 0,
+            LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
+
+    CoordinatorRecoveryTest() {
+        machine.on(stands(SURVIVOR, 0, -1));
+        machine.on(stands(FAILED, 0, -1));
+    }
+
+    @Test
+    void shouldHaveARankRepeatItsPassAndTellSendersWhatOthersHave() {
+        MessageKey key = new MessageKey(new Edge(1, 0, 0, MessageKind.GRADIENT), 0);
+        passDone(FAILED, FIRST);
+        assertEquals(List.of(enters(1, 0)), fails(FAILED));
+        assertEquals(List.of(), passDone(SURVIVOR, FIRST));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.EpochReady(SURVIVOR, 1, FIRST.number(),
+                List.of(key))));
+        assertEquals(List.of(new CoordinatorCommand.StartPass(FIRST, List.of(1)),
+                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, MessageKeys.of(List.of(key))))),
+                machine.on(stands(AGAIN, 1, -1)));
+        assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
+    }
+
+    @Test
+    void shouldUpdateARankThatFailedWhileOthersUpdated() {
+        trained();
+        updated(FAILED, 3);
+        assertEquals(List.of(enters(1, 0)), fails(FAILED));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        assertEquals(List.of(), updated(SURVIVOR, 2));
+        WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
+        assertEquals(List.of(CAUGHT_UP, new CoordinatorCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
+        StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0));
+        assertEquals(new CoordinatorCommand.CommitStep(result, new Commit(1, LossScale.none(1))),
+                updated(AGAIN, 3).getFirst(), "counted once");
+    }
+
+    @Test
+    void shouldUpdateARankThatFailsAgainWhileItRepeats() {
+        trained();
+        updated(SURVIVOR, 2);
+        fails(FAILED);
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        assertEquals(List.of(enters(2, 0)), fails(AGAIN));
+        machine.on(stands(SURVIVOR, 2, FIRST.number()));
+        Incarnation third = new Incarnation(1, 2);
+        assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(1)), machine.on(stands(third, 2, -1)).getFirst());
+        passDone(third, FIRST);
+        updated(third, 3);
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldRepeatHeldOutDataWithTheWeightsOfTheCommit() {
+        committed();
+        passDone(FAILED, VALIDATION);
+        assertEquals(List.of(enters(1, 1)), fails(FAILED));
+        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        assertEquals(new CoordinatorCommand.StartPass(VALIDATION, List.of(1)),
+                machine.on(stands(AGAIN, 1, -1)).getFirst());
+    }
+
+    @Test
+    void shouldWaitWithTheNextPassUntilARankStandsThatFailedAfterItsPartWasWritten() {
+        committed();
+        passDone(FAILED, VALIDATION);
+        passDone(SURVIVOR, VALIDATION);
+        machine.on(new CoordinatorEvent.CheckpointPartWritten(FAILED, part(1)));
+        assertEquals(List.of(enters(1, 1)), fails(FAILED));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(SURVIVOR, part(0))));
+        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(1, List.of()),
+                new CoordinatorCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
+                new CoordinatorCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
+                machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
+    }
+
+    @Test
+    void shouldWaitWithTheNextPassUntilAllStandAlsoWhereOnlyAMessageWasLost() {
+        trained();
+        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        updated(SURVIVOR, 2);
+        assertEquals(List.of(), updated(FAILED, 3));
+        assertEquals(0, machine.stepsDone());
+        machine.on(stands(FAILED, 1, FIRST.number()));
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldNotHearOfAMessageThatWasLostInAnEarlierEpoch() {
+        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.MessageLost(0, "so was this")));
+        assertEquals(1, machine.epoch());
+    }
+
+    @Test
+    void shouldStartAllAgainWhereWhatWasLostIsWhatARankSaid() {
+        passDone(SURVIVOR, FIRST);
+        assertEquals(List.of(), restarted(machine.on(new CoordinatorEvent.MessageLost(0, "nothing moves"))));
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(FAILED, 1, FIRST.number()));
+        assertEquals(List.of(0, 1), restarted(machine.on(new CoordinatorEvent.MessageLost(1, "nothing moves"))));
+    }
+
+    private static List<Integer> restarted(List<CoordinatorCommand> commands) {
+        return ((CoordinatorCommand.EnterEpoch) commands.getFirst()).restarted();
+    }
+
+    @Test
+    void shouldNotHearAnIncarnationThatWasGivenUp() {
+        fails(FAILED);
+        assertEquals(List.of(), fails(FAILED));
+        assertEquals(List.of(), passDone(FAILED, FIRST));
+        assertEquals(List.of(), machine.on(stands(FAILED, 1, FIRST.number())));
+        assertEquals(List.of(0, 1), machine.missing());
+    }
+
+    @Test
+    void shouldBeCaughtUpOnlyWhenNoOtherRecoveryIsUnderWay() {
+        fails(FAILED);
+        machine.on(stands(SURVIVOR, 1, FIRST.number()));
+        machine.on(stands(AGAIN, 1, -1));
+        machine.on(new CoordinatorEvent.MessageLost(1, "it was lost"));
+        assertEquals(List.of(), passDone(AGAIN, FIRST));
+        machine.on(stands(AGAIN, 2, FIRST.number()));
+        assertEquals(CAUGHT_UP, machine.on(stands(SURVIVOR, 2, FIRST.number())).getLast());
+    }
+
+    @Test
+    void shouldGiveUpAStepThatFailsTooOften() {
+        fails(FAILED);
+        fails(AGAIN);
+        assertEquals(List.of(new CoordinatorCommand.Fail("it failed (after 2 recoveries since step 0 began;"
+                + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2)));
+    }
+
+    @Test
+    void shouldEndWhereAnErrorStrikesAgainAtTheSameAction() {
+        assertEquals(List.of(enters(1, 0)), strikes(FAILED, "1F0 in step 0", "Error: no room for 81 bytes at 0x7f3a"));
+        assertEquals(List.of(new CoordinatorCommand.Fail("Error: no room for 82 bytes at 0x11 (rank 1, 1F0 in step 0;"
+                + " it was started again, and the same error struck there again, so the run ends)")),
+                strikes(AGAIN, "1F0 in step 0", "Error: no room for 82 bytes at 0x11"));
+    }
+
+    @Test
+    void shouldGoOnWhereAnotherErrorStrikesOrAtAnotherAction() {
+        strikes(FAILED, "1F0 in step 0", "Error: no room");
+        assertEquals(List.of(enters(2, 0)), strikes(AGAIN, "1F0 in step 0", "Error: the wire came loose"));
+        assertEquals("it failed (after 2 recoveries since step 0 began; recovery.most-per-step says how many may be)",
+                failure(strikes(new Incarnation(1, 2), "1F1 in step 0", "Error: no room")));
+    }
+
+    @Test
+    void shouldForgetTheErrorsOfAStepThatIsCommitted() {
+        strikes(FAILED, "loading its weights", "Error: no room");
+        machine.on(stands(SURVIVOR, 1, -1));
+        machine.on(stands(AGAIN, 1, -1));
+        passDone(AGAIN, FIRST);
+        passDone(SURVIVOR, FIRST);
+        updated(AGAIN, 3);
+        updated(SURVIVOR, 2);
+        assertEquals(List.of(enters(2, 1)), strikes(AGAIN, "loading its weights", "Error: no room"));
+    }
+
+    /** A fault on purpose, a hang or a lost process is no error that must come again. */
+    @Test
+    void shouldGoOnWhereAFailureSaysTheSameWithoutAnErrorOfItsOwn() {
+        fails(FAILED);
+        assertEquals(List.of(enters(2, 0)), fails(AGAIN));
+    }
+
+    private static String failure(List<CoordinatorCommand> commands) {
+        return ((CoordinatorCommand.Fail) commands.getFirst()).reason();
+    }
+
+    private List<CoordinatorCommand> strikes(Incarnation rank, String where, String cause) {
+        return machine.on(
+                new CoordinatorEvent.RankFailed(rank, "it failed", Optional.of(new Strike(where, cause))));
+    }
+
+    private void trained() {
+        passDone(FAILED, FIRST);
+        passDone(SURVIVOR, FIRST);
+    }
+
+    private void committed() {
+        trained();
+        updated(FAILED, 3);
+        updated(SURVIVOR, 2);
+    }
+
+    private List<CoordinatorCommand> fails(Incarnation rank) {
+        return machine.on(new CoordinatorEvent.RankFailed(rank, "it failed"));
+    }
+
+    private List<CoordinatorCommand> passDone(Incarnation from, Pass pass) {
+        int rank = from.rank();
+        return machine.on(new CoordinatorEvent.PassDone(from, pass,
+                rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(),
+                List.of(new LayerSquaredSum(rank, 0, rank == 0 ? 9 : 16))));
+    }
+
+    private List<CoordinatorCommand> updated(Incarnation from, int bytes) {
+        return machine.on(new CoordinatorEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
+    }
+
+    private static CoordinatorEvent stands(Incarnation from, int epoch, long pass) {
+        return new CoordinatorEvent.EpochReady(from, epoch, pass, List.of());
+    }
+
+    private static CoordinatorCommand enters(int epoch, long stepsDone) {
+        return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed",
+                List.of("", ""), Map.of());
+    }
+
+    private static CheckpointPart part(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+}

@@ -1,0 +1,32 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.protocol.Edge;
+import java.util.List;
+
+/** What must be so at the end of a run. */
+record EndCheck(TrainingPlan plan, Truth truth, Carrier carrier, long committed) {
+    /** A rank has every buffer of its edges, and the last weights. */
+    void check(SimulatedRank rank) {
+        for (int stage : plan.stagesOf(rank.rank())) {
+            assertEquals(truth.weights(stage, committed), rank.weights(stage), "weights of " + stage);
+            for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
+                Action receive = new Action(stage, kind, 0);
+                if (plan.needsMessage(receive)) {
+                    Edge edge = plan.edgeOf(rank.rank(), receive);
+                    assertEquals(plan.creditsPerEdge(), carrier.buffers(edge) + rank.landed(edge),
+                            () -> "buffers of " + edge + " at the end");
+                }
+            }
+            Action shared = new Action(stage, Kind.RECV_SHARED);
+            if (plan.needsMessage(shared)) {
+                Edge edge = plan.edgeOf(rank.rank(), shared);
+                assertEquals(0, carrier.buffers(edge), () -> "buffers of " + edge + " at the end");
+            }
+        }
+    }
+}

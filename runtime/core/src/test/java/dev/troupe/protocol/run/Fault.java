@@ -1,0 +1,70 @@
+package dev.troupe.protocol.run;
+
+import java.util.Random;
+
+/**
+ * Something that goes wrong in a {@link Simulation} before one of its moves.
+ *
+ * @param at
+ *            the number of that move
+ * @param victim
+ *            which rank, which node, or which of the messages that are on their way
+ */
+record Fault(int at, Kind kind, int victim) {
+    enum Kind {
+        /** A rank fails, with all that it computes and all that was told to it. */
+        CRASH,
+        /** A rank is taken for hanging, and goes on until it is given up. */
+        SUSPECT,
+        /** A message is lost, and its receiver notices. */
+        LOSS,
+        /** A message is lost, and nobody notices until nothing moves any more. */
+        SILENT_LOSS,
+        /** A message comes twice. */
+        DUPLICATE,
+        /** A node dies, with its ranks and all that it keeps. */
+        DEATH,
+        /** The coordinator is lost with all that it knows, and another takes over some time later. */
+        LEADERLESS;
+
+        /** How many ranks, nodes or messages it may strike. */
+        int victims(Simulation run) {
+            return switch (this) {
+                case CRASH, SUSPECT -> run.rankCount();
+                case LOSS, SILENT_LOSS, DUPLICATE -> run.messagesOnTheirWay();
+                case DEATH -> run.nodeCount();
+                case LEADERLESS -> 1;
+            };
+        }
+    }
+
+    static Fault random(int at, Simulation run, Random random) {
+        Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+        return new Fault(at, kind, random.nextInt(Math.max(1, kind.victims(run))));
+    }
+
+    /** Has it happen; false where it cannot now. */
+    boolean happen(Simulation run) {
+        if (victim >= kind.victims(run)) {
+            return false;
+        }
+        switch (kind) {
+            case CRASH -> {
+                return run.crash(victim);
+            }
+            case SUSPECT -> {
+                return run.suspect(victim);
+            }
+            case LOSS -> run.lose(victim, true);
+            case SILENT_LOSS -> run.lose(victim, false);
+            case DUPLICATE -> run.duplicate(victim);
+            case DEATH -> {
+                return run.kill(victim);
+            }
+            case LEADERLESS -> {
+                return run.loseCoordinator();
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,30 @@
+package dev.troupe.protocol.run;
+
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Random walks for as long as one likes: {@code -Dtroupe.simulation.minutes=10}. */
+@Tag("long")
+class FaultSoakTest {
+    private static final int WALKS_AT_A_TIME = 500;
+
+    @Test
+    void shouldComeToTheSameWeightsForAsLongAsItIsAskedTo() {
+        long minutes = Long.getLong("troupe.simulation.minutes", 1);
+        long endNanos = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
+        Random seeds = new Random();
+        AtomicLong faults = new AtomicLong();
+        long walks = 0;
+        while (System.nanoTime() < endNanos) {
+            long first = seeds.nextLong();
+            IntStream.range(0, WALKS_AT_A_TIME).parallel()
+                    .forEach(walk -> faults.addAndGet(new FaultWalk(first + walk).walk()));
+            walks += WALKS_AT_A_TIME;
+        }
+        System.out.printf("soak: %,d walks with %,d faults in %d minutes%n", walks, faults.get(), minutes);
+    }
+}

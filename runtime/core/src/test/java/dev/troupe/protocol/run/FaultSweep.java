@@ -1,0 +1,111 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.ToIntFunction;
+
+/**
+ * One run, and every point at which one thing can go wrong in it: each rank before each move, each message on its way before
+ * each move. Until then all points have one run; what comes after is in an order of its own where there is a seed.
+ */
+final class FaultSweep {
+    /** Names a point of a sweep; set it to try that point alone. */
+    static final String POINT_PROPERTY = "troupe.simulation.point";
+    private static final int STEPS = 2;
+
+    private final RunShape shape;
+    private final long seed;
+    private final World.Copies copies;
+    private final Protocol protocol;
+    private final RunSettings order;
+    private final Truth truth;
+
+    /**
+     * @param seed
+     *            of the order of moves; 0 for first come, first served
+     */
+    FaultSweep(RunShape shape, long seed, World.Copies copies, Protocol protocol) {
+        this.shape = shape;
+        this.seed = seed;
+        this.copies = copies;
+        this.protocol = protocol;
+        // One step and its validation data, a checkpoint, a step whose gradients overflow and its validation data, a
+        // checkpoint.
+        this.order = new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
+                1,
+                -1, true, shape.plan().places(), 3);
+        this.truth = new Truth(shape.plan(), order);
+    }
+
+    /**
+     * Every point, or one in {@code stride} of them: which, a number deals, and {@code stride} numbers in a row deal
+     * all.
+     */
+    List<Fault> points(int stride, long dealer) {
+        List<Fault> points = new ArrayList<>();
+        newRun().run(choice(0), run -> {
+            int at = run.moveCount();
+            for (Fault.Kind kind : Fault.Kind.values()) {
+                for (int victim = 0; victim < kind.victims(run); victim++) {
+                    points.add(new Fault(at, kind, victim));
+                }
+            }
+        });
+        List<Fault> some = new ArrayList<>();
+        int first = Math.floorMod(dealer + shape.name().hashCode(), stride); // not the same of every shape
+        for (int point = first; point < points.size(); point += stride) {
+            some.add(points.get(point));
+        }
+        return some;
+    }
+
+    /** Tries one point; false where what it names cannot go wrong there. */
+    boolean tries(Fault fault) {
+        boolean[] happened = new boolean[1];
+        try {
+            newRun().run(choice(fault.at()), run -> {
+                if (run.moveCount() == fault.at() && !happened[0]) {
+                    happened[0] = fault.happen(run);
+                }
+            });
+        } catch (AssertionError failure) {
+            throw new AssertionError("./mvnw -pl runtime/core -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
+                    + " -Dsurefire.failIfNoSpecifiedTests=false -D" + POINT_PROPERTY + "=" + nameOf(fault)
+                    + " verify\n" + shape + ", " + fault + ": " + failure.getMessage(), failure);
+        }
+        return happened[0];
+    }
+
+    private String nameOf(Fault fault) {
+        return String.join(",", shape.name(), Long.toString(seed), copies.name(), Integer.toString(fault.at()),
+                fault.kind().name(),
+                Integer.toString(fault.victim()));
+    }
+
+    /** Tries a point again, of the name that its failure gave it. */
+    static boolean tryNamed(String name) {
+        List<String> words = List.of(name.split(","));
+        int rest = words.size() - 5;
+        Fault fault = new Fault(Integer.parseInt(words.get(rest + 2)), Fault.Kind.valueOf(words.get(rest + 3)),
+                Integer.parseInt(words.get(rest + 4)));
+        return new FaultSweep(RunShape.named(words.subList(0, rest)), Long.parseLong(words.get(rest)),
+                World.Copies.valueOf(words.get(rest + 1)), Protocol.WHOLE).tries(fault);
+    }
+
+    private Simulation newRun() {
+        return new Simulation(shape, order, truth, new World(shape.pipeline(), 0, copies), protocol);
+    }
+
+    private ToIntFunction<List<Move>> choice(int firstOwnMove) {
+        if (seed == 0) {
+            return _ -> 0;
+        }
+        Random common = new Random(seed);
+        Random own = new Random(seed + firstOwnMove);
+        int[] made = new int[1];
+        return moves -> (made[0]++ < firstOwnMove ? common : own).nextInt(moves.size());
+    }
+}

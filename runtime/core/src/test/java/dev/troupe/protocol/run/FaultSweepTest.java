@@ -1,0 +1,71 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.run.World.Copies;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * One thing goes wrong, at every point of many small runs. The command that repeats a failure is in its message. Where
+ * only some points are tried, {@code -Dtroupe.sweep.seed=N} deals other ones, so that builds with other numbers cover
+ * others.
+ */
+@Tag("simulation")
+class FaultSweepTest {
+    private static final long IN_ORDER = 0;
+    private static final long OUT_OF_ORDER = 7;
+    private static final String SEED_PROPERTY = "troupe.sweep.seed";
+    private static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
+    /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
+    private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
+
+    /** Every point of the smallest runs of every schedule, and some of larger ones. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, 1);
+        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, 3);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, 17);
+        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED, 13);
+    }
+
+    /** Some points of every run, other ones of each. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 401);
+        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 409);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
+        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, SHARE);
+        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 11 * SHARE);
+    }
+
+    @Test
+    void shouldTryThePointThatIsNamed() {
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,SENT,60,CRASH,1");
+        assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
+    }
+
+    private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies,
+            int stride) {
+        long start = System.nanoTime();
+        AtomicLong points = new AtomicLong();
+        shapes.parallelStream().forEach(shape -> {
+            FaultSweep sweep = new FaultSweep(shape, seed, copies, Protocol.WHOLE);
+            try {
+                points.addAndGet(sweep.points(stride, DEALER).stream().filter(sweep::tries).count());
+            } catch (AssertionError failure) {
+                throw new AssertionError("dealt by -D" + SEED_PROPERTY + "=" + DEALER + "; the point alone: "
+                        + failure.getMessage(), failure);
+            }
+        });
+        System.out.printf("sweep of %s: %,d points of %,d shapes in %.1f s, dealt by -D%s=%d%n", name, points.get(),
+                shapes.size(), (System.nanoTime() - start) / 1e9, SEED_PROPERTY, DEALER);
+        assertTrue(points.get() > shapes.size(), "hardly anything went wrong: " + points);
+    }
+}

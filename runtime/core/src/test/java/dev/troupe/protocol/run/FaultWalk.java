@@ -1,0 +1,80 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes,
+ * which ranks are restarted together, the order of moves, and what goes wrong when.
+ */
+final class FaultWalk {
+    /** The seed of a walk; set it to see the same walk again. */
+    static final String SEED_PROPERTY = "troupe.simulation.seed";
+    private static final int MOST_FAULTS = 6;
+    private static final int STEPS = 3;
+    private static final List<RunShape> SHAPES = IntStream.rangeClosed(1, 2)
+            .mapToObj(credits -> RunShape.upTo(4, 6, credits)).flatMap(List::stream).toList();
+
+    private static final List<World.Copies> COPIES = List.of(World.Copies.values());
+
+    private final long seed;
+    private final Random random;
+    private final List<Fault> happened = new ArrayList<>();
+
+    FaultWalk(long seed) {
+        this.seed = seed;
+        this.random = new Random(seed);
+    }
+
+    /** Goes to the end; returns how many things went wrong. */
+    int walk() {
+        RunShape shape = SHAPES.get(random.nextInt(SHAPES.size()));
+        World nodes = new World(
+                random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline()), random.nextInt(3),
+                COPIES.get(random.nextInt(COPIES.size())));
+        RunSettings order = order(shape);
+        int faults = 1 + random.nextInt(MOST_FAULTS);
+        // Some close together, while the one before is recovered from; some far apart.
+        double often = random.nextBoolean() ? 0.1 : 0.005;
+        try {
+            Simulation simulation = new Simulation(shape, order, new Truth(shape.plan(), order), nodes,
+                    Protocol.WHOLE);
+            simulation.run(moves -> random.nextInt(moves.size()), run -> {
+                if (happened.size() < faults && random.nextDouble() < often) {
+                    Fault fault = Fault.random(run.moveCount(), run, random);
+                    if (fault.happen(run)) {
+                        happened.add(fault);
+                    }
+                }
+            });
+            assertEquals(STEPS, simulation.committed());
+        } catch (AssertionError | RuntimeException failure) {
+            throw new AssertionError("./mvnw -pl runtime/core -am -Dtest=FaultWalkTest#shouldWalkTheSeedThatIsNamed"
+                    + " -Dsurefire.failIfNoSpecifiedTests=false -D" + SEED_PROPERTY + "=" + seed + " verify\n" + shape
+                    + " on " + nodes + ", " + happened + ": " + failure.getMessage(), failure);
+        }
+        return happened.size();
+    }
+
+    private RunSettings order(RunShape shape) {
+        LossScale scale = random.nextBoolean() ? LossScale.none(0) : LossScale.dynamic(0);
+        return new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
+                random.nextInt(3), -1, random.nextBoolean(), places(shape.pipeline()), 2 * MOST_FAULTS);
+    }
+
+    /** Each rank by itself, or ranks that are restarted together. */
+    private List<List<Integer>> places(int rankCount) {
+        int together = 1 + random.nextInt(2);
+        return IntStream.range(0, (rankCount + together - 1) / together)
+                .mapToObj(
+                        place -> IntStream.range(place * together, Math.min(rankCount, (place + 1) * together)).boxed()
+                                .toList())
+                .toList();
+    }
+}

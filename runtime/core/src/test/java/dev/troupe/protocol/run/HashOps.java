@@ -1,0 +1,204 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.run.SimulatedRank.Part;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.step.ActionResult;
+import dev.troupe.step.StepOps;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** What the actions of a rank mean in a simulation: hashes of its stages, and its tensors between them. */
+final class HashOps implements StepOps {
+    /** A message of a pass. */
+    private record Key(long pass, Action message) {
+    }
+
+    private final TrainingPlan plan;
+    private final int rank;
+    private final Map<Integer, SimulatedStage> stages;
+    private final SimulatedOutbox outbox;
+    private final SimulatedNode node;
+    private final Consumer<Part> first;
+    private final Map<Key, Long> tensors = new HashMap<>();
+    // What it has computed with in this pass.
+    private final Set<Action> used = new HashSet<>();
+
+    /**
+     * @param stages
+     *            filled as they are opened
+     * @param first
+     *            takes what the thread does before all else
+     */
+    HashOps(TrainingPlan plan, int rank, Map<Integer, SimulatedStage> stages, SimulatedOutbox outbox,
+            SimulatedNode node, Consumer<Part> first) {
+        this.plan = plan;
+        this.rank = rank;
+        this.stages = stages;
+        this.outbox = outbox;
+        this.node = node;
+        this.first = first;
+    }
+
+    void beginPass() {
+        used.clear();
+    }
+
+    /** Takes in what has landed; false where it is here already. */
+    boolean land(Action receive, long pass, long content) {
+        return tensors.putIfAbsent(new Key(pass, receive), content) == null;
+    }
+
+    boolean hasUsed(Action receive) {
+        return used.contains(receive);
+    }
+
+    /** How many tensors of an edge have landed and are not used. */
+    long landed(Edge edge) {
+        return tensors.keySet().stream().map(Key::message).filter(key -> key.kind().isReceive()
+                && plan.needsMessage(key) && plan.edgeOf(rank, key).equals(edge)).count();
+    }
+
+    @Override
+    public ActionResult compute(Action action, Pass of) {
+        SimulatedStage stage = stages.get(action.stage());
+        int microbatch = action.microbatch();
+        boolean hasHead = action.stage() == plan.partition().stageCount() - 1;
+        switch (action.kind()) {
+            case FORWARD -> {
+                long input = action.stage() == 0
+                        ? SimulatedStage.tokens(of, microbatch)
+                        : receive(action.as(Kind.RECV_F), of);
+                long output = stage.forward(of, microbatch, input);
+                checkLive(of);
+                if (hasHead) {
+                    return new ActionResult(List.of(new MicrobatchLoss(microbatch, SimulatedStage.loss(output))),
+                            List.of());
+                }
+                handOver(action.as(Kind.SEND_F), of, output);
+            }
+            case FULL_BACKWARD -> {
+                backwardInput(stage, action, of, hasHead);
+                stage.backwardWeight(microbatch);
+            }
+            case BACKWARD_INPUT -> backwardInput(stage, action, of, hasHead);
+            default -> stage.backwardWeight(microbatch);
+        }
+        return ActionResult.NOTHING;
+    }
+
+    private void backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
+        long outputGradient = hasHead
+                ? SimulatedStage.lossGradient(of, stage.outputOf(action.microbatch()))
+                : receive(action.as(Kind.RECV_B), of);
+        long inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
+        if (action.stage() > 0) {
+            handOver(action.as(Kind.SEND_B), of, inputGradient);
+        }
+    }
+
+    @Override
+    public void unshard(Action action) {
+        throw new IllegalStateException(action + ", but each stage has one rank");
+    }
+
+    @Override
+    public void reshard(Action action) {
+        throw new IllegalStateException(action + ", but each stage has one rank");
+    }
+
+    @Override
+    public void reduceGradients(Action action) {
+        throw new IllegalStateException(action + ", but each stage has one rank");
+    }
+
+    @Override
+    public void sendShared(Action send, Pass of) {
+        if (plan.needsMessage(send)) {
+            outbox.grant(plan.edgeOf(rank, send.as(Kind.RECV_SHARED)));
+        }
+        handOver(send, of, stages.get(send.stage()).tiedGradient());
+        if (plan.needsMessage(send)) {
+            send(send, of);
+        }
+    }
+
+    @Override
+    public void addShared(Action receive, Pass of) {
+        if (plan.peerStage(receive) != receive.stage()) { // else it has one gradient of both uses
+            stages.get(receive.stage()).addTied(take(receive, of.number()));
+            used.add(receive);
+        }
+    }
+
+    @Override
+    public ActionResult norm(Action action, Pass of) {
+        SimulatedStage stage = stages.get(action.stage());
+        assertEquals(0, stage.liveActivations(), () -> "live activations at the end of " + of);
+        return new ActionResult(List.of(), stage.squaredSums(of));
+    }
+
+    @Override
+    public void update(Action action, WeightUpdate asked) {
+        stages.get(action.stage()).update(asked);
+    }
+
+    /** What has begun of a write ends. */
+    @Override
+    public void snapshot(Action action, Pass of) {
+        if (outbox.isRetired()) {
+            return;
+        }
+        KeptStates.Write write = node.snapshots().begin(action.stage(), of.step() + 1);
+        long weights = stages.get(action.stage()).weights();
+        first.accept(new Part(false, () -> {
+            node.snapshots().end(write, weights);
+            node.copies().kept(action.stage(), of.step() + 1);
+        }));
+    }
+
+    private void checkLive(Pass of) {
+        int live = stages.values().stream().mapToInt(SimulatedStage::liveActivations).sum();
+        int certified = plan.certificate(of.kind()).peakActivations().get(rank);
+        assertTrue(of.kind() == Pass.Kind.VALIDATION || live <= certified,
+                () -> "rank " + rank + " holds " + live + " live activations, but is certified for " + certified);
+    }
+
+    private long receive(Action receive, Pass of) {
+        long content = take(receive, of.number());
+        used.add(receive);
+        if (plan.needsMessage(receive)) {
+            outbox.grant(plan.edgeOf(rank, receive));
+        }
+        return content;
+    }
+
+    private void handOver(Action send, Pass of, long content) {
+        Action key = plan.needsMessage(send) ? send : plan.peer(send);
+        assertTrue(tensors.put(new Key(of.number(), key), content) == null,
+                () -> "the tensor of " + key + " stands here already");
+    }
+
+    long take(Action message, long ofPass) {
+        Long content = tensors.remove(new Key(ofPass, message));
+        assertTrue(content != null, () -> "the tensor of " + message + " is not here");
+        return content;
+    }
+
+    @Override
+    public void send(Action send, Pass of) {
+        outbox.send(plan.keyOf(rank, send), take(send, of.number()));
+    }
+}

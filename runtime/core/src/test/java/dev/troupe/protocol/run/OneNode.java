@@ -1,0 +1,17 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.replica.ReplicaTable;
+import java.util.Collections;
+
+/** Runs whose ranks all live on one node, for which nobody keeps copies. */
+final class OneNode {
+    private OneNode() {
+    }
+
+    static CoordinatorMachine coordinator(RunSettings settings) {
+        return new CoordinatorMachine(settings,
+                new ReplicaTable(Collections.nCopies(settings.rankCount(), ""), ReplicaTable.Buddies.NONE,
+                        settings.firstStep()));
+    }
+}

@@ -1,0 +1,15 @@
+package dev.troupe.protocol.run;
+
+/**
+ * What of the protocol a {@link Simulation} keeps to, so that tests can break it and see that the breach is found.
+ *
+ * @param fencesEpochs
+ *            whether a receiver drops what was sent in an earlier epoch
+ * @param acceptsDuplicates
+ *            whether a stage takes in also what its rank gives back since it came before
+ * @param cutsLogsBy
+ *            how many messages fewer than it ought to a rank sends again
+ */
+record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy) {
+    static final Protocol WHOLE = new Protocol(true, false, 0);
+}

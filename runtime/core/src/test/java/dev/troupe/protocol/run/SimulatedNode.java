@@ -1,0 +1,263 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.NodeReport;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * A node: its actor, which begins epochs and starts ranks, its transport's thread, which takes commands in the order in
+ * which they were given, some time later, and what it keeps of its own ranks and for others.
+ */
+final class SimulatedNode {
+    private final Simulation run;
+    private final Carrier carrier;
+    private final String name;
+    // What it has started last of each rank that lives here.
+    private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
+    private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
+    private final Deque<Runnable> commands = new ArrayDeque<>();
+    // By rank.
+    private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
+    private final KeptStates snapshots = new KeptStates();
+    private final SimulatedCopies copies;
+    private final Move isTold;
+    private final Move takesCommand;
+    private int epoch;
+    private int transportEpoch;
+    private boolean isTaking;
+    private boolean isDead;
+    private CoordinatorCommand.EnterEpoch latest;
+    private final TreeMap<Long, Commit> commits = new TreeMap<>();
+
+    SimulatedNode(Simulation run, Carrier carrier, String name) {
+        this.run = run;
+        this.carrier = carrier;
+        this.name = name;
+        this.copies = new SimulatedCopies(run, this);
+        this.isTold = new Move(name + " hears the coordinator", () -> hear(inbox.remove()));
+        this.takesCommand = new Move("the transport of " + name + " takes a command", this::takeCommand);
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isDead() {
+        return isDead;
+    }
+
+    KeptStates snapshots() {
+        return snapshots;
+    }
+
+    SimulatedCopies copies() {
+        return copies;
+    }
+
+    void addMoves(List<Move> all) {
+        if (!inbox.isEmpty()) {
+            all.add(isTold);
+        }
+        if (!commands.isEmpty()) {
+            all.add(takesCommand);
+        }
+        copies.addMoves(all);
+    }
+
+    /** Hosts ranks from the beginning. */
+    void host(Collection<Integer> first, long stepsDone) {
+        first.forEach(rank -> hosted.put(rank, run.start(this, new Incarnation(rank, 0), stepsDone)));
+    }
+
+    /** Comes late, and is told how it stands. */
+    void come(CoordinatorCommand.EnterEpoch now) {
+        epoch = now.epoch();
+        latest = now;
+    }
+
+    void tell(CoordinatorCommand news) {
+        if (!isDead) {
+            inbox.add(news);
+        }
+    }
+
+    private void hear(CoordinatorCommand news) {
+        switch (news) {
+            case CoordinatorCommand.EnterEpoch enter -> enter(enter);
+            case CoordinatorCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
+            case CoordinatorCommand.CommitStep(var _, Commit commit) -> {
+                commits.put(commit.stepsDone(), commit);
+                copies.unwanted(hosted.keySet()).flatMap(run::stagesOf)
+                        .forEach(stage -> snapshots.forget(stage, commit.stepsDone() - 1));
+            }
+            default -> throw new IllegalArgumentException(news + " is not for a node");
+        }
+    }
+
+    private void enter(CoordinatorCommand.EnterEpoch news) {
+        if (news.epoch() <= epoch) {
+            return;
+        }
+        epoch = news.epoch();
+        latest = news;
+        news.restarted().stream().map(hosted::remove).filter(Objects::nonNull).forEach(SimulatedRank::retire);
+        List<Integer> here = IntStream.range(0, news.hosts().size())
+                .filter(rank -> news.hosts().get(rank).equals(name)).boxed().toList();
+        submitLater(() -> begin(news.epoch(), here));
+        here.stream().filter(news.restarted()::contains).forEach(
+                rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), news.stepsDone())));
+    }
+
+    /** Buffers come back right after the news, and who lives here no more hears nothing more. */
+    private void begin(int begun, List<Integer> here) {
+        if (begun <= transportEpoch) {
+            return;
+        }
+        transportEpoch = begun;
+        listeners.values().forEach(rank -> rank.epochBegun(begun));
+        carrier.enter(name, here, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
+        listeners.keySet().retainAll(here);
+    }
+
+    void register(SimulatedRank rank) {
+        submit(() -> {
+            listeners.put(rank.rank(), rank);
+            if (transportEpoch > 0) {
+                rank.epochBegun(transportEpoch);
+            }
+        });
+    }
+
+    void grant(int granted, Edge edge) {
+        check(granted);
+        submit(() -> {
+            if (granted == transportEpoch) {
+                carrier.grant(name, granted, edge);
+            } else if (listeners.containsKey(edge.toRank())) {
+                listeners.get(edge.toRank()).returned(edge);
+            }
+        });
+    }
+
+    void send(Carrier.Message message) {
+        check(message.epoch());
+        submit(() -> {
+            if (message.epoch() == transportEpoch) { // else it goes back, and stands in the log
+                carrier.send(name, message);
+            }
+        });
+    }
+
+    private void check(int announced) {
+        assertTrue(announced <= epoch, () -> "epoch " + announced + " has not begun, the present one is " + epoch);
+    }
+
+    /** A command that nothing stands before is taken at once: what it brings about is late enough. */
+    private void submit(Runnable command) {
+        if (isDead) {
+            return;
+        }
+        if (commands.isEmpty() && !isTaking) {
+            command.run();
+        } else {
+            commands.add(command);
+        }
+    }
+
+    private void submitLater(Runnable command) {
+        commands.add(command);
+    }
+
+    private void takeCommand() {
+        isTaking = true;
+        commands.remove().run();
+        isTaking = false;
+    }
+
+    int transportEpoch() {
+        return transportEpoch;
+    }
+
+    /** Whether messages for a rank arrive here. */
+    boolean receivesFor(int rank) {
+        return !isDead && listeners.containsKey(rank);
+    }
+
+    /** The first message of an edge arrives. */
+    void arrive(Edge edge) {
+        Carrier.Arrival arrival = carrier.arrival(edge);
+        Carrier.Message message = carrier.take(edge, arrival);
+        SimulatedRank receiver = listeners.get(edge.toRank());
+        switch (arrival) {
+            case LANDS -> receiver.landed(message, transportEpoch);
+            case FINDS_NO_BUFFER -> receiver.messageLost("no buffer for " + message);
+            case IS_FENCED -> {
+            }
+        }
+    }
+
+    /** The first message of an edge does not arrive; its receiver notices, or does not. */
+    void lose(Edge edge, boolean isNoticed) {
+        Carrier.Message message = carrier.take(edge, Carrier.Arrival.IS_FENCED);
+        if (isNoticed && message.epoch() == transportEpoch) {
+            listeners.get(edge.toRank()).messageLost("lost " + message);
+        }
+    }
+
+    /** Ends with all that it keeps. What it said is still on its way. */
+    void die() {
+        isDead = true;
+        inbox.clear();
+        commands.clear();
+        copies.stop();
+        carrier.forget(name);
+        hosted.values().forEach(rank -> {
+            rank.fail();
+            rank.retire();
+        });
+    }
+
+    /** What it knows, after all that it was told. */
+    NodeReport report(TrainingPlan plan) {
+        while (!inbox.isEmpty()) {
+            hear(inbox.remove());
+        }
+        while (commits.size() > 3) {
+            commits.pollFirstEntry();
+        }
+        List<Commit> known = List.copyOf(commits.values());
+        Map<Integer, List<Long>> versions = new TreeMap<>();
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            int of = rank;
+            versions.put(rank, snapshots.versions(plan.stagesOf(rank).getFirst())
+                    .filter(steps -> hasAll(run.stagesOf(of), steps)).boxed().toList());
+        }
+        return new NodeReport(epoch, latest == null ? run.firstHosts() : latest.hosts(),
+                latest == null ? Map.of() : latest.since(), known, versions);
+    }
+
+    /** All that a rank, whose stages these are, kept after so many steps. */
+    boolean hasAll(IntStream stages, long stepsDone) {
+        return stages.mapToObj(stage -> snapshots.find(stage, stepsDone)).allMatch(OptionalLong::isPresent);
+    }
+
+    @Override
+    public String toString() {
+        return name + (isDead ? " (dead)" : "") + " with ranks " + hosted.keySet() + " is in epoch " + epoch
+                + ", its transport in " + transportEpoch + " with " + commands.size() + " commands to take; has kept "
+                + snapshots + "; " + copies;
+    }
+}

@@ -1,0 +1,343 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.rank.RankCommand;
+import dev.troupe.protocol.rank.RankEvent;
+import dev.troupe.protocol.rank.RankMachine;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.step.ActionResult;
+import dev.troupe.step.StepOps;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * One incarnation of a rank around its {@link RankMachine}: what its actors, its thread and its tensors are to a real
+ * one. What it hears comes by three ways that overtake each other: from its thread, from the transport, from the
+ * coordinator.
+ */
+final class SimulatedRank {
+    /** Something the thread does; an action is one or more, and one that has begun is not broken off from outside. */
+    record Part(boolean begins, Runnable work) {
+    }
+
+    private final Simulation run;
+    private final TrainingPlan plan;
+    private final SimulatedNode node;
+    private final Incarnation incarnation;
+    private final SimulatedOutbox outbox;
+    private final long startsAfter;
+    private final RankMachine machine;
+    private final Map<Integer, SimulatedStage> stages = new TreeMap<>();
+    private final HashOps ops;
+
+    private final Deque<Part> thread = new ArrayDeque<>();
+    private final Deque<Runnable> fromThread = new ArrayDeque<>();
+    private final Deque<Runnable> fromTransport = new ArrayDeque<>();
+    private final Deque<Runnable> fromCoordinator = new ArrayDeque<>();
+    private final Deque<Runnable> toCoordinator = new ArrayDeque<>();
+    private final List<Move> moves;
+
+    private final Set<Integer> loading;
+    private final List<MicrobatchLoss> losses = new ArrayList<>();
+    private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
+    private Pass pass;
+    private WeightUpdate update;
+    private int epoch;
+    private long toldMessages;
+    private boolean isBorn;
+    private boolean hasFailed;
+    private boolean hasStopped;
+
+    /** What is about to begin where {@code node} starts it; its actors come to life when they do. */
+    SimulatedRank(Simulation run, TrainingPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter) {
+        this.run = run;
+        this.plan = plan;
+        this.node = node;
+        this.incarnation = incarnation;
+        this.startsAfter = startsAfter;
+        this.epoch = incarnation.epoch();
+        this.outbox = new SimulatedOutbox(run, node, incarnation);
+        this.ops = new HashOps(plan, rank(), stages, outbox, node, thread::addFirst);
+        this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
+                plan.row(Pass.Kind.VALIDATION, rank()));
+        this.loading = new TreeSet<>(plan.stagesOf(rank()));
+        this.moves = List.of(new Move(name() + " works", () -> thread.remove().work().run()),
+                new Move(name() + " hears its thread", () -> fromThread.remove().run()),
+                new Move(name() + " hears the transport", () -> fromTransport.remove().run()),
+                new Move(name() + " hears the coordinator", () -> fromCoordinator.remove().run()),
+                new Move("the coordinator hears " + name(), () -> toCoordinator.remove().run()),
+                new Move(name() + " comes to life", this::comeToLife), new Move(name() + " stops", this::stop));
+    }
+
+    private String name() {
+        return "rank " + rank() + " of epoch " + incarnation.epoch();
+    }
+
+    int rank() {
+        return incarnation.rank();
+    }
+
+    Incarnation incarnation() {
+        return incarnation;
+    }
+
+    boolean isBorn() {
+        return isBorn;
+    }
+
+    boolean hasFailed() {
+        return hasFailed;
+    }
+
+    /** What may happen to it next. */
+    void addMoves(List<Move> all) {
+        addWhere(!thread.isEmpty(), 0, all);
+        addWhere(!fromThread.isEmpty(), 1, all);
+        addWhere(!fromTransport.isEmpty(), 2, all);
+        addWhere(!fromCoordinator.isEmpty(), 3, all);
+        addWhere(!toCoordinator.isEmpty(), 4, all);
+        addWhere(!isBorn && !outbox.isRetired(), 5, all);
+        addWhere(outbox.isRetired() && !hasStopped, 6, all);
+    }
+
+    private void addWhere(boolean may, int move, List<Move> all) {
+        if (may) {
+            all.add(moves.get(move));
+        }
+    }
+
+    /** Whether nothing comes of it any more. */
+    boolean isOver() {
+        return hasStopped && thread.isEmpty() && toCoordinator.isEmpty();
+    }
+
+    private void comeToLife() {
+        isBorn = true;
+        toCoordinator.add(() -> run.hosted(this));
+        node.register(this);
+        for (int stage : plan.stagesOf(rank())) {
+            order(new Part(true, () -> open(stage)));
+        }
+    }
+
+    private void open(int index) {
+        SimulatedStage stage = Truth.newStage(plan, index);
+        if (startsAfter > run.firstStep()) {
+            stage.load(node.snapshots().find(index, startsAfter).orElseThrow(() -> new IllegalStateException(
+                    "there is no snapshot of stage " + index + " after " + startsAfter + " steps")));
+        }
+        assertEquals(run.truth().weights(index, startsAfter), stage.weights(), "what " + name() + " starts from");
+        stages.put(index, stage);
+        for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
+            Action any = new Action(index, receive, 0);
+            for (int credit = 0; plan.needsMessage(any) && credit < plan.creditsPerEdge(); credit++) {
+                outbox.grant(plan.edgeOf(rank(), any));
+            }
+        }
+        fromThread.add(() -> stageReady(index));
+    }
+
+    private void stageReady(int stage) {
+        loading.remove(stage);
+        if (loading.isEmpty()) {
+            take(new RankEvent.EpochEntered(epoch));
+        }
+    }
+
+    // What the transport says, on its thread.
+
+    void landed(Carrier.Message message, int transportEpoch) {
+        Edge edge = message.edge();
+        assertEquals(transportEpoch, message.epoch(), () -> "the epoch of what landed on " + edge);
+        run.contents().lands(incarnation, message);
+        Action receive = plan.receiveOf(new MessageKey(edge, message.microbatch()));
+        if (ops.land(receive, message.pass(), message.content())) {
+            hear(() -> take(new RankEvent.Landed(receive, message.pass())));
+        } else {
+            outbox.grant(edge);
+        }
+    }
+
+    void epochBegun(int begun) {
+        if (outbox.enter(begun)) {
+            hear(() -> {
+                epoch = begun;
+                if (loading.isEmpty()) {
+                    take(new RankEvent.EpochEntered(begun));
+                }
+            });
+        }
+    }
+
+    void returned(Edge edge) {
+        outbox.grant(edge);
+    }
+
+    void messageLost(String sentence) {
+        hear(() -> tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence)));
+    }
+
+    private void hear(Runnable news) {
+        if (!hasFailed && !hasStopped) {
+            fromTransport.add(news);
+        }
+    }
+
+    // What the coordinator says.
+
+    void tell(Runnable news) {
+        if (!hasFailed && !hasStopped) {
+            fromCoordinator.add(news);
+        }
+    }
+
+    void startPass(Pass started) {
+        pass = started;
+        ops.beginPass();
+        outbox.begin(started.number());
+        take(new RankEvent.PassStarted(started));
+    }
+
+    void applyUpdate(WeightUpdate asked) {
+        update = asked;
+        take(new RankEvent.UpdateRequested());
+    }
+
+    void resume(CoordinatorCommand.Resume resume) {
+        outbox.resume(resume);
+    }
+
+    void writeCheckpoint(long stepsDone) {
+        order(new Part(true, () -> {
+            String checksum = stages.values().stream().map(SimulatedStage::weights).toList().toString();
+            fromThread.add(() -> tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(incarnation,
+                    new CheckpointPart("rank-" + rank(), stepsDone, checksum))));
+        }));
+    }
+
+    private void tellCoordinator(CoordinatorEvent event) {
+        toCoordinator.add(() -> run.ask(event));
+    }
+
+    private void take(RankEvent event) {
+        machine.on(event).forEach(this::carryOut);
+    }
+
+    private void carryOut(RankCommand command) {
+        switch (command) {
+            case RankCommand.Run(Action action, var sends) -> order(action, sends);
+            case RankCommand.Send(Action send) -> ops.send(send, pass);
+            case RankCommand.Discard(Action receive, long ofPass) -> discard(receive, ofPass);
+            case RankCommand.ReportEpochReady(int stood, long number, var received) ->
+                tellCoordinator(new CoordinatorEvent.EpochReady(incarnation, stood, number,
+                        received.stream().map(receive -> plan.keyOf(rank(), receive)).toList()));
+            case RankCommand.ReportPassDone(Pass done) -> {
+                tellCoordinator(new CoordinatorEvent.PassDone(incarnation, done, losses, squaredSums));
+                losses.clear();
+                squaredSums.clear();
+            }
+            case RankCommand.ReportUpdated(long step) -> {
+                long messages = outbox.messagesSent() - toldMessages;
+                toldMessages += messages;
+                tellCoordinator(new CoordinatorEvent.Updated(incarnation, step, new Traffic(messages, 0, 0)));
+            }
+        }
+    }
+
+    private void discard(Action receive, long ofPass) {
+        long content = ops.take(receive, ofPass);
+        if (run.protocol().acceptsDuplicates() && ops.hasUsed(receive)) {
+            stages.get(receive.stage()).addAgain(content);
+        }
+        outbox.grant(plan.edgeOf(rank(), receive));
+    }
+
+    /** A thread that is abandoned takes nothing more. */
+    private void order(Part part) {
+        if (!outbox.isRetired()) {
+            thread.add(part);
+        }
+    }
+
+    private void order(Action action, List<Action> sends) {
+        Pass of = pass;
+        Optional<WeightUpdate> asked = Optional.ofNullable(update);
+        ActionResult[] result = new ActionResult[1];
+        order(new Part(true, () -> result[0] = ops.perform(action, of, asked)));
+        sends.forEach(send -> order(new Part(false, () -> ops.send(send, of))));
+        order(new Part(false, () -> fromThread.add(() -> ended(action, result[0]))));
+    }
+
+    private void ended(Action action, ActionResult result) {
+        losses.addAll(result.losses());
+        squaredSums.addAll(result.squaredSums());
+        take(new RankEvent.ActionDone(action));
+    }
+
+    /** How many buffers of an edge it holds itself: they landed, and it has not computed with them yet. */
+    long landed(Edge edge) {
+        return ops.landed(edge);
+    }
+
+    long weights(int stage) {
+        return stages.get(stage).weights();
+    }
+
+    // Its end.
+
+    /** It fails: its thread and what was told to it are gone, and what it said already is still on its way. */
+    void fail() {
+        hasFailed = true;
+        thread.clear();
+        clearMail();
+    }
+
+    /** Its node gives it up: it may go on for a while, and nothing must come of it. What has begun of a write ends. */
+    void retire() {
+        outbox.retire();
+        Part next = thread.peekFirst();
+        while (next != null && !next.begins()) {
+            thread.remove().work().run();
+            next = thread.peekFirst();
+        }
+        thread.clear();
+    }
+
+    private void stop() {
+        hasStopped = true;
+        thread.clear();
+        clearMail();
+    }
+
+    private void clearMail() {
+        fromThread.clear();
+        fromTransport.clear();
+        fromCoordinator.clear();
+    }
+
+    String situation() {
+        return name() + (hasFailed ? " (failed)" : isBorn ? "" : " (unborn)") + " is "
+                + (loading.isEmpty() ? machine.situation() : "loading " + loading) + "; " + outbox;
+    }
+}

@@ -1,0 +1,142 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a stage computes, with hashes for tensors: each is made of all that a tensor would be computed from, and
+ * gradients are added up in order. So two runs have the same hashes only where they computed the same from the same,
+ * each thing once.
+ */
+final class SimulatedStage {
+    /** The step whose gradients overflow, where the loss is scaled. */
+    static final long OVERFLOWING_STEP = 1;
+
+    private final int index;
+    private final int lastLayer;
+    private final int firstLayer;
+    private long weights;
+    private long gradient;
+    // By microbatch.
+    private final Map<Integer, Long> inputs = new HashMap<>();
+    private final Map<Integer, Long> outputGradients = new HashMap<>();
+    private final Set<Integer> added = new HashSet<>();
+
+    SimulatedStage(int index, int firstLayer, int lastLayer) {
+        this.index = index;
+        this.firstLayer = firstLayer;
+        this.lastLayer = lastLayer;
+        this.weights = mix(0x5EED, index);
+    }
+
+    static long mix(long left, long right) {
+        long hash = (left ^ Long.rotateLeft(right * 0x9E3779B97F4A7C15L, 29)) * 0xBF58476D1CE4E5B9L;
+        hash = (hash ^ hash >>> 31) * 0x94D049BB133111EBL;
+        return hash ^ hash >>> 30;
+    }
+
+    private static double unit(long hash) {
+        return (hash >>> 11) * 0x1p-53;
+    }
+
+    /** The tokens of a microbatch. */
+    static long tokens(Pass pass, int microbatch) {
+        return mix(mix(0x70CE, pass.number()), microbatch);
+    }
+
+    /** What the head's loss of its output is. */
+    static double loss(long output) {
+        return 3 + unit(output);
+    }
+
+    /** The gradient of the head's output. */
+    static long lossGradient(Pass pass, long output) {
+        return mix(output, Double.doubleToLongBits(pass.lossScale()));
+    }
+
+    long forward(Pass pass, int microbatch, long input) {
+        if (pass.kind() == Pass.Kind.TRAINING) {
+            assertTrue(inputs.put(microbatch, input) == null, () -> "microbatch " + microbatch + " is here twice");
+        }
+        return output(microbatch, input);
+    }
+
+    private long output(int microbatch, long input) {
+        return mix(mix(mix(weights, input), index), microbatch);
+    }
+
+    /** What the forward of a microbatch came to. */
+    long outputOf(int microbatch) {
+        return output(microbatch, inputs.get(microbatch));
+    }
+
+    long backwardInput(int microbatch, long outputGradient) {
+        assertTrue(outputGradients.put(microbatch, outputGradient) == null,
+                () -> "a second gradient of microbatch " + microbatch);
+        return mix(mix(outputGradient, outputOf(microbatch)), ~index);
+    }
+
+    void backwardWeight(int microbatch) {
+        long input = inputs.remove(microbatch);
+        long outputGradient = outputGradients.remove(microbatch);
+        assertTrue(added.add(microbatch), () -> "the gradient of microbatch " + microbatch + " is added twice");
+        add(mix(mix(outputGradient, input), weights));
+    }
+
+    /** Once more what came in a message that came before. */
+    void addAgain(long content) {
+        add(content);
+    }
+
+    private void add(long contribution) {
+        gradient = mix(gradient, contribution);
+    }
+
+    long tiedGradient() {
+        return mix(gradient, 0x71ED);
+    }
+
+    void addTied(long other) {
+        add(other);
+    }
+
+    int liveActivations() {
+        return inputs.size();
+    }
+
+    List<LayerSquaredSum> squaredSums(Pass pass) {
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        for (int layer = firstLayer; layer <= lastLayer; layer++) {
+            boolean overflows = pass.lossScale() != 1 && pass.step() == OVERFLOWING_STEP && layer == 0;
+            sums.add(new LayerSquaredSum(layer, 0,
+                    overflows ? Double.POSITIVE_INFINITY : unit(mix(gradient, layer)) * pass.lossScale()));
+        }
+        return sums;
+    }
+
+    void update(WeightUpdate update) {
+        if (!update.skipped()) {
+            long how = mix(Double.doubleToLongBits(update.learningRate()),
+                    Double.doubleToLongBits(update.gradientScale()));
+            weights = mix(mix(mix(weights, gradient), how), update.updateNumber());
+        }
+        gradient = 0;
+        added.clear();
+    }
+
+    long weights() {
+        return weights;
+    }
+
+    void load(long snapshot) {
+        weights = snapshot;
+    }
+}

@@ -1,0 +1,128 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Runs of machines in very many orders. The seed of a failure is in its message; set it to see the same run again. */
+@Tag("simulation")
+class SimulationTest {
+    private static final String SEED_PROPERTY = "troupe.simulation.seed";
+    private static final int WALKS_PER_SHAPE = 4;
+    private static final int STEPS = 3;
+    /** Of three runs each comes to ask at every place. */
+    private static final int STOP_EVERY = 3;
+
+    private final long seed = Long.getLong(SEED_PROPERTY, System.nanoTime());
+
+    @Test
+    void shouldKeepEveryPromiseInRandomOrders() {
+        for (int credits = 1; credits <= 3; credits++) {
+            List<RunShape> shapes = RunShape.upTo(4, 6, credits);
+            assertTrue(shapes.size() > 100, "the table of shapes is not what it was: " + shapes.size());
+            for (RunShape shape : shapes) {
+                for (int walk = 0; walk < WALKS_PER_SHAPE; walk++) {
+                    Random random = new Random(seed + walk);
+                    guarded(shape, () -> walkToTheEnd(shape, random));
+                }
+            }
+        }
+    }
+
+    private static void walkToTheEnd(RunShape shape, Random random) {
+        Simulation simulation = new Simulation(shape, settings(shape, 0, STEPS, 1, 2));
+        simulation.run(moves -> random.nextInt(moves.size()));
+        assertEquals(STEPS, simulation.committed());
+        assertEquals(List.of(1L, 2L, 3L), simulation.validation());
+        assertEquals(List.of(2L, 3L), simulation.checkpoints());
+    }
+
+    /** Takes moves first come, first served, but once lets another go first; for every place and every other. */
+    @Test
+    void shouldKeepEveryPromiseWhicheverEventOvertakesTheOthersOnce() {
+        for (List<RunShape> shapes : List.of(RunShape.upTo(2, 3, 2), RunShape.upTo(3, 2, 1))) {
+            shapes.parallelStream().forEach(shape -> guarded(shape, () -> overtakeEverywhere(shape)));
+        }
+    }
+
+    private static void overtakeEverywhere(RunShape shape) {
+        RunSettings settings = settings(shape, 0, 1, 1, 0);
+        List<Integer> widths = new ArrayList<>();
+        new Simulation(shape, settings).run(moves -> {
+            widths.add(moves.size());
+            return 0;
+        });
+        for (int place = 0; place < widths.size(); place++) {
+            for (int other = 1; other < widths.get(place); other++) {
+                int at = place;
+                int chosen = other;
+                Simulation simulation = new Simulation(shape, settings);
+                simulation.run(_ -> simulation.moveCount() - 1 == at ? chosen : 0);
+                assertEquals(1, simulation.committed());
+            }
+        }
+    }
+
+    /** One kind of event is always the last to come: the slowest network, the slowest stage, the slowest coordinator. */
+    @Test
+    void shouldKeepEveryPromiseWhereOneRankOrRoadIsAlwaysLast() {
+        for (RunShape shape : RunShape.upTo(4, 6, 2)) {
+            guarded(shape, () -> {
+                Simulation simulation = new Simulation(shape, settings(shape, 5, 7, 0, 1));
+                simulation.run(moves -> moves.size() - 1);
+                assertEquals(List.of(6L, 7L), simulation.checkpoints());
+            });
+        }
+    }
+
+    @Test
+    void shouldStopAfterTheStepUnderWayWheneverItIsAskedTo() {
+        RunShape.upTo(3, 2, 2).parallelStream().forEach(shape -> {
+            Simulation whole = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
+            whole.run(_ -> 0);
+            for (int at = Math.floorMod(seed, STOP_EVERY); at < whole.moveCount(); at += STOP_EVERY) {
+                int when = at;
+                guarded(shape, () -> stopAt(shape, when));
+            }
+        });
+    }
+
+    private void stopAt(RunShape shape, int when) {
+        Random random = new Random(seed + when);
+        Simulation simulation = new Simulation(shape, settings(shape, 0, STEPS, 2, 2));
+        long[] before = {-1};
+        simulation.run(moves -> {
+            if (before[0] < 0 && simulation.moveCount() > when) {
+                before[0] = simulation.committed();
+                simulation.stop();
+            }
+            return random.nextInt(moves.size());
+        });
+        long stepsDone = simulation.committed();
+        assertEquals(stepsDone, simulation.checkpoints().getLast(), "a run that was stopped ends with a checkpoint");
+        assertTrue(before[0] < 0 || stepsDone <= before[0] + 1, "one more step at most after the request");
+    }
+
+    private void guarded(RunShape shape, Runnable test) {
+        try {
+            test.run();
+        } catch (AssertionError | RuntimeException failure) {
+            throw new AssertionError(shape + ", -D" + SEED_PROPERTY + "=" + seed + ": " + failure.getMessage(),
+                    failure);
+        }
+    }
+
+    private static RunSettings settings(RunShape shape, long firstStep, long stepCount, long validateEvery,
+            long checkpointEvery) {
+        return new RunSettings(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
+                LossScale.none(firstStep), validateEvery,
+                checkpointEvery, -1, true, shape.plan().places(), 0);
+    }
+}

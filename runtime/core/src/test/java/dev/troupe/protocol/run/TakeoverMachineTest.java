@@ -1,0 +1,108 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.replica.ReplicaTable;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the coordinator does where nodes come and go: two ranks on a node each, and a third node that keeps copies. */
+class TakeoverMachineTest {
+    private static final ReplicaTable.Buddies SPARE = (_, present) -> present.contains("spare")
+            ? Map.of("a", "spare", "b", "spare")
+            : Map.of();
+    private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
+    private static final Pass SECOND = new Pass(1, Pass.Kind.TRAINING);
+
+    private final CoordinatorMachine machine = new CoordinatorMachine(new RunSettings(2, 0, 3, _ -> 0.5, 0,
+            LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)), 2),
+            new ReplicaTable(List.of("a", "b"), SPARE, 0));
+
+    TakeoverMachineTest() {
+        List.of("a", "b", "spare").forEach(node -> machine.on(new CoordinatorEvent.NodeJoined(node)));
+        for (int rank = 0; rank < 2; rank++) {
+            machine.on(new CoordinatorEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
+        }
+    }
+
+    @Test
+    void shouldStartTheRanksOfALostNodeAloneWhereTheirCommitIsCopied() {
+        step(0, FIRST);
+        copied(0, 1);
+        copied(1, 1);
+        passDone(0, 0, SECOND);
+        assertEquals(
+                List.of(new CoordinatorCommand.EnterEpoch(1, List.of(1), 1, "b is gone", List.of("a", "spare"),
+                        Map.of("b", 1, "spare", 1)),
+                        new CoordinatorCommand.KeepCopies(1, List.of("spare", ""))),
+                machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")));
+        assertEquals(List.of(1, 0), List.of(machine.incarnation(1).epoch(), machine.incarnation(0).epoch()));
+    }
+
+    @Test
+    void shouldGoBackAStepWhereTheCommitIsNotCopiedYet() {
+        step(0, FIRST);
+        assertEquals(new CoordinatorCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
+                Map.of("b", 1, "spare", 1)), machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")).getFirst());
+        assertEquals(0, machine.stepsDone());
+        machine.on(new CoordinatorEvent.EpochReady(new Incarnation(0, 1), 1, -1, List.of()));
+        assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(0, 1)),
+                machine.on(new CoordinatorEvent.EpochReady(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
+    }
+
+    @Test
+    void shouldUpdateOnlyWhenTheLastCommitIsCopied() {
+        step(0, FIRST);
+        passDone(0, 0, SECOND);
+        assertEquals(List.of(), passDone(1, 0, SECOND));
+        assertEquals(List.of(0, 1), machine.awaitsCopiesOf());
+        copied(0, 1);
+        assertEquals(CoordinatorCommand.Update.class, copied(1, 1).getFirst().getClass());
+    }
+
+    @Test
+    void shouldNotWaitForCopiesThatAreTooLate() {
+        step(0, FIRST);
+        passDone(0, 0, SECOND);
+        passDone(1, 0, SECOND);
+        assertEquals(CoordinatorCommand.Update.class,
+                machine.on(new CoordinatorEvent.CopiesLate()).getFirst().getClass());
+    }
+
+    @Test
+    void shouldEndWhereNobodyHasWhatALostNodeKept() {
+        step(0, FIRST);
+        copied(0, 1);
+        copied(1, 1);
+        step(0, SECOND);
+        assertEquals(List.of(), machine.on(new CoordinatorEvent.NodeLost("spare", "spare is gone")).stream()
+                .filter(command -> !(command instanceof CoordinatorCommand.KeepCopies)).toList());
+        assertEquals(List.of(new CoordinatorCommand.Fail(
+                "b is gone, and no other node has copies of what its ranks, [1], kept")),
+                machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")));
+    }
+
+    private void step(int epoch, Pass pass) {
+        passDone(0, epoch, pass);
+        passDone(1, epoch, pass);
+        for (int rank = 0; rank < 2; rank++) {
+            machine.on(new CoordinatorEvent.Updated(new Incarnation(rank, epoch), pass.step(), Traffic.NONE));
+        }
+    }
+
+    private List<CoordinatorCommand> passDone(int rank, int epoch, Pass pass) {
+        return machine.on(new CoordinatorEvent.PassDone(new Incarnation(rank, epoch), pass,
+                rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of(new LayerSquaredSum(rank, 0, 9))));
+    }
+
+    private List<CoordinatorCommand> copied(int rank, long stepsDone) {
+        return machine.on(new CoordinatorEvent.Copied(rank, "spare", stepsDone));
+    }
+}

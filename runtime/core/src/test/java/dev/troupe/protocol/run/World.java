@@ -1,0 +1,44 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.replica.ReplicaTable;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The nodes of a run: over the first of them ranks are dealt out in turn.
+ *
+ * @param copies
+ *            how each node has copies of what the one before it keeps
+ */
+record World(int withRanks, int standbys, Copies copies) {
+    /** Copies of snapshots. */
+    enum Copies {
+        /** None. */
+        NONE,
+        /** Sent byte by byte, into memory of the node that has them. */
+        SENT,
+        /** Lent: in the memory of the node that keeps them, for all are on one machine. */
+        SHARED
+    }
+
+    String hostOf(int rank) {
+        return name(rank % withRanks);
+    }
+
+    static String name(int node) {
+        return "node-" + node;
+    }
+
+    ReplicaTable.Buddies buddies() {
+        return copies != Copies.NONE
+                ? (hosts, present) -> hosts.stream().distinct().filter(node -> present.size() > 1)
+                        .collect(Collectors.toMap(node -> node, node -> buddyOf(node, present)))
+                : ReplicaTable.Buddies.NONE;
+    }
+
+    private static String buddyOf(String node, Set<String> present) {
+        return Stream.concat(present.stream().filter(other -> other.compareTo(node) > 0), present.stream())
+                .filter(other -> !other.equals(node)).findFirst().orElseThrow();
+    }
+}

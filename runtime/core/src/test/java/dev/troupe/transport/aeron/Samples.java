@@ -1,0 +1,130 @@
+package dev.troupe.transport.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.protocol.MessageKind;
+
+/** Tensors, edges and frames for the tests of this package. */
+final class Samples {
+    static final Engine ENGINE = new ReferenceEngine(DataType.FLOAT32);
+
+    private Samples() {
+    }
+
+    static Edge edge(int fromRank, int toRank) {
+        return new Edge(fromRank, toRank, toRank, MessageKind.ACTIVATION);
+    }
+
+    static MessageId id(Edge edge, int microbatch) {
+        return new MessageId(0, 5, edge, microbatch);
+    }
+
+    /** An INT32 tensor, so that every bit counts, of random elements. */
+    static Tensor random(long seed, int... sizes) {
+        Tensor tensor = zeros(sizes);
+        byte[] bytes = new byte[(int) tensor.byteCount()];
+        new Random(seed).nextBytes(bytes);
+        ENGINE.copyFromHost(MemorySegment.ofArray(bytes), tensor, 0);
+        return tensor;
+    }
+
+    static Tensor zeros(int... sizes) {
+        return ENGINE.allocate(DataType.INT32, Shape.of(sizes));
+    }
+
+    static byte[] bytes(Tensor tensor) {
+        byte[] bytes = new byte[(int) tensor.byteCount()];
+        ENGINE.copyToHost(tensor, 0, MemorySegment.ofArray(bytes));
+        return bytes;
+    }
+
+    static UnsafeBuffer buffer(int bytes) {
+        return new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
+    }
+
+    /** Returns one fragment of a sender that sends microbatch after microbatch, in a buffer of exactly its length. */
+    static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
+        return fragment(new FrameWriter(true), id, tensor, offset, length);
+    }
+
+    static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
+        UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
+        writer.fragment(buffer, 0, id, id.microbatch(), ENGINE, tensor, offset, length);
+        return buffer;
+    }
+
+    static UnsafeBuffer credit(int epoch, Edge edge, int count) {
+        UnsafeBuffer buffer = buffer(FrameWriter.CREDIT_BYTES);
+        new FrameWriter(true).credit(buffer, 0, epoch, edge, count);
+        return buffer;
+    }
+
+    /** Makes the checksum right again after a test has changed a field, as a hostile sender would. */
+    static UnsafeBuffer resealed(UnsafeBuffer frame) {
+        int start = FrameWriter.CHECKSUM_START;
+        frame.putInt(4, new Window().checksum(frame, start, frame.capacity() - start));
+        return frame;
+    }
+
+    /** The names of the transport's threads that live now; that of a media driver and its helpers included. */
+    static List<String> transportThreads() {
+        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .filter(name -> name.startsWith("troupe-transport") || name.startsWith("troupe-media-driver")).toList();
+    }
+
+    /** Waits until the last of them has ended. */
+    static void awaitNoTransportThread() {
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (!transportThreads().isEmpty()) {
+            assertTrue(deadline - System.nanoTime() > 0, () -> "still alive: " + transportThreads());
+            Thread.onSpinWait();
+        }
+    }
+
+    /** The reference engine, but one of its methods throws. */
+    static Engine failing(String method) {
+        return before(method, () -> {
+            throw new IllegalStateException("device lost");
+        });
+    }
+
+    /** The reference engine, but one of its methods says that it was entered, and waits. */
+    static Engine waiting(String method, CompletableFuture<Void> entered, CompletableFuture<Void> leave) {
+        return before(method, () -> {
+            entered.complete(null);
+            leave.join();
+        });
+    }
+
+    private static Engine before(String method, Runnable action) {
+        return (Engine) Proxy.newProxyInstance(Samples.class.getClassLoader(), new Class<?>[]{Engine.class},
+                (proxy, called, arguments) -> {
+                    if (called.getName().equals(method)) {
+                        action.run();
+                    }
+                    try {
+                        return called.invoke(ENGINE, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}

@@ -1,0 +1,162 @@
+package dev.troupe.transport.aeron;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.transport.DropReason;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.PendingTransfer;
+
+@Tag("plan")
+class SendQueueTest {
+    private final SendQueue ledger = new SendQueue(2, rank -> rank / 2);
+    private final Edge near = Samples.edge(0, 1);
+    private final Edge nearToo = Samples.edge(1, 0);
+    private final Edge far = Samples.edge(0, 2);
+    private final Tensor tensor = Samples.zeros(48);
+
+    private SendQueue.Outgoing message(int epoch, Edge edge, int microbatch) {
+        return new SendQueue.Outgoing(new MessageId(epoch, 0, edge, microbatch), Samples.ENGINE, tensor, 0);
+    }
+
+    private SendQueue.Outgoing send(int epoch, Edge edge, int microbatch) {
+        SendQueue.Outgoing message = message(epoch, edge, microbatch);
+        assertTrue(ledger.send(message));
+        return message;
+    }
+
+    @Test
+    void shouldHoldMessagesInOrderUntilThereIsCredit() {
+        SendQueue.Outgoing first = send(0, near, 0);
+        SendQueue.Outgoing second = send(0, near, 1);
+        assertNull(ledger.next(0));
+        assertNull(ledger.credit(near, 0, 1));
+        assertSame(first, ledger.next(0));
+        ledger.finish(0);
+        assertNull(ledger.next(0), "one credit, one message");
+        assertNull(ledger.credit(near, 0, 2));
+        assertSame(second, ledger.next(0));
+        ledger.finish(0);
+        SendQueue.Outgoing third = send(0, near, 2);
+        assertSame(third, ledger.next(0), "a credit may come before its message");
+    }
+
+    @Test
+    void shouldNotLetOneEdgeHoldUpAnother() {
+        send(0, near, 0);
+        SendQueue.Outgoing other = send(0, nearToo, 0);
+        SendQueue.Outgoing distant = send(0, far, 0);
+        assertNull(ledger.credit(nearToo, 0, 1));
+        assertNull(ledger.credit(far, 0, 1));
+        assertSame(other, ledger.next(0));
+        assertSame(distant, ledger.next(1));
+    }
+
+    @Test
+    void shouldLetEdgesTakeTurns() {
+        SendQueue.Outgoing one = send(0, near, 0);
+        SendQueue.Outgoing two = send(0, nearToo, 0);
+        ledger.credit(near, 0, 1);
+        ledger.credit(nearToo, 0, 1);
+        assertSame(one, ledger.next(0));
+        ledger.passTurn(0);
+        assertSame(two, ledger.next(0));
+        ledger.passTurn(0);
+        assertSame(one, ledger.next(0));
+    }
+
+    @Test
+    void shouldSendToWhereTheReceiverLivesInTheNewEpoch() {
+        int[] nodeOfRank = {0, 0, 1};
+        var moving = new SendQueue(2, rank -> nodeOfRank[rank]);
+        SendQueue.Outgoing before = message(0, far, 0);
+        assertTrue(moving.send(before));
+        assertNull(moving.credit(far, 0, 1));
+        assertSame(before, moving.next(1));
+        assertNull(moving.credit(far, 1, 1), "the receiver is ahead");
+        nodeOfRank[2] = 0;
+        List<SendQueue.Outgoing> back = new ArrayList<>();
+        moving.epoch(1, back::add);
+        assertEquals(List.of(before), back);
+        assertNull(moving.next(1));
+        SendQueue.Outgoing after = message(1, far, 0);
+        assertTrue(moving.send(after));
+        assertSame(after, moving.next(0));
+        assertNull(moving.next(1), "not where it lived before");
+    }
+
+    @Test
+    void shouldGiveBackWhatIsOfAnEarlierEpoch() {
+        send(0, near, 0);
+        send(0, near, 1);
+        ledger.credit(near, 0, 1);
+        List<Integer> returned = new ArrayList<>();
+        ledger.epoch(1, message -> returned.add(message.id.microbatch()));
+        assertEquals(List.of(0, 1), returned);
+        assertNull(ledger.next(0));
+        assertFalse(ledger.send(message(0, near, 2)));
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+    }
+
+    @Test
+    void shouldKeepCreditsOfAnEpochThatHasNotBegunHere() {
+        send(0, near, 0);
+        assertNull(ledger.credit(near, 1, 1));
+        assertNull(ledger.next(0), "a credit of another epoch is none");
+        assertEquals(DropReason.OLD_EPOCH, ledger.credit(near, 0, 1));
+        ledger.epoch(1, message -> {
+        });
+        SendQueue.Outgoing message = send(1, near, 0);
+        assertSame(message, ledger.next(0));
+    }
+
+    @Test
+    void shouldNumberTheMessagesOfAnEdgeAndEpoch() {
+        ledger.credit(near, 0, 2);
+        ledger.credit(nearToo, 0, 1);
+        SendQueue.Outgoing first = send(0, near, 7);
+        SendQueue.Outgoing other = send(0, nearToo, 7);
+        ledger.passTurn(0);
+        ledger.finish(0);
+        ledger.finish(0);
+        SendQueue.Outgoing second = send(0, near, 3);
+        assertEquals(List.of(0, 0, 1), List.of(first.number, other.number, second.number));
+        ledger.credit(near, 1, 2);
+        SendQueue.Outgoing early = send(1, near, 0);
+        ledger.epoch(1, _ -> {
+        });
+        assertSame(early, ledger.next(0));
+        ledger.finish(0);
+        assertEquals(List.of(0, 1), List.of(early.number, send(1, near, 1).number), "from 0 again, in every epoch");
+    }
+
+    @Test
+    void shouldRefuseCreditsBeyondAllMeasure() {
+        assertNull(ledger.credit(near, 0, Frame.MAX_CREDITS));
+        assertEquals(DropReason.BAD_FIELD, ledger.credit(near, 0, 1));
+    }
+
+    @Test
+    void shouldSayWhatWaitsForWhatTheLongestFirst() {
+        ledger.send(new SendQueue.Outgoing(Samples.id(near, 0), Samples.ENGINE, tensor, 30));
+        ledger.send(new SendQueue.Outgoing(Samples.id(near, 1), Samples.ENGINE, tensor, 40));
+        var receives = new PostedReceives(2, rank -> rank / 2, null);
+        receives.grant(0, nearToo, new PostedReceives.Buffer(Samples.ENGINE, tensor, 10));
+        List<PendingTransfer> pending = Diagnosis.of(ledger, receives, 50);
+        assertEquals(List.of(PendingTransfer.State.BUFFER_NOT_FILLED, PendingTransfer.State.SEND_WITHOUT_CREDIT),
+                pending.stream().map(PendingTransfer::state).toList());
+        assertEquals(List.of(40L, 20L), pending.stream().map(entry -> entry.waiting().toNanos()).toList());
+        assertEquals(2, pending.getLast().count());
+    }
+}

@@ -1,0 +1,71 @@
+package dev.troupe.protocol;
+
+import java.util.List;
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * What a run is to do.
+ *
+ * @param rankCount
+ *            ranks that take part
+ * @param firstStep
+ *            steps that lie behind when the run starts: 0, or what a checkpoint holds
+ * @param stepCount
+ *            steps that lie behind when the run ends
+ * @param learningRate
+ *            the rate of each step, from 0
+ * @param gradientClip
+ *            the greatest global norm a gradient may have, or 0 for any
+ * @param lossScale
+ *            of the first step
+ * @param validateEvery
+ *            steps between two validations, or 0 for none
+ * @param checkpointEvery
+ *            steps between two checkpoints, or 0 for the one at the end only
+ * @param savedStep
+ *            the steps of the checkpoint that stands in the run's directory already, or -1 for none
+ * @param endsWithCheckpoint
+ *            whether the state at the end is worth keeping
+ * @param places
+ *            the ranks that are restarted together, since a collective that one of them left is whole for none
+ * @param mostRecoveries
+ *            failures of one step that the run goes on from; what fails more often would for ever. 0 where a failure ends it
+ */
+public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
+        double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
+        boolean endsWithCheckpoint, List<List<Integer>> places, int mostRecoveries) {
+    /** The same for a run whose last checkpoint is one after so many steps. */
+    public RunSettings savedAt(long steps) {
+        return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery,
+                checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries);
+    }
+
+    /**
+     * Whether ranks keep what they are at each commit, so that what is due on the way is written from that, beside
+     * training.
+     */
+    public boolean keepsSnapshots() {
+        return mostRecoveries > 0;
+    }
+
+    /** The same for a run whose ranks write the checkpoint at its end alone. */
+    public RunSettings withLastCheckpointOnly() {
+        return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery, 0,
+                savedStep, endsWithCheckpoint, places, mostRecoveries);
+    }
+
+    /** Whether what is to happen every so many steps happens after so many; 0 for never. */
+    public static boolean isDue(long every, long stepsDone) {
+        return every > 0 && stepsDone % every == 0;
+    }
+
+    /** The ranks that are restarted where these fail. */
+    public List<Integer> placesOf(List<Integer> ranks) {
+        return ranks.stream().flatMap(rank -> placeOf(rank).stream()).distinct().sorted().toList();
+    }
+
+    /** The ranks that are restarted where one fails. */
+    public List<Integer> placeOf(int rank) {
+        return places.stream().filter(place -> place.contains(rank)).findFirst().orElseThrow();
+    }
+}

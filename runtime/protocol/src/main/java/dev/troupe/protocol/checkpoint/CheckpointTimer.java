@@ -1,0 +1,34 @@
+package dev.troupe.protocol.checkpoint;
+
+/**
+ * Says when the last checkpoint is too old.
+ *
+ * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
+ */
+public final class CheckpointTimer {
+    private final long intervalNanos;
+    private long sinceNanos;
+
+    /**
+     * @param intervalNanos
+     *            how old it may become; 0 for as old as it likes
+     */
+    public CheckpointTimer(long intervalNanos, long nowNanos) {
+        this.intervalNanos = intervalNanos;
+        this.sinceNanos = nowNanos;
+    }
+
+    /** A checkpoint stands, or could not be written: the next is due an interval from now. */
+    public void restart(long nowNanos) {
+        sinceNanos = nowNanos;
+    }
+
+    /** Whether one is due; once for each interval. */
+    public boolean takeDue(long nowNanos) {
+        boolean isDue = intervalNanos > 0 && nowNanos - sinceNanos >= intervalNanos;
+        if (isDue) {
+            restart(nowNanos);
+        }
+        return isDue;
+    }
+}

@@ -1,0 +1,6 @@
+/**
+ * The logic of checkpoints as a pure state machine, from the attempt to the manifest.
+ *
+ * <p>Imports the JDK and {@code dev.troupe.protocol}.
+ */
+package dev.troupe.protocol.checkpoint;

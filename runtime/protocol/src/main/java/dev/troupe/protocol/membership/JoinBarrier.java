@@ -1,0 +1,130 @@
+package dev.troupe.protocol.membership;
+
+import dev.troupe.protocol.WarmUpReport;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * The nodes of a run that have joined, and the check that they may take part.
+ *
+ * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
+ */
+public final class JoinBarrier {
+    private final Roster roster;
+    private final long sinceNanos;
+    private final TreeSet<String> missing;
+    private final Map<String, WarmUpReport> warmUps = new TreeMap<>();
+    private final TreeSet<String> joined = new TreeSet<>();
+
+    public JoinBarrier(Roster roster, long nowNanos) {
+        this.roster = roster;
+        this.sinceNanos = nowNanos;
+        this.missing = new TreeSet<>();
+        roster.ranks().forEach((node, ranks) -> {
+            if (!ranks.isEmpty()) {
+                missing.add(node);
+            }
+        });
+    }
+
+    /**
+     * Admits a node, or returns why not, in a sentence. A node that joins after all others starts no rank from the
+     * beginning, so its number of steps done may differ.
+     */
+    public Optional<String> join(String name, Map<String, String> keys) {
+        if (!roster.ranks().containsKey(name)) {
+            return Optional.of("node " + name + " was refused: the cluster's nodes are "
+                    + String.join(", ", new TreeSet<>(roster.ranks().keySet()))
+                    + "; start every node with the same configuration");
+        }
+        Map<String, String> all = new TreeMap<>(roster.keys());
+        all.putAll(keys);
+        if (isComplete() || !roster.keys().containsKey(Roster.STEPS_BEHIND)) {
+            all.remove(Roster.STEPS_BEHIND);
+        }
+        for (String key : all.keySet()) {
+            String ours = roster.keys().get(key);
+            String its = keys.get(key);
+            if (!Objects.equals(ours, its)) {
+                return Optional.of("node " + name + " was refused: it has " + key + " = " + its
+                        + ", but the cluster has " + ours
+                        + "; start every node with the same version and the same configuration");
+            }
+        }
+        missing.remove(name);
+        return joined.add(name)
+                ? Optional.empty()
+                : Optional.of("node " + name + " was refused: a node of that name has joined already;"
+                        + " two may not have one name");
+    }
+
+    /** Takes a node's progress with its kernels; the last report counts. */
+    public void warmUp(String name, WarmUpReport report) {
+        warmUps.put(name, report);
+    }
+
+    /** Whether all nodes with ranks have joined, and have run their kernels once. */
+    public boolean isReady() {
+        return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
+    }
+
+    /** Returns why a node cannot run its kernels, with the node's name where there are several. */
+    public Optional<String> refusal() {
+        return warmUps.entrySet().stream().filter(node -> node.getValue().refusal().isPresent()).findFirst()
+                .map(node -> (roster.ranks().size() == 1 ? "" : "node " + node.getKey() + ": ")
+                        + node.getValue().refusal().get());
+    }
+
+    /** Returns the time of the slowest node's kernels. */
+    public double warmUpSeconds() {
+        return ofRanks().mapToDouble(WarmUpReport::seconds).max().orElse(0);
+    }
+
+    /** Returns the time of the longest kernel of any node. */
+    public long longestKernelNanos() {
+        return warmUps.values().stream().mapToLong(WarmUpReport::longestKernelNanos).max().orElse(0);
+    }
+
+    /** A node that has no ranks has no kernels to run before it gets some. */
+    private Stream<WarmUpReport> ofRanks() {
+        return roster.ranks().entrySet().stream().filter(node -> !node.getValue().isEmpty())
+                .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.UNDER_WAY));
+    }
+
+    /** Forgets a node that has left; it may join again. */
+    public void leave(String name) {
+        joined.remove(name);
+        warmUps.remove(name);
+    }
+
+    /** Returns the nodes that have not joined, by name. */
+    public List<String> missing() {
+        return List.copyOf(missing);
+    }
+
+    /** Returns the nodes that have joined, by name. */
+    public List<String> joined() {
+        return List.copyOf(joined);
+    }
+
+    /** Whether all nodes with ranks have joined. */
+    public boolean isComplete() {
+        return missing.isEmpty();
+    }
+
+    /** Returns a sentence on the nodes that did not join in time; empty while there is time left. */
+    public Optional<String> overdue(long nowNanos) {
+        return isComplete() || nowNanos - sinceNanos <= roster.joinTimeout().toNanos()
+                ? Optional.empty()
+                : Optional.of((missing.size() == 1 ? "node " : "nodes ") + String.join(", ", missing)
+                        + " did not join within " + roster.joinTimeout().toSeconds()
+                        + " seconds (cluster.join-timeout): see that " + (missing.size() == 1 ? "it runs" : "they run")
+                        + ", that hosts and control ports can be reached, and"
+                        + " that all certificates, where cluster.tls is set, come from one authority");
+    }
+}

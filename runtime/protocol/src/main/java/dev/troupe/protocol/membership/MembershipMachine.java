@@ -1,0 +1,270 @@
+package dev.troupe.protocol.membership;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.run.CoordinatorFailover;
+import dev.troupe.protocol.RunSettings;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough
+ * to lead it, and which report of a node's end is believed. It is the first of the coordinator's machines: it reports
+ * nodes to the run.
+ *
+ * <pre>
+ *   JOINING ---all nodes there, kernels run---> RUNNING ---> OVER
+ *      |                                           ^
+ *      +--a node reports a run--> TAKING_OVER -----+   (enough nodes have reported)
+ * </pre>
+ *
+ * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the
+ * first {@link dev.troupe.protocol.NodeReport}. Where the records of the run have steps that no node knows, the run
+ * ends: it does not begin again from its first step.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ *
+ * @param <N>
+ *            a process of a node; two processes under one name are not equal
+ */
+public final class MembershipMachine<N> {
+    private enum Phase {
+        JOINING, TAKING_OVER, RUNNING, OVER
+    }
+
+    /** The two rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
+    interface Rules {
+        /** The rules of every run. */
+        Rules STANDARD = new Rules() {
+        };
+
+        /** Whether the end of a process is believed, or checked again after a moment. */
+        default boolean isBelieved(boolean isCertain, boolean isPresent) {
+            return isCertain || !isPresent;
+        }
+
+        /**
+         * Whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the one
+         * unfinished step, show that other nodes know more.
+         */
+        default boolean mayLeadFrom(long committedSteps, long recordedSteps) {
+            return recordedSteps <= committedSteps + 1;
+        }
+    }
+
+    private final Roster roster;
+    private final RunSettings settings;
+    private final Surroundings surroundings;
+    private final Rules rules;
+    private final JoinBarrier barrier;
+    private final RecoveryQuorum quorum;
+    private final long reportNanos;
+    private final Map<String, N> nodes = new TreeMap<>();
+    private final Map<String, Integer> doors = new TreeMap<>();
+    private Phase phase = Phase.JOINING;
+    // The time at which all nodes had joined and none knew of the run that has committed steps; -1 before.
+    private long unknownSinceNanos = -1;
+
+    /**
+     * @param reportNanos
+     *            longest wait of a coordinator that takes over for more reports after the first
+     */
+    public MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings) {
+        this(roster, settings, reportNanos, surroundings, Rules.STANDARD);
+    }
+
+    /** Creates a machine with other rules, for tests that show the effect of each rule. */
+    MembershipMachine(Roster roster, RunSettings settings, long reportNanos, Surroundings surroundings, Rules rules) {
+        this.rules = rules;
+        this.reportNanos = reportNanos;
+        this.roster = roster;
+        this.settings = settings;
+        this.surroundings = surroundings;
+        this.barrier = new JoinBarrier(roster, surroundings.nowNanos());
+        this.quorum = new RecoveryQuorum(reportNanos);
+    }
+
+    /** Returns the nodes that take part, by name. */
+    public Map<String, N> nodes() {
+        return Collections.unmodifiableMap(nodes);
+    }
+
+    /** Returns the doors of the nodes that have joined, by name: see {@link MembershipEvent.Joined}. */
+    public Map<String, Integer> doors() {
+        return Collections.unmodifiableMap(doors);
+    }
+
+    /** Whether this coordinator leads a run that has begun. */
+    public boolean isRunning() {
+        return phase == Phase.RUNNING;
+    }
+
+    /** Returns the time of the longest kernel of any node that has run its kernels, in nanoseconds. */
+    public long longestKernelNanos() {
+        return barrier.longestKernelNanos();
+    }
+
+    /** Handles one event and returns the commands, in order. */
+    public List<MembershipCommand<N>> on(MembershipEvent<N> event) {
+        List<MembershipCommand<N>> commands = new ArrayList<>();
+        switch (event) {
+            case MembershipEvent.Joined<N> joined -> join(joined, commands);
+            case MembershipEvent.Ended<N> ended -> leave(ended, commands);
+            case MembershipEvent.StopAsked<N>(boolean atOnce) -> stop(atOnce, commands);
+            case MembershipEvent.CannotBegin<N>(String why) -> refuseRun(why, commands);
+            case MembershipEvent.Tick<N> _ -> look(commands);
+        }
+        return commands;
+    }
+
+    private void join(MembershipEvent.Joined<N> joined, List<MembershipCommand<N>> commands) {
+        String name = joined.name();
+        if (!joined.isLocal() && !surroundings.present().contains(name)) {
+            return; // the node asks again once it is a member
+        }
+        if (joined.node().equals(nodes.get(name))) {
+            barrier.warmUp(name, joined.warmUp());
+            switch (phase) {
+                case RUNNING -> commands.add(new MembershipCommand.Host<>(joined.node())); // the first answer may be lost
+                case JOINING -> beginIfReady(joined.node(), commands);
+                case TAKING_OVER, OVER -> {
+                }
+            }
+            return;
+        }
+        Optional<String> refusal = barrier.join(name, joined.keys());
+        if (refusal.isPresent()) {
+            commands.add(new MembershipCommand.Refuse<>(joined.node(), refusal.get()));
+            return;
+        }
+        barrier.warmUp(name, joined.warmUp());
+        nodes.put(name, joined.node());
+        doors.put(name, joined.door());
+        commands.add(new MembershipCommand.Watch<>(joined.node(), name));
+        if (phase == Phase.RUNNING) {
+            host(List.of(joined.node()), List.of(name), commands); // a standby, later than the others
+            return;
+        }
+        joined.report().ifPresent(report -> {
+            quorum.hear(name, report, surroundings.nowNanos());
+            phase = Phase.TAKING_OVER;
+        });
+        if (phase == Phase.TAKING_OVER) {
+            takeOverIfEnough(commands);
+            return;
+        }
+        if (!barrier.isComplete()) {
+            commands.add(new MembershipCommand.ReportMissing<>(barrier.missing()));
+        }
+        beginIfReady(joined.node(), commands);
+    }
+
+    /** Begins the run once all nodes have joined and run their kernels. No file is written before that. */
+    private void beginIfReady(N joined, List<MembershipCommand<N>> commands) {
+        if (!barrier.isReady()) {
+            commands.add(new MembershipCommand.RunKernels<>(joined));
+        } else if (barrier.refusal().isPresent()) {
+            refuseRun(barrier.refusal().get(), commands);
+        } else if (!rules.mayLeadFrom(settings.firstStep(), recordedSteps())) {
+            unknownSinceNanos = unknownSinceNanos < 0 ? surroundings.nowNanos() : unknownSinceNanos;
+        } else {
+            phase = Phase.RUNNING;
+            commands.add(new MembershipCommand.Begin<>(barrier.warmUpSeconds()));
+            host(nodes.values(), nodes.keySet(), commands);
+        }
+    }
+
+    private long recordedSteps() {
+        return Math.max(surroundings.newestCheckpoint().orElse(settings.savedStep()), surroundings.committedSteps());
+    }
+
+    private void refuseRun(String why, List<MembershipCommand<N>> commands) {
+        phase = Phase.OVER;
+        commands.add(new MembershipCommand.RefuseRun<>(why));
+    }
+
+    private void host(Collection<N> hosts, Collection<String> names, List<MembershipCommand<N>> commands) {
+        hosts.forEach(node -> commands.add(new MembershipCommand.Host<>(node)));
+        names.forEach(name -> commands.add(new MembershipCommand.AddNode<>(name)));
+    }
+
+    /** Takes the run over once the nodes of a run whose coordinator was lost have reported. */
+    private void takeOverIfEnough(List<MembershipCommand<N>> commands) {
+        if (!quorum.isEnough(surroundings.present(), nodes.keySet(), surroundings.nowNanos())) {
+            return;
+        }
+        RunSettings resumed = settings.savedAt(surroundings.newestCheckpoint().orElse(settings.savedStep()));
+        Optional<CoordinatorFailover> failover = CoordinatorFailover
+                .of(quorum.told(), new Commit(resumed.firstStep(), resumed.lossScale()))
+                .filter(found -> rules.mayLeadFrom(found.commit().stepsDone(), recordedSteps()));
+        if (failover.isEmpty()) {
+            endWithoutCopies(quorum.told().keySet(), commands);
+            return;
+        }
+        phase = Phase.RUNNING;
+        commands.add(new MembershipCommand.TakeOver<>(resumed, failover.get()));
+        host(nodes.values(), nodes.keySet(), commands);
+        commands.add(new MembershipCommand.Recover<>("the node of the coordinator ended before the run did",
+                quorum.told()));
+    }
+
+    private void leave(MembershipEvent.Ended<N> ended, List<MembershipCommand<N>> commands) {
+        String name = ended.name();
+        if (!rules.isBelieved(ended.isCertain(), surroundings.present().contains(name))) {
+            commands.add(new MembershipCommand.WatchAgain<>(ended.node(), name));
+            return;
+        }
+        nodes.remove(name);
+        barrier.leave(name);
+        quorum.leave(name);
+        commands.add(new MembershipCommand.ReportGone<>(name));
+        String reason = "node " + name + " ended before the run did; its log says why";
+        if (phase == Phase.TAKING_OVER && !quorum.isUnderWay()) {
+            phase = Phase.JOINING; // no node is left that knows of a run
+        }
+        switch (phase) {
+            case RUNNING -> commands.add(new MembershipCommand.LoseNode<>(name, reason));
+            case JOINING -> {
+                if (!roster.ranks().get(name).isEmpty()) {
+                    end(Optional.of(reason), commands);
+                }
+            }
+            case TAKING_OVER, OVER -> {
+            }
+        }
+    }
+
+    private void stop(boolean atOnce, List<MembershipCommand<N>> commands) {
+        if (atOnce || phase == Phase.JOINING) {
+            end(Optional.empty(), commands);
+        } else if (phase == Phase.RUNNING) {
+            commands.add(new MembershipCommand.StopAfterStep<>());
+        } // while it takes over: the request is repeated
+    }
+
+    private void look(List<MembershipCommand<N>> commands) {
+        if (phase == Phase.TAKING_OVER) {
+            takeOverIfEnough(commands);
+        } else if (phase == Phase.JOINING) {
+            long now = surroundings.nowNanos();
+            barrier.overdue(now).ifPresent(why -> end(Optional.of(why), commands));
+            if (unknownSinceNanos >= 0 && now - unknownSinceNanos > reportNanos) {
+                endWithoutCopies(nodes.keySet(), commands);
+            }
+        }
+    }
+
+    private void endWithoutCopies(Collection<String> names, List<MembershipCommand<N>> commands) {
+        end(Optional.of("the node of the coordinator ended, and nodes " + names
+                + " have no copies of what its ranks kept last"), commands);
+    }
+
+    private void end(Optional<String> failure, List<MembershipCommand<N>> commands) {
+        phase = Phase.OVER;
+        commands.add(new MembershipCommand.End<>(failure));
+    }
+}

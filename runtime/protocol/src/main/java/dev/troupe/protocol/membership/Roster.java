@@ -1,0 +1,40 @@
+package dev.troupe.protocol.membership;
+
+import dev.troupe.protocol.replica.ReplicaTable;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The nodes of a run.
+ *
+ * @param ranks
+ *            the ranks of each node, by its name; a standby has none, and the run does not wait for it
+ * @param keys
+ *            the compatibility keys, in words
+ * @param joinTimeout
+ *            longest time until all nodes have joined
+ * @param buddies
+ *            the choice of each node's buddy
+ */
+public record Roster(Map<String, List<Integer>> ranks, Map<String, String> keys, Duration joinTimeout,
+        ReplicaTable.Buddies buddies) {
+    /**
+     * The key of the steps done at the start of a node. A roster without it is that of a run that has begun, to which a
+     * node that rejoins may bring another number of steps.
+     */
+    public static final String STEPS_BEHIND = "steps behind";
+
+    public Roster {
+        ranks = Map.copyOf(ranks);
+        keys = new TreeMap<>(keys);
+    }
+
+    /** Returns for each rank its first node. */
+    public List<String> hosts() {
+        Map<Integer, String> hosts = new TreeMap<>();
+        ranks.forEach((node, its) -> its.forEach(rank -> hosts.put(rank, node)));
+        return List.copyOf(hosts.values());
+    }
+}

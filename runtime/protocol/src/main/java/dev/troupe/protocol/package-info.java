@@ -1,0 +1,7 @@
+/**
+ * Values that the machines of the runtime share: passes, messages, commits, the settings of a run. No actor, thread,
+ * clock or tensor in this package or its subpackages.
+ *
+ * <p>Imports the JDK.
+ */
+package dev.troupe.protocol;

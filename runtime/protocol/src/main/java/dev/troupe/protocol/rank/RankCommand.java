@@ -1,0 +1,48 @@
+package dev.troupe.protocol.rank;
+
+import dev.troupe.protocol.Pass;
+import dev.troupe.schedule.Action;
+import java.util.List;
+
+/** What a rank wants done. */
+public sealed interface RankCommand {
+    /**
+     * Have a stage do an action, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
+     * SEND_B) to the transport; {@link RankEvent.ActionDone} answers.
+     */
+    record Run(Action action, List<Action> sends) implements RankCommand {
+        public Run {
+            sends = List.copyOf(sends);
+        }
+    }
+
+    /** Hand the tensor of a send (SEND_F or SEND_B) to the transport. */
+    record Send(Action send) implements RankCommand {
+    }
+
+    /** Give the tensor of a receive of a pass that landed back to the transport, for another message of its edge. */
+    record Discard(Action receive, long pass) implements RankCommand {
+    }
+
+    /**
+     * Tell the coordinator that the rank stands in an epoch, and what it has of a pass.
+     *
+     * @param pass
+     *            the number of the pass under way, or of the last one; -1 for none
+     * @param received
+     *            its receives that are behind
+     */
+    record ReportEpochReady(int epoch, long pass, List<Action> received) implements RankCommand {
+        public ReportEpochReady {
+            received = List.copyOf(received);
+        }
+    }
+
+    /** Tell the coordinator that the pass is done up to what it decides, with what the stages have measured. */
+    record ReportPassDone(Pass pass) implements RankCommand {
+    }
+
+    /** Tell the coordinator that the new weights stand. */
+    record ReportUpdated(long step) implements RankCommand {
+    }
+}

@@ -1,0 +1,162 @@
+package dev.troupe.protocol.rank;
+
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.RowPosition;
+import dev.troupe.schedule.Action;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The logic of one rank: it has its {@link RowWalk} of the pass under way, and says what the coordinator is to hear. A
+ * training row has the whole step: where it comes to an update, the rank reports what its stages have measured, and at its
+ * end that the new weights are there.
+ *
+ * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an
+ * {@link IllegalStateException}: the plan was certified, so it is a defect of the caller.
+ */
+public final class RankMachine {
+    /** Of a pass that is not started here yet. */
+    private record Early(long pass, Action receive) {
+    }
+
+    private static final RankRow NO_ROW = new RankRow(List.of(), 0);
+
+    private final int rank;
+    private final Map<Pass.Kind, RankRow> rows;
+    private final Set<Early> early = new LinkedHashSet<>();
+
+    // Of the pass under way, or the last one; null and over before the first.
+    private Pass pass;
+    private RowWalk walk = new RowWalk(NO_ROW, false);
+    private boolean hasReported = true;
+    private boolean hasUpdated;
+
+    /**
+     * @param rank
+     *            this rank, for messages
+     * @param trainingRow
+     *            its row of the lowered training plan
+     * @param validationRow
+     *            its row of the lowered forward-only plan
+     */
+    public RankMachine(int rank, RankRow trainingRow, RankRow validationRow) {
+        this.rank = rank;
+        this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.VALIDATION, validationRow));
+    }
+
+    /** Takes in one event and returns what is to be done, in order. */
+    public List<RankCommand> on(RankEvent event) {
+        List<RankCommand> commands = new ArrayList<>();
+        switch (event) {
+            case RankEvent.PassStarted(Pass started) -> start(started, commands);
+            case RankEvent.Landed(Action receive, long number) -> land(receive, number, commands);
+            case RankEvent.ActionDone(Action action) -> {
+                require(walk.isDoing(action), "the end of " + action);
+                walk.ended(action);
+            }
+            case RankEvent.UpdateRequested() -> {
+                require(walk.awaitsDecision(), "a weight update");
+                walk.decided();
+            }
+            case RankEvent.EpochEntered(int epoch) -> enterEpoch(epoch, commands);
+        }
+        advance(commands);
+        return commands;
+    }
+
+    private void start(Pass started, List<RankCommand> commands) {
+        require(walk.isOver(), "a new pass");
+        pass = started;
+        walk = new RowWalk(rows.get(started.kind()), started.kind() == Pass.Kind.TRAINING);
+        hasReported = false;
+        hasUpdated = false;
+        List<Early> waiting = List.copyOf(early);
+        early.clear();
+        waiting.forEach(message -> land(message.receive(), message.pass(), commands));
+    }
+
+    /**
+     * A message may come before the pass it belongs to is started here, since its sender may have heard first. One that
+     * comes again, or too late, is of no use.
+     */
+    private void land(Action receive, long number, List<RankCommand> commands) {
+        boolean isOfUse = number > passNumber()
+                ? early.add(new Early(number, receive))
+                : number == passNumber() && walk.landed(receive);
+        if (!isOfUse) {
+            commands.add(new RankCommand.Discard(receive, number));
+        }
+    }
+
+    private void enterEpoch(int epoch, List<RankCommand> commands) {
+        walk.enterEpoch().forEach(receive -> commands.add(new RankCommand.Discard(receive, passNumber())));
+        early.forEach(message -> commands.add(new RankCommand.Discard(message.receive(), message.pass())));
+        early.clear();
+        commands.add(new RankCommand.ReportEpochReady(epoch, passNumber(), walk.received()));
+    }
+
+    /** Of the pass under way, or the last one; -1 for none. */
+    private long passNumber() {
+        return pass == null ? -1 : pass.number();
+    }
+
+    private void advance(List<RankCommand> commands) {
+        Optional<Action> next = next();
+        while (next.isPresent()) {
+            Action action = next.get();
+            commands.add(action.kind().isTransfer()
+                    ? new RankCommand.Send(action)
+                    : new RankCommand.Run(action, walk.takeSends()));
+            next = next();
+        }
+        if (walk.isOver() && !walk.unused().isEmpty()) {
+            throw new IllegalStateException("rank " + rank + " is at the end of its row" + where()
+                    + " and has no use for " + walk.unused());
+        }
+        if (!hasReported && (walk.awaitsDecision() || walk.isOver())) {
+            hasReported = true;
+            commands.add(new RankCommand.ReportPassDone(pass));
+        } else if (walk.isOver() && walk.isDecided() && !hasUpdated) {
+            hasUpdated = true;
+            commands.add(new RankCommand.ReportUpdated(pass.step()));
+        }
+    }
+
+    private Optional<Action> next() {
+        try {
+            return walk.next();
+        } catch (IllegalStateException refused) {
+            throw new IllegalStateException("rank " + rank + " " + refused.getMessage(), refused);
+        }
+    }
+
+    private void require(boolean allowed, String what) {
+        if (!allowed) {
+            throw new IllegalStateException("rank " + rank + " cannot take " + what + " while it is " + situation());
+        }
+    }
+
+    /** Whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
+    public boolean isComputing() {
+        return walk.isWorking();
+    }
+
+    /** What the rank is doing or waiting for, in words for an error message. */
+    public String situation() {
+        return walk.isOver() ? "waiting for the coordinator to start a step" : walk.situation() + where();
+    }
+
+    /** Where in its row the rank is; empty where it is in no pass. */
+    public Optional<RowPosition> position() {
+        return walk.isOver() ? Optional.empty() : Optional.of(new RowPosition(pass.kind(), walk.position()));
+    }
+
+    private String where() {
+        return " in step " + pass.step() + (pass.kind() == Pass.Kind.VALIDATION ? " (validation)" : "");
+    }
+}

@@ -1,0 +1,185 @@
+package dev.troupe.protocol.replica;
+
+import dev.troupe.protocol.NodeReport;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Which node hosts each rank, which one keeps copies of its snapshots, and who has them of which steps. Who keeps has
+ * the two newest of each rank; who does so no more has still those of the last two commits. One thread.
+ */
+public final class ReplicaTable {
+    /** Who keeps copies for whom. */
+    @FunctionalInterface
+    public interface Buddies {
+        /** Nobody keeps copies. */
+        Buddies NONE = (_, _) -> Map.of();
+
+        /**
+         * For each node with ranks the one that keeps copies of what it has; it lacks those for which there is none.
+         *
+         * @param hosts
+         *            for each rank its node
+         * @param present
+         *            the nodes that there are
+         */
+        Map<String, String> of(List<String> hosts, Set<String> present);
+    }
+
+    /** After how many steps a node has copies: the two that it was last said to have. */
+    private record Copies(long newest, long older) {
+        static final Copies NONE = new Copies(-1, -1);
+
+        Copies plus(long steps) {
+            return steps == newest ? this : new Copies(steps, newest);
+        }
+
+        boolean has(long steps) {
+            return steps == newest || steps == older;
+        }
+    }
+
+    private final String[] hosts;
+    private final Buddies rule;
+    private final long firstStep;
+    private final Set<String> present = new TreeSet<>();
+    // For each node whose ranks are others than at first, the epoch since which it has those.
+    private final Map<String, Integer> since = new TreeMap<>();
+    // By rank: who is to keep copies, and who has some.
+    private final String[] buddies;
+    private final List<Map<String, Copies>> copies;
+
+    /**
+     * @param hosts
+     *            for each rank the node that it lives on at first
+     * @param firstStep
+     *            steps that lie behind the run when it starts: any node can make the weights after so many
+     */
+    public ReplicaTable(List<String> hosts, Buddies rule, long firstStep) {
+        this(hosts, Map.of(), rule, firstStep);
+    }
+
+    /**
+     * Of a run that is under way.
+     *
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
+     */
+    public ReplicaTable(List<String> hosts, Map<String, Integer> since, Buddies rule, long firstStep) {
+        this.since.putAll(since);
+        this.hosts = hosts.toArray(String[]::new);
+        this.rule = rule;
+        this.firstStep = firstStep;
+        this.buddies = new String[hosts.size()];
+        this.copies = hosts.stream().map(_ -> (Map<String, Copies>) new TreeMap<String, Copies>()).toList();
+    }
+
+    /** A node is there. */
+    public void join(String node) {
+        present.add(node);
+    }
+
+    /** A node is gone, with what it kept; returns the ranks that lived there. */
+    public List<Integer> lose(String node) {
+        present.remove(node);
+        copies.forEach(byNode -> byNode.remove(node));
+        Arrays.setAll(buddies, rank -> node.equals(buddies[rank]) ? null : buddies[rank]);
+        return ranks().filter(rank -> hosts[rank].equals(node)).boxed().toList();
+    }
+
+    /**
+     * A node that is there has the snapshots of a rank after so many steps; no copy of one that has come to live there
+     * since.
+     */
+    public void copied(int rank, String node, long stepsDone) {
+        if (present.contains(node) && !node.equals(hosts[rank])) {
+            copies.get(rank).merge(node, Copies.NONE.plus(stepsDone), (had, _) -> had.plus(stepsDone));
+        }
+    }
+
+    /** As {@link #copied}, of all that nodes said they have to a coordinator that takes over. */
+    public void hear(Map<String, NodeReport> told) {
+        told.forEach((node, report) -> report.versions()
+                .forEach((rank, versions) -> versions.forEach(steps -> copied(rank, node, steps))));
+    }
+
+    /**
+     * After how many steps ranks that are lost can go on elsewhere: so many as are committed, or one less; empty where
+     * no copies are left.
+     */
+    public OptionalLong recoverable(Collection<Integer> lost, long committed) {
+        return IntStream.of(0, 1).mapToLong(back -> committed - back)
+                .filter(steps -> steps >= firstStep && lost.stream().allMatch(rank -> isAtHand(rank, steps)))
+                .findFirst();
+    }
+
+    private boolean isAtHand(int rank, long steps) {
+        return holders(rank, steps).findAny().isPresent();
+    }
+
+    /** Where a rank can start after so many steps, its buddy first. */
+    private Stream<String> holders(int rank, long steps) {
+        return present.stream().filter(node -> has(node, rank, steps))
+                .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
+    }
+
+    private boolean has(String node, int rank, long steps) {
+        return steps == firstStep || copies.get(rank).getOrDefault(node, Copies.NONE).has(steps);
+    }
+
+    /** Ranks that are lost live from an epoch on where they can start after so many steps; see {@link #recoverable}. */
+    public void move(Collection<Integer> lost, long steps, int epoch) {
+        for (int rank : lost) {
+            since.put(hosts[rank], epoch);
+            hosts[rank] = holders(rank, steps).findFirst().orElseThrow();
+            copies.get(rank).remove(hosts[rank]); // its own from now on
+            since.put(hosts[rank], epoch);
+        }
+    }
+
+    /** Chooses buddies anew; returns whether any is another than before. */
+    public boolean chooseBuddies() {
+        Map<String, String> chosen = rule.of(hosts(), present);
+        List<String> before = buddies();
+        Arrays.setAll(buddies, rank -> chosen.get(hosts[rank]));
+        return !buddies().equals(before);
+    }
+
+    /** The buddies of these ranks are too slow: nobody waits for copies of them until buddies are chosen again. */
+    public void giveUpCopies(Collection<Integer> ranks) {
+        ranks.forEach(rank -> buddies[rank] = null);
+    }
+
+    /** Ranks whose buddy does not have their snapshots after so many steps. */
+    public List<Integer> uncopied(long steps) {
+        return ranks().filter(rank -> buddies[rank] != null && !has(buddies[rank], rank, steps)).boxed().toList();
+    }
+
+    /** For each rank its node. */
+    public List<String> hosts() {
+        return List.of(hosts);
+    }
+
+    /** For each node whose ranks are others than at first, the epoch since which it has those. */
+    public Map<String, Integer> since() {
+        return Map.copyOf(since);
+    }
+
+    /** For each rank the node that keeps copies; empty text for none. */
+    public List<String> buddies() {
+        return Arrays.stream(buddies).map(buddy -> buddy == null ? "" : buddy).toList();
+    }
+
+    private IntStream ranks() {
+        return IntStream.range(0, hosts.length);
+    }
+}

@@ -1,0 +1,124 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import java.util.List;
+import java.util.Map;
+
+/** What the coordinator wants done. */
+public sealed interface CoordinatorCommand {
+    /** These ranks are to walk their rows. */
+    record StartPass(Pass pass, List<Integer> ranks) implements CoordinatorCommand {
+        public StartPass {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** These ranks are to step their optimizers. */
+    record Update(WeightUpdate update, List<Integer> ranks) implements CoordinatorCommand {
+        public Update {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** A step's new weights stand everywhere; every node is to hear of it. */
+    record CommitStep(StepResult result, Commit commit) implements CoordinatorCommand {
+    }
+
+    /** The mean loss on validation data after so many steps. */
+    record ReportValidation(long stepsDone, double loss) implements CoordinatorCommand {
+    }
+
+    /** These ranks are to write their parts of a checkpoint. */
+    record WriteCheckpoint(long stepsDone, List<Integer> ranks) implements CoordinatorCommand {
+        public WriteCheckpoint {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /**
+     * All parts are written: make the checkpoint one, with the scale that the next step has;
+     * {@link CoordinatorEvent.CheckpointCommitted} or {@link CoordinatorEvent.CheckpointFailed} answers.
+     */
+    record CommitCheckpoint(long stepsDone, LossScale lossScale,
+            List<CheckpointPart> parts) implements CoordinatorCommand {
+        public CommitCheckpoint {
+            parts = List.copyOf(parts);
+        }
+    }
+
+    /** Delete what was written of this checkpoint. */
+    record AbandonCheckpoint(long stepsDone) implements CoordinatorCommand {
+    }
+
+    /** The run goes on without this checkpoint, for the reason in this sentence. */
+    record ReportCheckpointFailed(long stepsDone, String why) implements CoordinatorCommand {
+    }
+
+    /**
+     * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
+     * weights after so many steps; each rank answers {@link CoordinatorEvent.EpochReady}.
+     *
+     * @param hosts
+     *            for each rank the node that it lives on from now on
+     * @param since
+     *            for each node whose ranks are others than at first, the epoch since which it has those
+     */
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
+            Map<String, Integer> since) implements CoordinatorCommand {
+        public EnterEpoch {
+            restarted = List.copyOf(restarted);
+            hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
+        }
+    }
+
+    /**
+     * Every node is to copy what its ranks keep to other nodes, and at once what they kept after so many steps.
+     *
+     * @param buddies
+     *            for each rank the node that keeps its copies; empty text for none
+     */
+    record KeepCopies(long stepsDone, List<String> buddies) implements CoordinatorCommand {
+        public KeepCopies {
+            buddies = List.copyOf(buddies);
+        }
+    }
+
+    /**
+     * All ranks stand in the epoch: each is to send again what of the pass is not among the messages that the others have.
+     *
+     * @param pass
+     *            the {@linkplain Pass#number number} of the pass that goes on; -1 between two passes, when nothing is
+     *            sent again
+     * @param received
+     *            what of it the others have, by the rank that sent it
+     */
+    record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements CoordinatorCommand {
+        public Resume {
+            received = Map.copyOf(received);
+        }
+
+        /** What the others have received from a rank. */
+        public MessageKeys from(int rank) {
+            return received.getOrDefault(rank, MessageKeys.NONE);
+        }
+    }
+
+    /** The ranks that were restarted have done again what they had to. */
+    record ReportCaughtUp() implements CoordinatorCommand {
+    }
+
+    /** The run is over. */
+    record Finish(long stepsDone) implements CoordinatorCommand {
+    }
+
+    /** The run cannot go on, for the reason in this sentence. */
+    record Fail(String reason) implements CoordinatorCommand {
+    }
+}

@@ -1,0 +1,112 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MessageKeys;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.Strike;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import java.util.List;
+import java.util.Optional;
+
+/** What happens to a run. */
+public sealed interface CoordinatorEvent {
+    /** What a rank says; of an incarnation that was given up since it is not heard. */
+    sealed interface OfRank extends CoordinatorEvent {
+        /** Who says so. */
+        Incarnation from();
+    }
+
+    /**
+     * A rank has its weights and stands in an epoch.
+     *
+     * @param pass
+     *            the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
+     * @param received
+     *            the messages of that pass that it has used or is about to
+     */
+    record EpochReady(Incarnation from, int epoch, long pass, MessageKeys received) implements OfRank {
+        /** The same with each message by itself. */
+        public EpochReady(Incarnation from, int epoch, long pass, List<MessageKey> received) {
+            this(from, epoch, pass, MessageKeys.of(received));
+        }
+    }
+
+    /** A rank has done its row; losses from the rank of the last stage, squared sums after a training pass. */
+    record PassDone(Incarnation from, Pass pass, List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums)
+            implements
+                OfRank {
+        public PassDone {
+            losses = List.copyOf(losses);
+            squaredSums = List.copyOf(squaredSums);
+        }
+    }
+
+    /** The new weights of a rank stand; with what it sent since the update before. */
+    record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
+    }
+
+    /** A rank has written its part of a checkpoint. */
+    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements OfRank {
+    }
+
+    /**
+     * A rank cannot go on, for the reason in this sentence.
+     *
+     * @param strike
+     *            the error, where it is one that would strike again if nothing but the attempt were different
+     */
+    record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
+        /** Of a rank that fails by no error of its own: it hangs, or was made to fail. */
+        public RankFailed(Incarnation from, String reason) {
+            this(from, reason, Optional.empty());
+        }
+    }
+
+    /** A node is there: one that hosts ranks, or stands by. */
+    record NodeJoined(String node) implements CoordinatorEvent {
+    }
+
+    /** A node is gone with its ranks, for the reason in this sentence. */
+    record NodeLost(String node, String reason) implements CoordinatorEvent {
+    }
+
+    /** A node has copies of all that a rank, which lives elsewhere, kept after so many steps. */
+    record Copied(int rank, String buddy, long stepsDone) implements CoordinatorEvent {
+    }
+
+    /** Copies that the next update waits for do not come. */
+    record CopiesLate() implements CoordinatorEvent {
+    }
+
+    /**
+     * A message that ranks wait for will not come by itself, for the reason in this sentence.
+     *
+     * @param epoch
+     *            the epoch in which it was lost: in a later one it is sent again anyway
+     */
+    record MessageLost(int epoch, String reason) implements CoordinatorEvent {
+    }
+
+    /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
+    record CheckpointPartFailed(Incarnation from, String why) implements OfRank {
+    }
+
+    /** The checkpoint stands that was to be committed. */
+    record CheckpointCommitted() implements CoordinatorEvent {
+    }
+
+    /** The checkpoint cannot be written, for the reason in this sentence. */
+    record CheckpointFailed(String why) implements CoordinatorEvent {
+    }
+
+    /** The last checkpoint is so old that the next commit is to have one. */
+    record CheckpointTimeIsUp() implements CoordinatorEvent {
+    }
+
+    /** The user wants the run to end after this step. */
+    record StopRequested() implements CoordinatorEvent {
+    }
+}

@@ -1,0 +1,87 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.NodeReport;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * How a run goes on whose coordinator was lost: what its nodes say decides. Every rank starts again, in a new epoch,
+ * from the newest commit that a node was told of and of which nodes have the state of every rank. Pure.
+ *
+ * @param epoch
+ *            the new one
+ * @param commit
+ *            what all start from
+ * @param before
+ *            the commit of the step before, where the run may have to go back once more
+ * @param hosts
+ *            for each rank the node that it lives on from then on
+ * @param since
+ *            for each node whose ranks are others than at first, the epoch since which it has those
+ */
+public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> before, List<String> hosts,
+        Map<String, Integer> since) {
+    /**
+     * Decides.
+     *
+     * @param byNode
+     *            what each node that is there says
+     * @param first
+     *            what the run started from, which any node can make
+     * @return empty where nobody has the state of some rank any more
+     */
+    public static Optional<CoordinatorFailover> of(Map<String, NodeReport> byNode, Commit first) {
+        NodeReport latest = byNode.values().stream().max(Comparator.comparingInt(NodeReport::epoch)).orElseThrow();
+        NavigableMap<Long, Commit> commits = new TreeMap<>();
+        byNode.values().forEach(told -> told.commits().forEach(commit -> commits.put(commit.stepsDone(), commit)));
+        commits.put(first.stepsDone(), first);
+        for (Commit commit : commits.descendingMap().values()) {
+            Optional<List<String>> hosts = hosts(byNode, latest.hosts(), commit.stepsDone(), first);
+            if (hosts.isPresent()) {
+                int epoch = latest.epoch() + 1;
+                return Optional.of(new CoordinatorFailover(epoch, commit,
+                        Optional.ofNullable(commits.get(commit.stepsDone() - 1)), hosts.get(),
+                        since(latest, hosts.get(), epoch)));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Where ranks can start from so many steps: where they are, else where copies are; empty where one cannot. */
+    private static Optional<List<String>> hosts(Map<String, NodeReport> byNode, List<String> before, long stepsDone,
+            Commit first) {
+        List<String> hosts = new ArrayList<>();
+        for (int rank = 0; rank < before.size(); rank++) {
+            int of = rank;
+            String own = before.get(rank);
+            Optional<String> host = byNode.entrySet().stream()
+                    .filter(node -> stepsDone == first.stepsDone() || node.getValue().has(of, stepsDone))
+                    .map(Map.Entry::getKey).min(Comparator.comparing((String node) -> !node.equals(own))
+                            .thenComparing(Comparator.naturalOrder()));
+            if (host.isEmpty()) {
+                return Optional.empty();
+            }
+            hosts.add(host.get());
+        }
+        return Optional.of(hosts);
+    }
+
+    private static Map<String, Integer> since(NodeReport latest, List<String> hosts, int epoch) {
+        Map<String, Integer> since = new HashMap<>(latest.since());
+        for (int rank = 0; rank < hosts.size(); rank++) {
+            String before = latest.hosts().get(rank);
+            if (!before.equals(hosts.get(rank))) {
+                since.put(before, epoch);
+                since.put(hosts.get(rank), epoch);
+            }
+        }
+        return since;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.troupe.protocol.run;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
+/** The norm of all gradients of the model, and how they are clipped by it. */
+public final class GlobalNorm {
+    // What torch.nn.utils.clip_grad_norm_ adds, so that a norm of zero divides.
+    private static final double EPSILON = 1e-6;
+
+    private GlobalNorm() {
+    }
+
+    /**
+     * The norm over layers, whichever stage each is on: sums are added in the order of blocks, and inside a block in that of
+     * its parameters, so that the result is the same bits under every partition.
+     *
+     * @param sums
+     *            of every block of the model, in any order
+     * @throws IllegalArgumentException
+     *             where a block is missing or a part is there twice
+     */
+    public static double of(Collection<LayerSquaredSum> sums) {
+        List<LayerSquaredSum> ordered = sums.stream()
+                .sorted(Comparator.comparingInt(LayerSquaredSum::block).thenComparingInt(LayerSquaredSum::part))
+                .toList();
+        double total = 0;
+        double ofBlock = 0;
+        int block = -1;
+        int part = 0;
+        for (LayerSquaredSum sum : ordered) {
+            boolean continues = sum.block() == block && sum.part() > part;
+            if (!continues && (sum.block() != block + 1 || sum.part() != 0)) {
+                throw new IllegalArgumentException("the gradient norm needs each block once, but found " + ordered);
+            }
+            if (!continues) {
+                total += ofBlock;
+                ofBlock = 0;
+            }
+            ofBlock += sum.squaredSum();
+            block = sum.block();
+            part = sum.part();
+        }
+        return Math.sqrt(total + ofBlock);
+    }
+
+    /**
+     * What gradients are multiplied by so that their norm is at most {@code maximum}, exactly as
+     * {@code torch.nn.utils.clip_grad_norm_} computes it: {@code maximum / (norm + 1e-6)}, at most 1.
+     *
+     * @param norm
+     *            the norm of all gradients; NaN gives NaN
+     * @param maximum
+     *            the bound; 0 for no clipping
+     */
+    public static double clipCoefficient(double norm, double maximum) {
+        return maximum == 0 ? 1 : Math.min(1, maximum / (norm + EPSILON));
+    }
+}

@@ -1,0 +1,43 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.WeightUpdate;
+import java.util.Optional;
+
+/**
+ * What follows from what the ranks measured in a step: how the weights are updated, or why training cannot go on.
+ *
+ * @param lossScale
+ *            of the next step
+ */
+record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
+    static StepDecision of(long step, PassMeasures measured, LossScale lossScale, RunSettings settings) {
+        double loss = measured.meanLoss();
+        double factor = lossScale.factor();
+        double norm = GlobalNorm.of(measured.squaredSums()) / factor;
+        boolean overflowed = !Double.isFinite(norm);
+        LossScale next = overflowed ? lossScale.afterSkip() : lossScale.afterUpdate();
+        double learningRate = settings.learningRate().applyAsDouble(step);
+        double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / factor;
+        return new StepDecision(
+                new StepResult(step, loss, norm, learningRate, factor, overflowed, Traffic.NONE),
+                new WeightUpdate(step, learningRate, scale, next.updates(), overflowed), next,
+                failure(step, loss, norm, factor, overflowed && !lossScale.maySkip(), next));
+    }
+
+    private static Optional<String> failure(long step, double loss, double norm, double factor, boolean mustNotSkip,
+            LossScale next) {
+        if (!Double.isFinite(loss) || mustNotSkip) {
+            return Optional.of("step " + step + " has a loss of " + loss + " and a gradient norm of " + norm
+                    + ", so training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip");
+        }
+        return next.hasSkippedTooOften()
+                ? Optional.of("the gradients of " + next.skipsInRow() + " steps in a row overflowed, of the last, step "
+                        + step + ", with a loss scale of " + factor + ", so training cannot go on: set"
+                        + " training.loss-scale to dynamic or a smaller number, or lower training.learning-rate.peak")
+                : Optional.empty();
+    }
+}

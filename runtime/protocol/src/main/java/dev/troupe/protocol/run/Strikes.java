@@ -1,0 +1,31 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Strike;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The errors of the step under way. One that strikes again at the same action would strike for ever: an action is computed
+ * from the same bits each time.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+final class Strikes {
+    private final List<Strike> ofThisStep = new ArrayList<>();
+
+    /** Takes in a failure; why the run cannot go on, with the cause first, where its error has struck there before. */
+    Optional<String> take(CoordinatorEvent.RankFailed failed) {
+        Optional<Strike> strike = failed.strike();
+        boolean isAgain = strike.filter(now -> ofThisStep.stream().anyMatch(now::isAgain)).isPresent();
+        strike.ifPresent(ofThisStep::add);
+        return strike.filter(_ -> isAgain)
+                .map(now -> now.cause() + " (rank " + failed.from().rank() + ", " + now.where()
+                        + "; it was started again, and the same error struck there again, so the run ends)");
+    }
+
+    /** A step is committed. */
+    void clear() {
+        ofThisStep.clear();
+    }
+}

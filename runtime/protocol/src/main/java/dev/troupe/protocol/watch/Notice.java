@@ -1,0 +1,61 @@
+package dev.troupe.protocol.watch;
+
+import java.util.List;
+
+/**
+ * Something about the speed of a run that its user should know.
+ *
+ * @param kind
+ *            what it is about
+ * @param stepsDone
+ *            steps that were committed by then
+ * @param epoch
+ *            of the run
+ * @param node
+ *            the node that it is about; empty text for none in particular
+ * @param ranks
+ *            the ranks that it is about
+ * @param stages
+ *            the stages that it is about
+ * @param times
+ *            how many times as long something takes
+ * @param sentence
+ *            all of that in words
+ */
+public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
+        double times, String sentence) {
+    /** What a notice is about. */
+    public enum Kind {
+        /** A stage has become much slower than it was, or is much slower than others. */
+        STRAGGLER,
+        /** A stage that was named a straggler is much slower or faster than when it was named. */
+        STRAGGLER_CHANGED,
+        /** A stage is no straggler any more. */
+        STRAGGLER_ENDED,
+        /** Most stages compute much longer than at their best: no stage is to blame. */
+        ALL_SLOWER,
+        /** Most stages compute again about as fast as at their best. */
+        ALL_SLOWER_ENDED,
+        /** A node is lost that held no ranks. */
+        STANDBY_LOST,
+        /** A node has come back after one was lost. */
+        STANDBY_BACK,
+        /** What the loss of a node does to the time of a step. */
+        PACE,
+        /** The time of a step is again what it was before a node was lost. */
+        PACE_ENDED;
+
+        /** Whether it stays true until it is said to have ended. */
+        public boolean isLasting() {
+            return switch (this) {
+                case STRAGGLER, STRAGGLER_CHANGED, ALL_SLOWER, PACE -> true;
+                case STRAGGLER_ENDED, ALL_SLOWER_ENDED, STANDBY_LOST, STANDBY_BACK, PACE_ENDED -> false;
+            };
+        }
+    }
+
+    public Notice {
+        ranks = List.copyOf(ranks);
+        stages = List.copyOf(stages);
+    }
+}

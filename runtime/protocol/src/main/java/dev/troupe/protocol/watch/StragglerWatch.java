@@ -1,0 +1,309 @@
+package dev.troupe.protocol.watch;
+
+import dev.troupe.schedule.Kind;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Names stages that have become slow: each is held against its own best, since stages are unequal by right. A stage that was
+ * slow from its first step has no better one, so each is also held against what its operations let expect beside the others.
+ *
+ * <p>The rule. Of each step counts the shortest action of a kind, which a core that something else wants now and then
+ * lets through. A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but
+ * one of them were at least as slow, so a few bad steps say nothing. A stage is a straggler where, at {@value #LOOKS}
+ * steps in a row, a kind's level
+ * <ul>
+ * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the
+ * median of the stages of other ranks: a machine that is slower as a whole slows them all; or
+ * <li>is {@value #SLOW} times what its operations let expect at the rate of the median of the stages of other ranks;
+ * </ul>
+ * and that is a tenth of the stage's time for a microbatch. It ends where
+ * the median of these steps is below {@value #FINE} times. Where most stages are {@value #SLOW}
+ * times above their best, that is said of all.
+ *
+ * <p>Thread rule: none; one caller at a time. Times are nanoseconds.
+ */
+public final class StragglerWatch {
+    /** Steps in which the JVM still compiles. */
+    static final int SETTLING = 3;
+    static final int WINDOW = 5;
+    static final int LOOKS = 3;
+    static final double SLOW = 2;
+    static final double STANDS_OUT = 2;
+    static final double FINE = 1.5;
+    /** By so much what was said of a straggler must be wrong to be said anew. */
+    private static final double NEWS = 1.5;
+    private static final double LEAST_SHARE = 0.1;
+    private static final List<Kind> COMPUTED = List.of(Kind.FORWARD, Kind.FULL_BACKWARD, Kind.BACKWARD_INPUT,
+            Kind.BACKWARD_WEIGHT);
+
+    /** How long a stage should compute, as against other stages; 0 where nobody can say. */
+    @FunctionalInterface
+    public interface Expectation {
+        /** The time of an action of a kind, in any unit that all stages share. */
+        double of(int stage, Kind kind);
+    }
+
+    private record Key(int rank, int stage) {
+    }
+
+    /** One kind of action of a stage of a rank. */
+    private static final class Series {
+        private final long[] window = new long[WINDOW];
+        private int count;
+        private double level;
+        private double median;
+        private double best = Double.POSITIVE_INFINITY;
+
+        void add(long nanos) {
+            window[count++ % WINDOW] = nanos;
+            if (count >= WINDOW) {
+                long[] sorted = window.clone();
+                Arrays.sort(sorted);
+                level = sorted[1];
+                median = sorted[WINDOW / 2];
+                best = Math.min(best, level);
+            }
+        }
+
+        boolean isKnown() {
+            return count >= WINDOW;
+        }
+    }
+
+    /** How slow a stage is, and in what. */
+    private record Finding(boolean isAgainstBest, List<Kind> kinds, double times, double nowNanos, double fineNanos) {
+    }
+
+    private static final class Unit {
+        private final Key key;
+        private final Map<Kind, Series> kinds = new EnumMap<>(Kind.class);
+        private final Series total = new Series();
+        private int looks;
+        private Optional<Finding> said = Optional.empty();
+
+        Unit(Key key) {
+            this.key = key;
+        }
+
+        double aboveBest() {
+            return total.best > 0 ? total.level / total.best : 1;
+        }
+    }
+
+    private final Expectation expectation;
+    private final Map<Key, Unit> units = new TreeMap<>(Comparator.comparingInt(Key::rank).thenComparingInt(Key::stage));
+    private List<String> hosts = List.of();
+    private int steps;
+    private int wideLooks;
+    private boolean saidWide;
+    private List<Notice> news = new ArrayList<>();
+
+    /** Begins with the first step of a run, or of a coordinator that takes over. */
+    public StragglerWatch(Expectation expectation) {
+        this.expectation = expectation;
+    }
+
+    /**
+     * Takes in a step that is committed and in which nothing was repeated.
+     *
+     * @param nodes
+     *            for each rank the node that it lives on
+     * @param times
+     *            what each rank computed; a rank without times is not looked at
+     * @return what is to be said, mostly nothing
+     */
+    public List<Notice> onStep(long stepsDone, int epoch, List<String> nodes, Map<Integer, List<StageTime>> times) {
+        news = new ArrayList<>();
+        moveTo(nodes, stepsDone, epoch);
+        if (++steps <= SETTLING) {
+            return news;
+        }
+        times.forEach((rank, stages) -> stages.forEach(time -> add(rank, time)));
+        List<Unit> known = units.values().stream().filter(unit -> unit.total.isKnown()).toList();
+        for (Unit unit : known) {
+            look(unit, known, stepsDone, epoch);
+        }
+        lookAtAll(known, stepsDone, epoch);
+        return news;
+    }
+
+    /** What a rank was at best elsewhere, or with other ranks beside it, says nothing any more. */
+    private void moveTo(List<String> nodes, long stepsDone, int epoch) {
+        List<String> before = hosts;
+        hosts = List.copyOf(nodes);
+        if (before.isEmpty() || before.equals(hosts)) {
+            return;
+        }
+        for (int rank = 0; rank < hosts.size(); rank++) {
+            if (!ranksOf(before, before.get(rank)).equals(ranksOf(hosts, hosts.get(rank)))) {
+                int moved = rank;
+                units.values().stream().filter(unit -> unit.key.rank() == moved && unit.said.isPresent())
+                        .forEach(unit -> tell(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch,
+                                " is measured anew, since the ranks of its node are others now"));
+                units.keySet().removeIf(key -> key.rank() == moved);
+            }
+        }
+    }
+
+    private static List<Integer> ranksOf(List<String> nodes, String node) {
+        List<Integer> ranks = new ArrayList<>();
+        for (int rank = 0; rank < nodes.size(); rank++) {
+            if (nodes.get(rank).equals(node)) {
+                ranks.add(rank);
+            }
+        }
+        return ranks;
+    }
+
+    private void add(int rank, StageTime time) {
+        Unit unit = units.computeIfAbsent(new Key(rank, time.stage()), Unit::new);
+        long total = 0;
+        for (Kind kind : COMPUTED) {
+            if (time.nanos(kind) > 0) {
+                unit.kinds.computeIfAbsent(kind, _ -> new Series()).add(time.nanos(kind));
+                total += time.nanos(kind);
+            }
+        }
+        unit.total.add(total);
+    }
+
+    private void look(Unit unit, List<Unit> known, long stepsDone, int epoch) {
+        List<Unit> others = known.stream().filter(other -> other.key.rank() != unit.key.rank()).toList();
+        if (others.isEmpty()) {
+            return; // a rank alone is the machine
+        }
+        Optional<Finding> slow = finding(unit, others);
+        boolean isNews = unit.said.isEmpty()
+                ? slow.isPresent()
+                : differs(unit.said.get(), unit, others);
+        unit.looks = isNews ? unit.looks + 1 : 0;
+        if (unit.looks < LOOKS) {
+            return;
+        }
+        unit.looks = 0;
+        if (slow.isPresent()) {
+            tell(unit.said.isEmpty() ? Notice.Kind.STRAGGLER : Notice.Kind.STRAGGLER_CHANGED, unit, slow.get().times(),
+                    stepsDone, epoch, describe(slow.get()));
+        } else {
+            tell(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch, " is no straggler any more");
+        }
+        unit.said = slow;
+    }
+
+    /** By its own best where it has become slow, else beside the others. */
+    private Optional<Finding> finding(Unit unit, List<Unit> others) {
+        double othersAboveBest = median(others, Unit::aboveBest);
+        List<Kind> slower = kindsOf(unit).filter(kind -> {
+            Series series = unit.kinds.get(kind);
+            double times = series.level / series.best;
+            return times >= SLOW && times >= STANDS_OUT * othersAboveBest
+                    && series.level - series.best >= LEAST_SHARE * unit.total.best;
+        }).toList();
+        if (!slower.isEmpty()) {
+            return Optional.of(againstBest(unit, slower));
+        }
+        List<Kind> slow = kindsOf(unit).filter(kind -> {
+            double level = unit.kinds.get(kind).level;
+            double expected = expected(unit, kind, others);
+            return expected > 0 && level >= SLOW * expected && level - expected >= LEAST_SHARE * unit.total.level;
+        }).toList();
+        return slow.isEmpty() ? Optional.empty() : Optional.of(besideOthers(unit, slow, others));
+    }
+
+    private static Finding againstBest(Unit unit, List<Kind> kinds) {
+        double now = now(unit, kinds);
+        double best = kinds.stream().mapToDouble(kind -> unit.kinds.get(kind).best).sum();
+        return new Finding(true, kinds, now / best, now, best);
+    }
+
+    private Finding besideOthers(Unit unit, List<Kind> kinds, List<Unit> others) {
+        double now = now(unit, kinds);
+        double expected = kinds.stream().mapToDouble(kind -> expected(unit, kind, others)).sum();
+        return new Finding(false, kinds, now / expected, now, expected);
+    }
+
+    private static double now(Unit unit, List<Kind> kinds) {
+        return kinds.stream().mapToDouble(kind -> unit.kinds.get(kind).median).sum();
+    }
+
+    private static Stream<Kind> kindsOf(Unit unit) {
+        return COMPUTED.stream().filter(kind -> unit.kinds.containsKey(kind) && unit.kinds.get(kind).isKnown());
+    }
+
+    /** The time of a kind of action at the rate of the others; 0 where nobody can say. */
+    private double expected(Unit unit, Kind kind, List<Unit> others) {
+        List<Unit> alike = others.stream().filter(other -> other.kinds.containsKey(kind)
+                && other.kinds.get(kind).isKnown() && expectation.of(other.key.stage(), kind) > 0).toList();
+        return alike.isEmpty()
+                ? 0
+                : expectation.of(unit.key.stage(), kind) * median(alike,
+                        other -> other.kinds.get(kind).level / expectation.of(other.key.stage(), kind));
+    }
+
+    /** Whether what was said of a straggler does not hold any more. */
+    private boolean differs(Finding said, Unit unit, List<Unit> others) {
+        double times = (said.isAgainstBest()
+                ? againstBest(unit, said.kinds())
+                : besideOthers(unit, said.kinds(), others)).times();
+        return times < FINE || times > NEWS * said.times() || times * NEWS < said.times();
+    }
+
+    /** The lower one of two. */
+    private static double median(List<Unit> of, ToDoubleFunction<Unit> value) {
+        return of.stream().mapToDouble(value).sorted().skip((of.size() - 1) / 2).findFirst().orElseThrow();
+    }
+
+    private void lookAtAll(List<Unit> known, long stepsDone, int epoch) {
+        if (known.isEmpty()) {
+            return;
+        }
+        double limit = saidWide ? FINE : SLOW;
+        List<Unit> above = known.stream().filter(unit -> unit.aboveBest() >= limit).toList();
+        boolean isWide = 2 * above.size() > known.size() && above.stream().map(unit -> unit.key.rank()).distinct()
+                .count() > 1;
+        wideLooks = isWide == saidWide ? 0 : wideLooks + 1;
+        if (wideLooks < LOOKS) {
+            return;
+        }
+        wideLooks = 0;
+        saidWide = isWide;
+        double times = median(known, Unit::aboveBest);
+        news.add(new Notice(isWide ? Notice.Kind.ALL_SLOWER : Notice.Kind.ALL_SLOWER_ENDED, stepsDone, epoch, "",
+                List.of(), List.of(), times, isWide
+                        ? String.format(Locale.ROOT, "%d of %d stages compute %.1f times as long as at their best or"
+                                + " longer: no stage is to blame, but what they share", above.size(), known.size(),
+                                SLOW)
+                        : "most stages compute again about as fast as at their best"));
+    }
+
+    private static String describe(Finding slow) {
+        String kinds = slow.kinds().stream().map(Kind::code).collect(Collectors.joining(" and "));
+        String time = slow.isAgainstBest()
+                ? String.format(Locale.ROOT, "%.1f times as long as at its best", slow.times())
+                : String.format(Locale.ROOT, "%.1f times as long as the other stages let expect of it", slow.times());
+        return String.format(Locale.ROOT, " is a straggler: its %s %s %s, %s ms against %s ms", kinds,
+                slow.kinds().size() == 1 ? "takes" : "take", time,
+                millis(slow.nowNanos()), millis(slow.fineNanos()));
+    }
+
+    private static String millis(double nanos) {
+        return String.format(Locale.ROOT, nanos < 1e7 ? "%.2f" : "%.0f", nanos / 1e6);
+    }
+
+    private void tell(Notice.Kind kind, Unit unit, double times, long stepsDone, int epoch, String what) {
+        int rank = unit.key.rank();
+        news.add(new Notice(kind, stepsDone, epoch, hosts.get(rank), List.of(rank), List.of(unit.key.stage()), times,
+                "stage " + unit.key.stage() + " (rank " + rank + ", node " + hosts.get(rank) + ")" + what));
+    }
+}

@@ -1,5 +1,0 @@
-package dev.troupe.machine;
-
-/** The mean loss of one microbatch's tokens. */
-public record MicrobatchLoss(int microbatch, double loss) {
-}

@@ -1,7 +1,0 @@
-/**
- * The observation of a run: its listener and outcome, the trace of its actions, dumped gradients, the drawing of a stall.
- *
- * <p>Imports the JDK, {@code dev.troupe.machine}, {@code dev.troupe.plan}, {@code dev.troupe.schedule},
- * {@code dev.troupe.schedule.timeline} and {@code dev.troupe.weights}.
- */
-package dev.troupe.observe;

@@ -1,9 +1,0 @@
-package dev.troupe.machine;
-
-/** Something that may happen next in a {@link Simulation}. */
-record Move(String name, Runnable make) {
-    @Override
-    public String toString() {
-        return name;
-    }
-}

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.membership}, and its simulation. */
-package dev.troupe.membership;
