@@ -37,7 +37,7 @@ class TidyTest {
             "cluster-config/src/main/java/dev/troupe/config/Values.java", 448,
             "runtime/core/src/main/java/dev/troupe/actor/NodeActor.java", 445,
             "runtime/core/src/main/java/dev/troupe/actor/TrainingCoordinator.java", 417,
-            "runtime/protocol/src/main/java/dev/troupe/protocol/run/CoordinatorMachine.java", 469,
+            "runtime/protocol/src/main/java/dev/troupe/protocol/run/RunMachine.java", 469,
             "runtime/core/src/main/java/dev/troupe/transport/aeron/TransportAgent.java", 412,
             "runtime/core/src/test/java/dev/troupe/protocol/run/Simulation.java", 460,
             "stages/compute/src/main/java/dev/troupe/stage/Stage.java", 445));

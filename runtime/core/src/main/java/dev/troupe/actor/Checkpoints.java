@@ -8,9 +8,9 @@ import dev.troupe.protocol.checkpoint.CheckpointCommand;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointTimer;
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.CoordinatorCommand;
-import dev.troupe.protocol.run.CoordinatorEvent;
-import dev.troupe.protocol.run.CoordinatorMachine;
+import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.prepare.Reason;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import org.apache.pekko.actor.typed.ActorRef;
  * The checkpoints of a run, on its coordinator's side: what is written beside training, around
  * {@link BackgroundCheckpoint}, and the files of what the ranks write between two steps. What a run must not do while
  * one is under way waits here: the update at whose commit the next is due, the checkpoint at the end, the end of a run
- * that failed. To the {@link CoordinatorMachine} that is no more than a message or a disk that is slow.
+ * that failed. To the {@link RunMachine} that is no more than a message or a disk that is slow.
  *
  * <p>Belongs to the coordinator.
  */
@@ -39,8 +39,8 @@ final class Checkpoints {
     private final IntSupplier epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final Optional<BackgroundCheckpoint> beside;
-    private final Queue<CoordinatorEvent> heldEvents = new ArrayDeque<>();
-    private Optional<CoordinatorCommand> heldCommand = Optional.empty();
+    private final Queue<RunEvent> heldEvents = new ArrayDeque<>();
+    private Optional<RunCommand> heldCommand = Optional.empty();
     private final CheckpointTimer timer;
     private boolean allStand = true;
     private int looksWaited;
@@ -134,16 +134,16 @@ final class Checkpoints {
     }
 
     /** Takes in what happens to the run; whether the run hears of it later, from {@link #takeEvent}, or not at all. */
-    boolean holdsBack(CoordinatorEvent event) {
-        if (event instanceof CoordinatorEvent.NodeLost(String node, String reason)) {
+    boolean holdsBack(RunEvent event) {
+        if (event instanceof RunEvent.NodeLost(String node, String reason)) {
             take(new CheckpointEvent.NodeGone(node, reason));
-        } else if (event instanceof CoordinatorEvent.StopRequested) {
+        } else if (event instanceof RunEvent.StopRequested) {
             take(new CheckpointEvent.Ending());
         }
-        if (heldCommand.filter(CoordinatorCommand.Fail.class::isInstance).isPresent()) {
+        if (heldCommand.filter(RunCommand.Fail.class::isInstance).isPresent()) {
             return true; // the run is over
         }
-        boolean waits = event instanceof CoordinatorEvent.Updated updated
+        boolean waits = event instanceof RunEvent.Updated updated
                 && beside.filter(machine -> machine.holdsUp(updated.step() + 1)).isPresent();
         if (waits) {
             heldEvents.add(event);
@@ -152,19 +152,19 @@ final class Checkpoints {
     }
 
     /** Takes in what the run is to do; whether that is done later, when {@link #takeCommand} gives it, or not at all. */
-    boolean holdsBack(CoordinatorCommand command) {
-        if (command instanceof CoordinatorCommand.EnterEpoch) {
+    boolean holdsBack(RunCommand command) {
+        if (command instanceof RunCommand.EnterEpoch) {
             allStand = false;
-        } else if (command instanceof CoordinatorCommand.Resume) {
+        } else if (command instanceof RunCommand.Resume) {
             allStand = true;
-        } else if (command instanceof CoordinatorCommand.AbandonCheckpoint) {
+        } else if (command instanceof RunCommand.AbandonCheckpoint) {
             heldCommand = Optional.empty(); // the run goes back
         }
-        boolean isWrite = command instanceof CoordinatorCommand.WriteCheckpoint;
+        boolean isWrite = command instanceof RunCommand.WriteCheckpoint;
         if (isWrite && heldCommand.isPresent()) {
             return true; // the one that waits is for all ranks, those too that were started again since
         }
-        boolean waits = isUnderWay() && (isWrite || command instanceof CoordinatorCommand.Fail);
+        boolean waits = isUnderWay() && (isWrite || command instanceof RunCommand.Fail);
         if (waits) {
             heldCommand = Optional.of(command);
         }
@@ -172,15 +172,15 @@ final class Checkpoints {
     }
 
     /** What need not wait any more. A checkpoint waits also for all ranks to stand: they are told of it once. */
-    Optional<CoordinatorCommand> takeCommand() {
-        Optional<CoordinatorCommand> ready = heldCommand.filter(
-                command -> !isUnderWay() && (allStand || command instanceof CoordinatorCommand.Fail));
+    Optional<RunCommand> takeCommand() {
+        Optional<RunCommand> ready = heldCommand.filter(
+                command -> !isUnderWay() && (allStand || command instanceof RunCommand.Fail));
         ready.ifPresent(_ -> heldCommand = Optional.empty());
         return ready;
     }
 
     /** What the run is to hear now. */
-    Optional<CoordinatorEvent> takeEvent() {
+    Optional<RunEvent> takeEvent() {
         return isUnderWay() ? Optional.empty() : Optional.ofNullable(heldEvents.poll());
     }
 
@@ -188,12 +188,12 @@ final class Checkpoints {
      * What the run is to hear where the last checkpoint is too old; nothing where checkpoints are written beside
      * training.
      */
-    Optional<CoordinatorEvent> dueByTime() {
+    Optional<RunEvent> dueByTime() {
         if (!timer.takeDue(setup.clock().getAsLong())) {
             return Optional.empty();
         }
         take(new CheckpointEvent.TimeIsUp());
-        return beside.isPresent() ? Optional.empty() : Optional.of(new CoordinatorEvent.CheckpointTimeIsUp());
+        return beside.isPresent() ? Optional.empty() : Optional.of(new RunEvent.CheckpointTimeIsUp());
     }
 
     /**
@@ -216,26 +216,26 @@ final class Checkpoints {
     }
 
     /** Why there is no room for one that the ranks are to write; empty where there is, or it is begun and has it. */
-    Optional<CoordinatorEvent> refusal(CoordinatorCommand.WriteCheckpoint write) {
+    Optional<RunEvent> refusal(RunCommand.WriteCheckpoint write) {
         if (write.ranks().size() == settings.rankCount()) {
             try {
                 setup.checkpoints().requireRoom();
             } catch (CheckpointException full) {
-                return Optional.of(new CoordinatorEvent.CheckpointFailed(full.getMessage()));
+                return Optional.of(new RunEvent.CheckpointFailed(full.getMessage()));
             }
         }
         return Optional.empty();
     }
 
     /** Makes what the ranks wrote a checkpoint. */
-    CoordinatorEvent commit(CoordinatorCommand.CommitCheckpoint commit) {
+    RunEvent commit(RunCommand.CommitCheckpoint commit) {
         try {
             setup.checkpoints().commit(commit.stepsDone(), commit.lossScale(), commit.parts());
         } catch (CheckpointException unwritten) {
-            return new CoordinatorEvent.CheckpointFailed(unwritten.getMessage());
+            return new RunEvent.CheckpointFailed(unwritten.getMessage());
         }
         reportStands(commit.stepsDone());
-        return new CoordinatorEvent.CheckpointCommitted();
+        return new RunEvent.CheckpointCommitted();
     }
 
     /** Deletes what the ranks wrote of one that will not be. */

@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorEvent;
-import dev.troupe.protocol.run.CoordinatorMachine;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -17,13 +17,13 @@ final class CopyPatience {
     private long sinceNanos;
 
     /** What the run is to hear of the copies that its next update waits for. */
-    Optional<CoordinatorEvent> look(CoordinatorMachine machine, long nowNanos) {
+    Optional<RunEvent> look(RunMachine machine, long nowNanos) {
         List<Integer> awaited = machine.awaitsCopiesOf();
         if (!isOver(awaited, nowNanos)) {
             return Optional.empty();
         }
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), sentence(awaited));
-        return Optional.of(new CoordinatorEvent.CopiesLate());
+        return Optional.of(new RunEvent.CopiesLate());
     }
 
     /** Whether copies of these ranks have been waited for long enough; then the wait begins anew. */

@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.WarmUpReport;
@@ -338,7 +338,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     private void tellFailed(Incarnation rank, Throwable failure) {
-        coordinator.tell(new TrainingCoordinator.Happened(new CoordinatorEvent.RankFailed(rank,
+        coordinator.tell(new TrainingCoordinator.Happened(new RunEvent.RankFailed(rank,
                 "rank " + rank.rank() + ": " + Reason.of(failure), Reason.strike("as it was started", failure))));
     }
 

@@ -1,6 +1,6 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 final class NodeCopies {
     private final String name;
     private final NodeContext node;
-    private final Consumer<CoordinatorEvent> coordinator;
+    private final Consumer<RunEvent> coordinator;
 
     /**
      * @param name
      *            of the node
      */
-    NodeCopies(String name, NodeContext node, Consumer<CoordinatorEvent> coordinator) {
+    NodeCopies(String name, NodeContext node, Consumer<RunEvent> coordinator) {
         this.name = name;
         this.node = node;
         this.coordinator = coordinator;
@@ -43,7 +43,7 @@ final class NodeCopies {
     /** The coordinator hears of a rank when all its stages are here. */
     void tell(int rank, long stepsDone) {
         if (NodeView.hasAll(node.plan(), node.snapshots().orElseThrow(), rank, stepsDone)) {
-            coordinator.accept(new CoordinatorEvent.Copied(rank, name, stepsDone));
+            coordinator.accept(new RunEvent.Copied(rank, name, stepsDone));
         }
     }
 }

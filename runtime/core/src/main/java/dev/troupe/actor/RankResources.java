@@ -7,7 +7,7 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.RankMachine;
@@ -264,16 +264,16 @@ final class RankResources {
      * Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. That
      * there is no room is an answer too: the rank can go on.
      */
-    CoordinatorEvent writeCheckpoint(long stepsDone) {
+    RunEvent writeCheckpoint(long stepsDone) {
         List<TensorPart> all = new ArrayList<>();
         for (int stage : stages()) {
             all.addAll(worker(stage).state());
         }
         try {
-            return new CoordinatorEvent.CheckpointPartWritten(incarnation,
+            return new RunEvent.CheckpointPartWritten(incarnation,
                     PartWriter.write(node, stepsDone, rank, all));
         } catch (CheckpointException unwritten) {
-            return new CoordinatorEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
+            return new RunEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorCommand;
+import dev.troupe.protocol.run.RunCommand;
 import dev.troupe.observe.Recovery;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
  */
 final class Recoveries {
     private static final class UnderWay {
-        private final CoordinatorCommand.EnterEpoch failure;
+        private final RunCommand.EnterEpoch failure;
         private final long detectedAtMillis;
         private long resumedAtMillis;
 
-        UnderWay(CoordinatorCommand.EnterEpoch failure, long detectedAtMillis) {
+        UnderWay(RunCommand.EnterEpoch failure, long detectedAtMillis) {
             this.failure = failure;
             this.detectedAtMillis = detectedAtMillis;
         }
@@ -30,7 +30,7 @@ final class Recoveries {
         this.wallMillis = wallMillis;
     }
 
-    void begin(CoordinatorCommand.EnterEpoch failure) {
+    void begin(RunCommand.EnterEpoch failure) {
         underWay.add(new UnderWay(failure, wallMillis.getAsLong()));
     }
 

@@ -1,6 +1,6 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorCommand;
+import dev.troupe.protocol.run.RunCommand;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.protocol.watch.PaceWatch;
 import dev.troupe.protocol.Pass;
@@ -128,7 +128,7 @@ final class RunReports {
         }
     }
 
-    void recoveryBegins(CoordinatorCommand.EnterEpoch enter) {
+    void recoveryBegins(RunCommand.EnterEpoch enter) {
         EventLog.ofRun(enter.epoch(), enter.stepsDone(), "begins an epoch, in which "
                 + (enter.restarted().isEmpty()
                         ? "messages are sent again"

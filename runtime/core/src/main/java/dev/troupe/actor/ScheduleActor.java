@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.fault.InjectedFault;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
@@ -66,7 +66,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /** The rank's part of a checkpoint is written, or cannot be. */
-    record CheckpointAnswered(CoordinatorEvent answer) implements Command {
+    record CheckpointAnswered(RunEvent answer) implements Command {
     }
 
     /** A stage could not do what it was told; {@code what} goes on after "failed". */
@@ -215,19 +215,19 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
                 tellCoordinator(
-                        new CoordinatorEvent.EpochReady(rank.incarnation(), stood, number,
+                        new RunEvent.EpochReady(rank.incarnation(), stood, number,
                                 rank.tensors().keys(received)));
             case RankCommand.ReportPassDone(Pass done) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
                     coordinator
                             .tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(), rank.newTimes()));
                 }
-                tellCoordinator(new CoordinatorEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
+                tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
                 losses.clear();
                 squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) ->
-                tellCoordinator(new CoordinatorEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
+                tellCoordinator(new RunEvent.Updated(rank.incarnation(), step, rank.newTraffic()));
         }
     }
 
@@ -291,7 +291,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return switch (failed.fault()) {
             case TransportFault.MessageFault _,TransportFault.DamageFault _ -> {
                 EventLog.ofRank(rank.incarnation(), step(), "lost a message: " + sentence);
-                tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence));
+                tellCoordinator(new RunEvent.MessageLost(epoch, sentence));
                 yield this;
             }
             case TransportFault.SendFault _,TransportFault.LinkFault _ -> fail(sentence, Optional.empty(), null);
@@ -317,7 +317,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return pass == null ? rank.stepsDone() : pass.step();
     }
 
-    private void tellCoordinator(CoordinatorEvent event) {
+    private void tellCoordinator(RunEvent event) {
         coordinator.tell(new TrainingCoordinator.Happened(event));
     }
 }

@@ -1,7 +1,7 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorEvent;
-import dev.troupe.protocol.run.CoordinatorMachine;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StallWatch;
 import java.util.Optional;
@@ -34,13 +34,13 @@ final class Standstills {
     }
 
     /** What stands still, as what the run is to hear. */
-    Optional<CoordinatorEvent> look(CoordinatorMachine machine) {
+    Optional<RunEvent> look(RunMachine machine) {
         return watch.flatMap(begun -> begun.stall(setup.clock().getAsLong())).map(stall -> {
             String sentence = StallFile.write(setup.directory(), setup.plan(), machine.epoch(), machine.stepsDone(),
                     stall);
             return stall.rank().isPresent()
-                    ? new CoordinatorEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
-                    : new CoordinatorEvent.MessageLost(machine.epoch(), sentence);
+                    ? new RunEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
+                    : new RunEvent.MessageLost(machine.epoch(), sentence);
         });
     }
 }

@@ -1,6 +1,6 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Strike;
 import dev.troupe.prepare.Reason;
@@ -87,7 +87,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         if (!hasFailed) {
             hasFailed = true;
             coordinator.tell(new TrainingCoordinator.Happened(
-                    new CoordinatorEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
+                    new RunEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
                             strike)));
             members.forEach(RankResources::leaveGroups);
         }

@@ -2,10 +2,10 @@ package dev.troupe.actor;
 
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.CoordinatorCommand;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.run.CoordinatorFailover;
-import dev.troupe.protocol.run.CoordinatorMachine;
+import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
@@ -36,7 +36,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
 /**
- * Leads a run: the shell around its {@link CoordinatorMachine}. It places ranks, starts passes, commits steps and
+ * Leads a run: the shell around its {@link RunMachine}. It places ranks, starts passes, commits steps and
  * checkpoints, and ends the run when a rank fails or nothing moves any more.
  */
 public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
@@ -63,7 +63,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /** A rank has come so far. */
-    record Happened(CoordinatorEvent event) implements Command {
+    record Happened(RunEvent event) implements Command {
     }
 
     /** Something came of a checkpoint that is written beside training. */
@@ -109,7 +109,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private final RunReports reports;
     // Of the run from its beginning, until it shows that it is under way.
     private ReplicaTable replicas;
-    private CoordinatorMachine machine;
+    private RunMachine machine;
     private Checkpoints checkpoints;
     private final Standstills standstills;
     private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
@@ -121,7 +121,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.timers = timers;
         this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
                 setup.settings().firstStep());
-        this.machine = new CoordinatorMachine(Checkpoints.ofRanks(setup.settings()), replicas);
+        this.machine = new RunMachine(Checkpoints.ofRanks(setup.settings()), replicas);
         this.reports = new RunReports(setup);
         this.standstills = new Standstills(setup);
         this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
@@ -209,15 +209,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 note(() -> node.tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
                         setup.directory().toString(), getContext().getSelf())));
             case MembershipCommand.AddNode<ActorRef<NodeActor.Command>>(String name) ->
-                take(new CoordinatorEvent.NodeJoined(name));
+                take(new RunEvent.NodeJoined(name));
             case MembershipCommand.Recover<ActorRef<NodeActor.Command>>(String reason, var told) ->
                 carryOut(() -> machine.succeed(reason, told));
             case MembershipCommand.ReportGone<ActorRef<NodeActor.Command>>(String name) ->
                 note(() -> reports.nodeGone(machine.stepsDone(), name, membership.nodes().keySet(), replicas.hosts()));
             case MembershipCommand.LoseNode<ActorRef<NodeActor.Command>>(String name, String reason) ->
-                take(new CoordinatorEvent.NodeLost(name, reason));
+                take(new RunEvent.NodeLost(name, reason));
             case MembershipCommand.StopAfterStep<ActorRef<NodeActor.Command>> _ ->
-                take(new CoordinatorEvent.StopRequested());
+                take(new RunEvent.StopRequested());
             case MembershipCommand.RefuseRun<ActorRef<NodeActor.Command>>(String why) -> refuseRun(why);
             case MembershipCommand.End<ActorRef<NodeActor.Command>>(var failure) -> end(failure);
         };
@@ -243,7 +243,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private void takeOver(RunSettings settings, CoordinatorFailover failover) {
         replicas = new ReplicaTable(failover.hosts(), failover.since(), setup.roster().buddies(),
                 settings.firstStep());
-        machine = new CoordinatorMachine(Checkpoints.ofRanks(settings), replicas, failover);
+        machine = new RunMachine(Checkpoints.ofRanks(settings), replicas, failover);
         checkpoints = newCheckpoints(settings);
         standstills.begin(membership.longestKernelNanos());
     }
@@ -261,7 +261,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      * starts again.
      */
     private Behavior<Command> onHappened(Happened happened) {
-        boolean isUnknown = happened.event() instanceof CoordinatorEvent.EpochReady ready
+        boolean isUnknown = happened.event() instanceof RunEvent.EpochReady ready
                 && !ranks.containsKey(ready.from().rank());
         return !membership.isRunning() || isUnknown ? this : take(happened.event());
     }
@@ -276,13 +276,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         });
     }
 
-    private Behavior<Command> take(CoordinatorEvent event) {
+    private Behavior<Command> take(RunEvent event) {
         return carryOut(() -> checkpoints.holdsBack(event) ? List.of() : machine.on(event));
     }
 
-    private Behavior<Command> carryOut(Supplier<List<CoordinatorCommand>> commands) {
+    private Behavior<Command> carryOut(Supplier<List<RunCommand>> commands) {
         try {
-            for (CoordinatorCommand command : commands.get()) {
+            for (RunCommand command : commands.get()) {
                 Behavior<Command> next = carryOut(command);
                 if (next != this) {
                     return next; // the run is over
@@ -297,66 +297,66 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** What waited for a checkpoint need not any more. */
     private Behavior<Command> takeUpAgain() {
-        Optional<CoordinatorCommand> command = checkpoints.takeCommand();
+        Optional<RunCommand> command = checkpoints.takeCommand();
         if (command.isPresent()) {
             return carryOut(() -> List.of(command.get()));
         }
         return takeIf(checkpoints.takeEvent());
     }
 
-    private Behavior<Command> takeIf(Optional<CoordinatorEvent> event) {
+    private Behavior<Command> takeIf(Optional<RunEvent> event) {
         return event.isPresent() ? take(event.get()) : this;
     }
 
-    private Behavior<Command> carryOut(CoordinatorCommand command) {
+    private Behavior<Command> carryOut(RunCommand command) {
         if (checkpoints.holdsBack(command)) {
             return this;
         }
         switch (command) {
-            case CoordinatorCommand.StartPass(Pass pass, var told) -> {
+            case RunCommand.StartPass(Pass pass, var told) -> {
                 reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
                 tellRanks(told, new ScheduleActor.StartPass(pass));
             }
-            case CoordinatorCommand.Update(var update, var told) ->
+            case RunCommand.Update(var update, var told) ->
                 tellRanks(told, new ScheduleActor.ApplyUpdate(update));
-            case CoordinatorCommand.CommitStep(StepResult result, Commit commit) -> {
+            case RunCommand.CommitStep(StepResult result, Commit commit) -> {
                 reports.committed(result, replicas.hosts());
                 membership.nodes().values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
                 checkpoints.committed(commit, replicas.hosts());
             }
-            case CoordinatorCommand.ReportValidation(long stepsDone, double loss) ->
+            case RunCommand.ReportValidation(long stepsDone, double loss) ->
                 reports.validation(stepsDone, loss);
-            case CoordinatorCommand.EnterEpoch enter -> enterEpoch(enter);
-            case CoordinatorCommand.KeepCopies(long stepsDone, var buddies) ->
+            case RunCommand.EnterEpoch enter -> enterEpoch(enter);
+            case RunCommand.KeepCopies(long stepsDone, var buddies) ->
                 membership.nodes().values()
                         .forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, membership.doors())));
-            case CoordinatorCommand.Resume resume -> {
+            case RunCommand.Resume resume -> {
                 reports.resumed(resume.epoch(), machine.stepsDone());
                 ranks.forEach((rank, schedule) -> schedule
                         .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
             }
-            case CoordinatorCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
-            case CoordinatorCommand.WriteCheckpoint write -> {
+            case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
+            case RunCommand.WriteCheckpoint write -> {
                 return writeCheckpoint(write);
             }
-            case CoordinatorCommand.CommitCheckpoint commit -> {
+            case RunCommand.CommitCheckpoint commit -> {
                 return take(checkpoints.commit(commit));
             }
-            case CoordinatorCommand.AbandonCheckpoint(long stepsDone) -> checkpoints.abandon(stepsDone);
-            case CoordinatorCommand.ReportCheckpointFailed(long stepsDone, String why) ->
+            case RunCommand.AbandonCheckpoint(long stepsDone) -> checkpoints.abandon(stepsDone);
+            case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
                 checkpoints.reportFailed(stepsDone, why);
-            case CoordinatorCommand.Finish _ -> {
+            case RunCommand.Finish _ -> {
                 return end(Optional.empty());
             }
-            case CoordinatorCommand.Fail(String reason) -> {
+            case RunCommand.Fail(String reason) -> {
                 return end(Optional.of(reason));
             }
         }
         return this;
     }
 
-    private Behavior<Command> writeCheckpoint(CoordinatorCommand.WriteCheckpoint write) {
-        Optional<CoordinatorEvent> refusal = checkpoints.refusal(write);
+    private Behavior<Command> writeCheckpoint(RunCommand.WriteCheckpoint write) {
+        Optional<RunEvent> refusal = checkpoints.refusal(write);
         if (refusal.isPresent()) {
             return take(refusal.get());
         }
@@ -364,7 +364,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return this;
     }
 
-    private void enterEpoch(CoordinatorCommand.EnterEpoch enter) {
+    private void enterEpoch(RunCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
         standstills.begin(membership.longestKernelNanos());
         membership.nodes().values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
@@ -377,7 +377,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** It hosts nothing: a standby that is no use is done without, and ranks that were to live there may live elsewhere. */
     private Behavior<Command> onNodeFailed(NodeFailed failed) {
-        return take(new CoordinatorEvent.NodeLost(failed.name(), "node " + failed.name() + ": " + failed.reason()));
+        return take(new RunEvent.NodeLost(failed.name(), "node " + failed.name() + ": " + failed.reason()));
     }
 
     private Behavior<Command> note(Runnable note) {

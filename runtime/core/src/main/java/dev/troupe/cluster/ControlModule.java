@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.run.LayerSquaredSum;
 
@@ -16,8 +16,8 @@ public final class ControlModule extends SimpleModule {
     /** Pekko's serialization finds this class through its configuration. */
     public ControlModule() {
         super("troupe-control");
-        setMixInAnnotation(CoordinatorEvent.class, Named.class);
-        registerAll(CoordinatorEvent.class);
+        setMixInAnnotation(RunEvent.class, Named.class);
+        registerAll(RunEvent.class);
         setMixInAnnotation(CheckpointEvent.class, Named.class);
         registerAll(CheckpointEvent.class);
         // A message has one of these for every microbatch or layer of a step, so they are written without the names of

@@ -8,7 +8,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.MicrobatchLoss;
@@ -82,7 +82,7 @@ class CheckpointsTest {
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
-        happens(new CoordinatorEvent.EpochReady(from(), 0, -1, List.of()));
+        happens(new RunEvent.EpochReady(from(), 0, -1, List.of()));
     }
 
     @AfterEach
@@ -155,7 +155,7 @@ class CheckpointsTest {
         writePart(4);
         expectSaid("checkpoint 4");
         rank.expectMessage(new ScheduleActor.WriteCheckpoint(5));
-        happens(new CoordinatorEvent.CheckpointPartWritten(from(), store.writePart(5, 0, List.of())));
+        happens(new RunEvent.CheckpointPartWritten(from(), store.writePart(5, 0, List.of())));
         expectSaid("checkpoint 5");
         assertEquals(new RunOutcome(5, Optional.empty()), outcome.get(10, TimeUnit.SECONDS));
     }
@@ -164,9 +164,9 @@ class CheckpointsTest {
     void shouldLeaveTheCheckpointUnderWayWhereTheRunFails() throws Exception {
         train(0, 5);
         assertEquals("step 4", last(5));
-        happens(new CoordinatorEvent.RankFailed(from(), "a failure that it goes on from"));
-        happens(new CoordinatorEvent.RankFailed(new Incarnation(0, 1), "the wire came loose"));
-        happens(new CoordinatorEvent.RankFailed(new Incarnation(0, 1), "again"));
+        happens(new RunEvent.RankFailed(from(), "a failure that it goes on from"));
+        happens(new RunEvent.RankFailed(new Incarnation(0, 1), "the wire came loose"));
+        happens(new RunEvent.RankFailed(new Incarnation(0, 1), "again"));
         writePart(4);
         expectSaid("checkpoint 4");
         assertTrue(outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow().startsWith("the wire came loose"));
@@ -192,9 +192,9 @@ class CheckpointsTest {
 
     private void train(long from, long to) {
         for (long step = from; step < to; step++) {
-            happens(new CoordinatorEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
+            happens(new RunEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
                     List.of(new MicrobatchLoss(0, 2)), List.of()));
-            happens(new CoordinatorEvent.Updated(from(), step, Traffic.NONE));
+            happens(new RunEvent.Updated(from(), step, Traffic.NONE));
         }
     }
 
@@ -206,7 +206,7 @@ class CheckpointsTest {
         return new Incarnation(0, 0);
     }
 
-    private void happens(CoordinatorEvent event) {
+    private void happens(RunEvent event) {
         coordinator.tell(new TrainingCoordinator.Happened(event));
     }
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
@@ -66,13 +66,13 @@ class ControlFrameTest {
                 .mapToObj(microbatch -> new MicrobatchLoss(65_535 * 100 + microbatch, Math.PI * microbatch)).toList();
         List<LayerSquaredSum> sums = IntStream.range(0, 1000)
                 .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
-        requireRoom(new TrainingCoordinator.Happened(new CoordinatorEvent.PassDone(new Incarnation(65_535, 7),
+        requireRoom(new TrainingCoordinator.Happened(new RunEvent.PassDone(new Incarnation(65_535, 7),
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
     }
 
     private static TrainingCoordinator.Happened ready(MessageKeys keys) {
         return new TrainingCoordinator.Happened(
-                new CoordinatorEvent.EpochReady(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
+                new RunEvent.EpochReady(new Incarnation(65_535, 7), Integer.MAX_VALUE, Long.MAX_VALUE, keys));
     }
 
     /** The messages of all microbatches that divide by a number, on the edges of a rank in the middle. */

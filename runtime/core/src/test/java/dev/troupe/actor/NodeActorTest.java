@@ -13,7 +13,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RowPosition;
@@ -83,13 +83,13 @@ class NodeActorTest {
     @Test
     void shouldTrainAStepAndWriteACheckpoint() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
-        List<CoordinatorEvent.PassDone> done = trainStep(ranks, 0);
+        List<RunEvent.PassDone> done = trainStep(ranks, 0);
         assertEquals(2, done.stream().mapToInt(pass -> pass.losses().size()).sum(), "a loss for each microbatch");
         assertEquals(SmallRun.MODEL.blockCount() + 2, done.stream().mapToInt(pass -> pass.squaredSums().size()).sum());
 
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
         for (int answer = 0; answer < 2; answer++) {
-            String file = next(CoordinatorEvent.CheckpointPartWritten.class).part().file();
+            String file = next(RunEvent.CheckpointPartWritten.class).part().file();
             assertTrue(Files.exists(home.resolve("checkpoints/step-000001.partial").resolve(file)), file);
         }
     }
@@ -99,8 +99,8 @@ class NodeActorTest {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         trainStep(ranks, 0);
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
-        Set<String> byRanks = Set.of(next(CoordinatorEvent.CheckpointPartWritten.class).part().sha256(),
-                next(CoordinatorEvent.CheckpointPartWritten.class).part().sha256());
+        Set<String> byRanks = Set.of(next(RunEvent.CheckpointPartWritten.class).part().sha256(),
+                next(RunEvent.CheckpointPartWritten.class).part().sha256());
         CheckpointAttempt attempt = new CheckpointAttempt(1, 0);
         node.tell(new NodeActor.WriteParts(attempt, List.of(0, 1)));
         Set<String> beside = new HashSet<>();
@@ -166,7 +166,7 @@ class NodeActorTest {
                 () -> SmallRun.with("crossEntropy", () -> fail(new IllegalStateException("device lost"))),
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(6, Pass.Kind.TRAINING))));
-        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(1, 0),
+        assertEquals(new RunEvent.RankFailed(new Incarnation(1, 0),
                 "rank 1: stage 1 failed in 1F0 in step 6: IllegalStateException: device lost",
                 Optional.of(new Strike("stage 1 in 1F0 in step 6", "IllegalStateException: device lost"))), failure());
     }
@@ -199,7 +199,7 @@ class NodeActorTest {
         spawn(() -> {
             throw new UnsatisfiedLinkError("no jnind4jcpu in java.library.path");
         }, new InitialWeights(SmallRun.MODEL, 1));
-        assertEquals(new CoordinatorEvent.RankFailed(new Incarnation(0, 0),
+        assertEquals(new RunEvent.RankFailed(new Incarnation(0, 0),
                 "rank 0: UnsatisfiedLinkError: no jnind4jcpu in java.library.path",
                 Optional.of(new Strike("as it was started",
                         "UnsatisfiedLinkError: no jnind4jcpu in java.library.path"))),
@@ -249,8 +249,8 @@ class NodeActorTest {
         assertEquals("waiting for 1RECV_F0 in step 0", other.situation());
         assertFalse(other.isWorking());
         mayGoOn.countDown();
-        next(CoordinatorEvent.PassDone.class);
-        next(CoordinatorEvent.PassDone.class);
+        next(RunEvent.PassDone.class);
+        next(RunEvent.PassDone.class);
     }
 
     @Test
@@ -275,14 +275,14 @@ class NodeActorTest {
                         new IllegalStateException("outer", new ArithmeticException("/ by zero"))));
     }
 
-    private List<CoordinatorEvent.PassDone> trainStep(List<ActorRef<ScheduleActor.Command>> ranks, long step) {
+    private List<RunEvent.PassDone> trainStep(List<ActorRef<ScheduleActor.Command>> ranks, long step) {
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(new Pass(step, Pass.Kind.TRAINING))));
-        List<CoordinatorEvent.PassDone> done = List.of(next(CoordinatorEvent.PassDone.class),
-                next(CoordinatorEvent.PassDone.class));
+        List<RunEvent.PassDone> done = List.of(next(RunEvent.PassDone.class),
+                next(RunEvent.PassDone.class));
         ranks.forEach(
                 rank -> rank.tell(new ScheduleActor.ApplyUpdate(new WeightUpdate(step, 0.1, 1, step + 1, false))));
-        next(CoordinatorEvent.Updated.class);
-        next(CoordinatorEvent.Updated.class);
+        next(RunEvent.Updated.class);
+        next(RunEvent.Updated.class);
         return done;
     }
 
@@ -298,7 +298,7 @@ class NodeActorTest {
         while (ready < 2) {
             switch (coordinator.receiveMessage(PATIENCE)) {
                 case TrainingCoordinator.RankHosted(var rank, var schedule) -> hosted.put(rank.rank(), schedule);
-                case TrainingCoordinator.Happened(CoordinatorEvent.EpochReady(Incarnation(int rank, int _), int _, long _, var _)) -> {
+                case TrainingCoordinator.Happened(RunEvent.EpochReady(Incarnation(int rank, int _), int _, long _, var _)) -> {
                     assertTrue(hosted.containsKey(rank), "rank " + rank + " is ready before it is there");
                     ready++;
                 }
@@ -331,7 +331,7 @@ class NodeActorTest {
         node.tell(new NodeActor.HostRanks(0, List.of(host, host), Map.of(), home.toString(), coordinator.ref()));
     }
 
-    private <T extends CoordinatorEvent> T next(Class<T> kind) {
+    private <T extends RunEvent> T next(Class<T> kind) {
         while (true) {
             TrainingCoordinator.Command told = coordinator.receiveMessage(PATIENCE);
             if (told instanceof TrainingCoordinator.StepTimed(var rank, long step, var times)) {
@@ -342,10 +342,10 @@ class NodeActorTest {
         }
     }
 
-    private CoordinatorEvent.RankFailed failure() {
+    private RunEvent.RankFailed failure() {
         while (true) {
             if (coordinator.receiveMessage(
-                    PATIENCE) instanceof TrainingCoordinator.Happened(CoordinatorEvent.RankFailed failed)) {
+                    PATIENCE) instanceof TrainingCoordinator.Happened(RunEvent.RankFailed failed)) {
                 return failed;
             }
         }

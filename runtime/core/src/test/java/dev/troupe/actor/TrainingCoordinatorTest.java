@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.run.CoordinatorEvent;
+import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.MicrobatchLoss;
@@ -93,7 +93,7 @@ class TrainingCoordinatorTest {
         node.expectMessage(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
-            happens(new CoordinatorEvent.EpochReady(from(rank), 0, -1, List.of()));
+            happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(FIRST));
     }
@@ -121,7 +121,7 @@ class TrainingCoordinatorTest {
         updated(0);
         expectAll(new ScheduleActor.WriteCheckpoint(1));
         for (int rank = 0; rank < 2; rank++) {
-            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank), checkpoints.writePart(1, rank, List.of())));
+            happens(new RunEvent.CheckpointPartWritten(from(rank), checkpoints.writePart(1, rank, List.of())));
         }
         assertEquals(new RunOutcome(1, Optional.empty()), ended());
         assertEquals("checkpoint after 1 steps in step-000001", diary.lines.getLast());
@@ -129,7 +129,7 @@ class TrainingCoordinatorTest {
 
     @Test
     void shouldEndTheRunWhenARankFails() throws Exception {
-        happens(new CoordinatorEvent.RankFailed(from(1), "rank 1: stage 1 failed in 1F0 in step 0: no room"));
+        happens(new RunEvent.RankFailed(from(1), "rank 1: stage 1 failed in 1F0 in step 0: no room"));
         assertEquals(new RunOutcome(0, Optional.of("rank 1: stage 1 failed in 1F0 in step 0: no room")), ended());
     }
 
@@ -163,7 +163,7 @@ class TrainingCoordinatorTest {
         trainPass(0);
         updated(0);
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
-            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank),
+            happens(new RunEvent.CheckpointPartWritten(from(rank),
                     new CheckpointPart("rank-00" + rank, 1, "00")));
         }
         assertTrue(failure().startsWith("the checkpoint at its end, after 1 steps, could not be written"), failure());
@@ -173,8 +173,8 @@ class TrainingCoordinatorTest {
     @Test
     void shouldGoOnWithoutACheckpointThatARankCannotWrite() {
         trainTwoSteps();
-        happens(new CoordinatorEvent.CheckpointPartFailed(from(1), "no room"));
-        happens(new CoordinatorEvent.CheckpointPartWritten(from(0), checkpoints.writePart(2, 0, List.of())));
+        happens(new RunEvent.CheckpointPartFailed(from(1), "no room"));
+        happens(new RunEvent.CheckpointPartWritten(from(0), checkpoints.writePart(2, 0, List.of())));
         expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
         assertEquals("no checkpoint after 2 steps: no room", diary.lines.getLast());
         assertEquals(0, home.resolve("checkpoints").toFile().list().length, "what was begun is deleted");
@@ -184,7 +184,7 @@ class TrainingCoordinatorTest {
     void shouldGoOnWithoutACheckpointThatCannotBeCommitted() {
         trainTwoSteps();
         for (int rank = 0; rank < 2; rank++) { // parts that nobody wrote
-            happens(new CoordinatorEvent.CheckpointPartWritten(from(rank),
+            happens(new RunEvent.CheckpointPartWritten(from(rank),
                     new CheckpointPart("rank-00" + rank, 1, "00")));
         }
         expectAll(new ScheduleActor.StartPass(new Pass(2, Pass.Kind.TRAINING)));
@@ -257,17 +257,17 @@ class TrainingCoordinatorTest {
 
     private void trainPass(long step) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING);
-        happens(new CoordinatorEvent.PassDone(from(0), pass, List.of(), List.of(new LayerSquaredSum(0, 0, 9))));
-        happens(new CoordinatorEvent.PassDone(from(1), pass, List.of(new MicrobatchLoss(0, 2)),
+        happens(new RunEvent.PassDone(from(0), pass, List.of(), List.of(new LayerSquaredSum(0, 0, 9))));
+        happens(new RunEvent.PassDone(from(1), pass, List.of(new MicrobatchLoss(0, 2)),
                 List.of(new LayerSquaredSum(1, 0, 16))));
     }
 
     private void updated(long step) {
-        happens(new CoordinatorEvent.Updated(from(0), step, Traffic.NONE));
-        happens(new CoordinatorEvent.Updated(from(1), step, Traffic.NONE));
+        happens(new RunEvent.Updated(from(0), step, Traffic.NONE));
+        happens(new RunEvent.Updated(from(1), step, Traffic.NONE));
     }
 
-    private void happens(CoordinatorEvent event) {
+    private void happens(RunEvent event) {
         coordinator.tell(new TrainingCoordinator.Happened(event));
     }
 

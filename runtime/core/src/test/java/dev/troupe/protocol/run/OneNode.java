@@ -9,8 +9,8 @@ final class OneNode {
     private OneNode() {
     }
 
-    static CoordinatorMachine coordinator(RunSettings settings) {
-        return new CoordinatorMachine(settings,
+    static RunMachine coordinator(RunSettings settings) {
+        return new RunMachine(settings,
                 new ReplicaTable(Collections.nCopies(settings.rankCount(), ""), ReplicaTable.Buddies.NONE,
                         settings.firstStep()));
     }

@@ -50,7 +50,7 @@ final class SimulatedCopies {
     }
 
     /** Who keeps copies from now on, and of what at once. */
-    void route(CoordinatorCommand.KeepCopies keep, Collection<Integer> ranks) {
+    void route(RunCommand.KeepCopies keep, Collection<Integer> ranks) {
         buddies = keep.buddies();
         for (long stepsDone = keep.stepsDone(); stepsDone <= keep.stepsDone() + 1; stepsDone++) {
             long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
@@ -115,7 +115,7 @@ final class SimulatedCopies {
 
     private void arrived(int rank, long stepsDone) {
         if (from.hasAll(run.stagesOf(rank), stepsDone)) {
-            toCoordinator.add(() -> run.ask(new CoordinatorEvent.Copied(rank, from.name(), stepsDone)));
+            toCoordinator.add(() -> run.ask(new RunEvent.Copied(rank, from.name(), stepsDone)));
         }
     }
 

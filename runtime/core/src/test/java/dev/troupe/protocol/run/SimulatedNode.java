@@ -27,7 +27,7 @@ final class SimulatedNode {
     private final String name;
     // What it has started last of each rank that lives here.
     private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
-    private final Deque<CoordinatorCommand> inbox = new ArrayDeque<>();
+    private final Deque<RunCommand> inbox = new ArrayDeque<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
     private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
@@ -39,7 +39,7 @@ final class SimulatedNode {
     private int transportEpoch;
     private boolean isTaking;
     private boolean isDead;
-    private CoordinatorCommand.EnterEpoch latest;
+    private RunCommand.EnterEpoch latest;
     private final TreeMap<Long, Commit> commits = new TreeMap<>();
 
     SimulatedNode(Simulation run, Carrier carrier, String name) {
@@ -83,22 +83,22 @@ final class SimulatedNode {
     }
 
     /** Comes late, and is told how it stands. */
-    void come(CoordinatorCommand.EnterEpoch now) {
+    void come(RunCommand.EnterEpoch now) {
         epoch = now.epoch();
         latest = now;
     }
 
-    void tell(CoordinatorCommand news) {
+    void tell(RunCommand news) {
         if (!isDead) {
             inbox.add(news);
         }
     }
 
-    private void hear(CoordinatorCommand news) {
+    private void hear(RunCommand news) {
         switch (news) {
-            case CoordinatorCommand.EnterEpoch enter -> enter(enter);
-            case CoordinatorCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
-            case CoordinatorCommand.CommitStep(var _, Commit commit) -> {
+            case RunCommand.EnterEpoch enter -> enter(enter);
+            case RunCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
+            case RunCommand.CommitStep(var _, Commit commit) -> {
                 commits.put(commit.stepsDone(), commit);
                 copies.unwanted(hosted.keySet()).flatMap(run::stagesOf)
                         .forEach(stage -> snapshots.forget(stage, commit.stepsDone() - 1));
@@ -107,7 +107,7 @@ final class SimulatedNode {
         }
     }
 
-    private void enter(CoordinatorCommand.EnterEpoch news) {
+    private void enter(RunCommand.EnterEpoch news) {
         if (news.epoch() <= epoch) {
             return;
         }

@@ -51,7 +51,7 @@ final class SimulatedNodes {
                 .max(Comparator.comparingInt(SimulatedNode::transportEpoch));
     }
 
-    void tellAll(CoordinatorCommand news) {
+    void tellAll(RunCommand news) {
         all.forEach(node -> node.tell(news));
     }
 

@@ -63,7 +63,7 @@ final class SimulatedOutbox {
         return true;
     }
 
-    void resume(CoordinatorCommand.Resume resume) {
+    void resume(RunCommand.Resume resume) {
         if (resume.epoch() == epoch && !isRetired) {
             List<Map.Entry<MessageKey, Long>> again = List.copyOf(log.open(resume.from(rank)).entrySet());
             if (resume.pass() == pass) {

@@ -195,7 +195,7 @@ final class SimulatedRank {
     }
 
     void messageLost(String sentence) {
-        hear(() -> tellCoordinator(new CoordinatorEvent.MessageLost(epoch, sentence)));
+        hear(() -> tellCoordinator(new RunEvent.MessageLost(epoch, sentence)));
     }
 
     private void hear(Runnable news) {
@@ -224,19 +224,19 @@ final class SimulatedRank {
         take(new RankEvent.UpdateRequested());
     }
 
-    void resume(CoordinatorCommand.Resume resume) {
+    void resume(RunCommand.Resume resume) {
         outbox.resume(resume);
     }
 
     void writeCheckpoint(long stepsDone) {
         order(new Part(true, () -> {
             String checksum = stages.values().stream().map(SimulatedStage::weights).toList().toString();
-            fromThread.add(() -> tellCoordinator(new CoordinatorEvent.CheckpointPartWritten(incarnation,
+            fromThread.add(() -> tellCoordinator(new RunEvent.CheckpointPartWritten(incarnation,
                     new CheckpointPart("rank-" + rank(), stepsDone, checksum))));
         }));
     }
 
-    private void tellCoordinator(CoordinatorEvent event) {
+    private void tellCoordinator(RunEvent event) {
         toCoordinator.add(() -> run.ask(event));
     }
 
@@ -250,17 +250,17 @@ final class SimulatedRank {
             case RankCommand.Send(Action send) -> ops.send(send, pass);
             case RankCommand.Discard(Action receive, long ofPass) -> discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
-                tellCoordinator(new CoordinatorEvent.EpochReady(incarnation, stood, number,
+                tellCoordinator(new RunEvent.EpochReady(incarnation, stood, number,
                         received.stream().map(receive -> plan.keyOf(rank(), receive)).toList()));
             case RankCommand.ReportPassDone(Pass done) -> {
-                tellCoordinator(new CoordinatorEvent.PassDone(incarnation, done, losses, squaredSums));
+                tellCoordinator(new RunEvent.PassDone(incarnation, done, losses, squaredSums));
                 losses.clear();
                 squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) -> {
                 long messages = outbox.messagesSent() - toldMessages;
                 toldMessages += messages;
-                tellCoordinator(new CoordinatorEvent.Updated(incarnation, step, new Traffic(messages, 0, 0)));
+                tellCoordinator(new RunEvent.Updated(incarnation, step, new Traffic(messages, 0, 0)));
             }
         }
     }

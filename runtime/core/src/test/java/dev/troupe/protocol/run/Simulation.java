@@ -43,7 +43,7 @@ final class Simulation {
     private final Carrier carrier;
     private final World world;
     // Null while it is lost, and no other has taken over.
-    private CoordinatorMachine coordinator;
+    private RunMachine coordinator;
     private ReplicaTable replicas;
     private final SimulatedNodes nodes = new SimulatedNodes();
     private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
@@ -54,7 +54,7 @@ final class Simulation {
     private final SimulatedRank[] known;
     // Incarnations of which something may still come.
     private final List<SimulatedRank> alive = new ArrayList<>();
-    private final List<Deque<CoordinatorEvent>> failures = new ArrayList<>();
+    private final List<Deque<RunEvent>> failures = new ArrayList<>();
     private final List<Move> failureMoves = new ArrayList<>();
     private final Map<Edge, Move> arrivals = new HashMap<>();
     private final MessageContents contents = new MessageContents();
@@ -81,14 +81,14 @@ final class Simulation {
         this.truth = truth;
         this.world = world;
         this.replicas = new ReplicaTable(firstHosts(), world.buddies(), settings.firstStep());
-        this.coordinator = new CoordinatorMachine(settings, replicas);
+        this.coordinator = new RunMachine(settings, replicas);
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
         this.committed = settings.firstStep();
         this.started = new SimulatedRank[plan.rankCount()];
         this.known = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int name = rank;
-            Deque<CoordinatorEvent> failed = new ArrayDeque<>();
+            Deque<RunEvent> failed = new ArrayDeque<>();
             failures.add(failed);
             failureMoves
                     .add(new Move("the coordinator hears that rank " + name + " failed", () -> ask(failed.remove())));
@@ -103,12 +103,12 @@ final class Simulation {
     private SimulatedNode join(String name) {
         SimulatedNode node = new SimulatedNode(this, carrier, name);
         nodes.add(node);
-        ask(new CoordinatorEvent.NodeJoined(name));
+        ask(new RunEvent.NodeJoined(name));
         return node;
     }
 
     private void comeBack() {
-        join(nodes.nextToComeBack()).come(new CoordinatorCommand.EnterEpoch(coordinator.epoch(), List.of(), committed,
+        join(nodes.nextToComeBack()).come(new RunCommand.EnterEpoch(coordinator.epoch(), List.of(), committed,
                 "it comes late", replicas.hosts(), replicas.since()));
     }
 
@@ -143,7 +143,7 @@ final class Simulation {
             moves.get(choice.applyAsInt(moves)).make().run();
         } else if (silentLosses > 0 && coordinator != null) { // nothing moves, and the coordinator sees so in time
             silentLosses = 0;
-            ask(new CoordinatorEvent.MessageLost(coordinator.epoch(), "nothing moves"));
+            ask(new RunEvent.MessageLost(coordinator.epoch(), "nothing moves"));
         } else {
             fail("the run is stuck");
         }
@@ -193,16 +193,16 @@ final class Simulation {
         CoordinatorFailover failover = CoordinatorFailover
                 .of(told, new Commit(settings.firstStep(), settings.lossScale())).orElseThrow();
         replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(), settings.firstStep());
-        coordinator = new CoordinatorMachine(
+        coordinator = new RunMachine(
                 settings.savedAt(checkpoints.isEmpty() ? settings.savedStep() : checkpoints.getLast()), replicas,
                 failover);
-        told.keySet().forEach(node -> ask(new CoordinatorEvent.NodeJoined(node)));
+        told.keySet().forEach(node -> ask(new RunEvent.NodeJoined(node)));
         carryOut(coordinator.succeed("the coordinator is lost", told));
     }
 
     private void hearOfDeath() {
         SimulatedNode dead = nodes.notice();
-        ask(new CoordinatorEvent.NodeLost(dead.name(), dead.name() + " is gone"));
+        ask(new RunEvent.NodeLost(dead.name(), dead.name() + " is gone"));
     }
 
     SimulatedNode node(String name) {
@@ -236,7 +236,7 @@ final class Simulation {
 
     /** The user asks for the end of the run. */
     void stop() {
-        ask(new CoordinatorEvent.StopRequested());
+        ask(new RunEvent.StopRequested());
     }
 
     /** Has a rank fail, with all that it computes and all that was told to it; false where it cannot now. */
@@ -255,7 +255,7 @@ final class Simulation {
     }
 
     private boolean suspect(SimulatedRank victim) {
-        return failures.get(victim.rank()).add(new CoordinatorEvent.RankFailed(victim.incarnation(), "it failed"));
+        return failures.get(victim.rank()).add(new RunEvent.RankFailed(victim.incarnation(), "it failed"));
     }
 
     private boolean canFail(SimulatedRank victim) {
@@ -362,60 +362,60 @@ final class Simulation {
         return contents;
     }
 
-    void ask(CoordinatorEvent event) {
+    void ask(RunEvent event) {
         if (coordinator != null) {
             carryOut(coordinator.on(event));
         }
     }
 
-    private void carryOut(List<CoordinatorCommand> commands) {
-        for (CoordinatorCommand command : commands) {
+    private void carryOut(List<RunCommand> commands) {
+        for (RunCommand command : commands) {
             switch (command) {
-                case CoordinatorCommand.StartPass(Pass pass, var told) -> {
+                case RunCommand.StartPass(Pass pass, var told) -> {
                     mayFail = true;
                     told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
                 }
-                case CoordinatorCommand.Update(var update, var told) -> {
+                case RunCommand.Update(var update, var told) -> {
                     isUpdating = true;
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
                 }
-                case CoordinatorCommand.CommitStep commit -> {
+                case RunCommand.CommitStep commit -> {
                     isUpdating = false;
                     commit(commit.result());
                     nodes.tellAll(commit);
                 }
-                case CoordinatorCommand.ReportValidation(long stepsDone, double loss) -> {
+                case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     truth.validates(stepsDone, loss);
                     validation.add(stepsDone);
                 }
-                case CoordinatorCommand.WriteCheckpoint(long stepsDone, var told) ->
+                case RunCommand.WriteCheckpoint(long stepsDone, var told) ->
                     told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
-                case CoordinatorCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
+                case RunCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
                     commitCheckpoint(stepsDone, parts);
-                case CoordinatorCommand.KeepCopies keep -> nodes.tellAll(keep);
-                case CoordinatorCommand.AbandonCheckpoint(long stepsDone) ->
+                case RunCommand.KeepCopies keep -> nodes.tellAll(keep);
+                case RunCommand.AbandonCheckpoint(long stepsDone) ->
                     assertEquals(committed, stepsDone, "steps in the checkpoint that is done without");
-                case CoordinatorCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
-                case CoordinatorCommand.Finish(long stepsDone) -> {
+                case RunCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
+                case RunCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
                     over = true;
                 }
-                case CoordinatorCommand.EnterEpoch enter -> {
+                case RunCommand.EnterEpoch enter -> {
                     isCaughtUp = false;
                     isUpdating &= enter.stepsDone() == committed && enter.restarted().size() < started.length;
                     committed = enter.stepsDone();
                     nodes.tellAll(enter);
                 }
-                case CoordinatorCommand.Resume resume -> {
+                case RunCommand.Resume resume -> {
                     for (int rank = 0; rank < known.length; rank++) {
                         tell(rank, to -> to.resume(resume));
                     }
                 }
-                case CoordinatorCommand.ReportCaughtUp _ -> {
+                case RunCommand.ReportCaughtUp _ -> {
                     assertTrue(!isCaughtUp, "a recovery that is over is over again");
                     isCaughtUp = true;
                 }
-                case CoordinatorCommand.Fail(String reason) -> fail("the run failed: " + reason);
+                case RunCommand.Fail(String reason) -> fail("the run failed: " + reason);
             }
         }
     }
@@ -443,7 +443,7 @@ final class Simulation {
                     parts.get(rank));
         }
         checkpoints.add(stepsDone);
-        ask(new CoordinatorEvent.CheckpointCommitted());
+        ask(new RunEvent.CheckpointCommitted());
     }
 
     private String situation() {

@@ -21,14 +21,14 @@ class TakeoverMachineTest {
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
     private static final Pass SECOND = new Pass(1, Pass.Kind.TRAINING);
 
-    private final CoordinatorMachine machine = new CoordinatorMachine(new RunSettings(2, 0, 3, _ -> 0.5, 0,
+    private final RunMachine machine = new RunMachine(new RunSettings(2, 0, 3, _ -> 0.5, 0,
             LossScale.none(0), 0, 0, -1, true, List.of(List.of(0), List.of(1)), 2),
             new ReplicaTable(List.of("a", "b"), SPARE, 0));
 
     TakeoverMachineTest() {
-        List.of("a", "b", "spare").forEach(node -> machine.on(new CoordinatorEvent.NodeJoined(node)));
+        List.of("a", "b", "spare").forEach(node -> machine.on(new RunEvent.NodeJoined(node)));
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new CoordinatorEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
+            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
         }
     }
 
@@ -39,22 +39,22 @@ class TakeoverMachineTest {
         copied(1, 1);
         passDone(0, 0, SECOND);
         assertEquals(
-                List.of(new CoordinatorCommand.EnterEpoch(1, List.of(1), 1, "b is gone", List.of("a", "spare"),
+                List.of(new RunCommand.EnterEpoch(1, List.of(1), 1, "b is gone", List.of("a", "spare"),
                         Map.of("b", 1, "spare", 1)),
-                        new CoordinatorCommand.KeepCopies(1, List.of("spare", ""))),
-                machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")));
+                        new RunCommand.KeepCopies(1, List.of("spare", ""))),
+                machine.on(new RunEvent.NodeLost("b", "b is gone")));
         assertEquals(List.of(1, 0), List.of(machine.incarnation(1).epoch(), machine.incarnation(0).epoch()));
     }
 
     @Test
     void shouldGoBackAStepWhereTheCommitIsNotCopiedYet() {
         step(0, FIRST);
-        assertEquals(new CoordinatorCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
-                Map.of("b", 1, "spare", 1)), machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")).getFirst());
+        assertEquals(new RunCommand.EnterEpoch(1, List.of(0, 1), 0, "b is gone", List.of("a", "spare"),
+                Map.of("b", 1, "spare", 1)), machine.on(new RunEvent.NodeLost("b", "b is gone")).getFirst());
         assertEquals(0, machine.stepsDone());
-        machine.on(new CoordinatorEvent.EpochReady(new Incarnation(0, 1), 1, -1, List.of()));
-        assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(0, 1)),
-                machine.on(new CoordinatorEvent.EpochReady(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
+        machine.on(new RunEvent.EpochReady(new Incarnation(0, 1), 1, -1, List.of()));
+        assertEquals(new RunCommand.StartPass(FIRST, List.of(0, 1)),
+                machine.on(new RunEvent.EpochReady(new Incarnation(1, 1), 1, -1, List.of())).getFirst());
     }
 
     @Test
@@ -64,7 +64,7 @@ class TakeoverMachineTest {
         assertEquals(List.of(), passDone(1, 0, SECOND));
         assertEquals(List.of(0, 1), machine.awaitsCopiesOf());
         copied(0, 1);
-        assertEquals(CoordinatorCommand.Update.class, copied(1, 1).getFirst().getClass());
+        assertEquals(RunCommand.Update.class, copied(1, 1).getFirst().getClass());
     }
 
     @Test
@@ -72,8 +72,8 @@ class TakeoverMachineTest {
         step(0, FIRST);
         passDone(0, 0, SECOND);
         passDone(1, 0, SECOND);
-        assertEquals(CoordinatorCommand.Update.class,
-                machine.on(new CoordinatorEvent.CopiesLate()).getFirst().getClass());
+        assertEquals(RunCommand.Update.class,
+                machine.on(new RunEvent.CopiesLate()).getFirst().getClass());
     }
 
     @Test
@@ -82,27 +82,27 @@ class TakeoverMachineTest {
         copied(0, 1);
         copied(1, 1);
         step(0, SECOND);
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.NodeLost("spare", "spare is gone")).stream()
-                .filter(command -> !(command instanceof CoordinatorCommand.KeepCopies)).toList());
-        assertEquals(List.of(new CoordinatorCommand.Fail(
+        assertEquals(List.of(), machine.on(new RunEvent.NodeLost("spare", "spare is gone")).stream()
+                .filter(command -> !(command instanceof RunCommand.KeepCopies)).toList());
+        assertEquals(List.of(new RunCommand.Fail(
                 "b is gone, and no other node has copies of what its ranks, [1], kept")),
-                machine.on(new CoordinatorEvent.NodeLost("b", "b is gone")));
+                machine.on(new RunEvent.NodeLost("b", "b is gone")));
     }
 
     private void step(int epoch, Pass pass) {
         passDone(0, epoch, pass);
         passDone(1, epoch, pass);
         for (int rank = 0; rank < 2; rank++) {
-            machine.on(new CoordinatorEvent.Updated(new Incarnation(rank, epoch), pass.step(), Traffic.NONE));
+            machine.on(new RunEvent.Updated(new Incarnation(rank, epoch), pass.step(), Traffic.NONE));
         }
     }
 
-    private List<CoordinatorCommand> passDone(int rank, int epoch, Pass pass) {
-        return machine.on(new CoordinatorEvent.PassDone(new Incarnation(rank, epoch), pass,
+    private List<RunCommand> passDone(int rank, int epoch, Pass pass) {
+        return machine.on(new RunEvent.PassDone(new Incarnation(rank, epoch), pass,
                 rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of(new LayerSquaredSum(rank, 0, 9))));
     }
 
-    private List<CoordinatorCommand> copied(int rank, long stepsDone) {
-        return machine.on(new CoordinatorEvent.Copied(rank, "spare", stepsDone));
+    private List<RunCommand> copied(int rank, long stepsDone) {
+        return machine.on(new RunEvent.Copied(rank, "spare", stepsDone));
     }
 }

@@ -79,15 +79,15 @@ class TimedCheckpointTest {
 
     @Test
     void shouldHaveTheRanksWriteOneWhereTheyKeepNoSnapshots() {
-        CoordinatorMachine machine = OneNode.coordinator(settings(0));
-        machine.on(new CoordinatorEvent.EpochReady(from(), 0, -1, List.of()));
+        RunMachine machine = OneNode.coordinator(settings(0));
+        machine.on(new RunEvent.EpochReady(from(), 0, -1, List.of()));
         step(machine, 0);
-        machine.on(new CoordinatorEvent.CheckpointTimeIsUp());
-        assertEquals(new CoordinatorCommand.WriteCheckpoint(2, List.of(0)), step(machine, 1).getLast());
-        machine.on(new CoordinatorEvent.CheckpointPartWritten(from(), PART));
-        assertEquals(List.of(new CoordinatorCommand.StartPass(new Pass(2, Pass.Kind.TRAINING), List.of(0))),
-                machine.on(new CoordinatorEvent.CheckpointCommitted()));
-        assertEquals(new CoordinatorCommand.StartPass(new Pass(3, Pass.Kind.TRAINING), List.of(0)),
+        machine.on(new RunEvent.CheckpointTimeIsUp());
+        assertEquals(new RunCommand.WriteCheckpoint(2, List.of(0)), step(machine, 1).getLast());
+        machine.on(new RunEvent.CheckpointPartWritten(from(), PART));
+        assertEquals(List.of(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING), List.of(0))),
+                machine.on(new RunEvent.CheckpointCommitted()));
+        assertEquals(new RunCommand.StartPass(new Pass(3, Pass.Kind.TRAINING), List.of(0)),
                 step(machine, 2).getLast());
     }
 
@@ -95,9 +95,9 @@ class TimedCheckpointTest {
         return new Incarnation(0, 0);
     }
 
-    private static List<CoordinatorCommand> step(CoordinatorMachine machine, long step) {
-        machine.on(new CoordinatorEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
+    private static List<RunCommand> step(RunMachine machine, long step) {
+        machine.on(new RunEvent.PassDone(from(), new Pass(step, Pass.Kind.TRAINING),
                 List.of(new MicrobatchLoss(0, 2)), List.of(new LayerSquaredSum(0, 0, 1))));
-        return machine.on(new CoordinatorEvent.Updated(from(), step, Traffic.NONE));
+        return machine.on(new RunEvent.Updated(from(), step, Traffic.NONE));
     }
 }

@@ -9,9 +9,9 @@ import java.util.TreeMap;
 /** What the ranks measured in the pass under way. One thread. */
 final class PassMeasures {
     // In the order of ranks.
-    private final Map<Integer, CoordinatorEvent.PassDone> byRank = new TreeMap<>();
+    private final Map<Integer, RunEvent.PassDone> byRank = new TreeMap<>();
 
-    void put(CoordinatorEvent.PassDone done) {
+    void put(RunEvent.PassDone done) {
         byRank.put(done.from().rank(), done);
     }
 

@@ -15,7 +15,7 @@ final class Strikes {
     private final List<Strike> ofThisStep = new ArrayList<>();
 
     /** Takes in a failure; why the run cannot go on, with the cause first, where its error has struck there before. */
-    Optional<String> take(CoordinatorEvent.RankFailed failed) {
+    Optional<String> take(RunEvent.RankFailed failed) {
         Optional<Strike> strike = failed.strike();
         boolean isAgain = strike.filter(now -> ofThisStep.stream().anyMatch(now::isAgain)).isPresent();
         strike.ifPresent(ofThisStep::add);

@@ -46,7 +46,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread rule: none; one caller at a time.
  */
-public final class CoordinatorMachine {
+public final class RunMachine {
     private enum Phase {
         STARTING, FAILING_OVER, TRAINING, UPDATING, VALIDATION, CHECKPOINT, COMMIT, OVER
     }
@@ -75,7 +75,7 @@ public final class CoordinatorMachine {
     private int epoch;
     private int recoveries;
 
-    public CoordinatorMachine(RunSettings settings, ReplicaTable replicas) {
+    public RunMachine(RunSettings settings, ReplicaTable replicas) {
         this.settings = settings;
         this.replicas = replicas;
         this.allRanks = IntStream.range(0, settings.rankCount()).boxed().toList();
@@ -90,7 +90,7 @@ public final class CoordinatorMachine {
      * Of a run that goes on after its coordinator was lost; its order has the last checkpoint. {@link #succeed} comes
      * first.
      */
-    public CoordinatorMachine(RunSettings settings, ReplicaTable replicas, CoordinatorFailover failover) {
+    public RunMachine(RunSettings settings, ReplicaTable replicas, CoordinatorFailover failover) {
         this(settings, replicas);
         this.phase = Phase.FAILING_OVER;
         this.epoch = failover.epoch() - 1; // the new one begins with the restart of all
@@ -100,59 +100,59 @@ public final class CoordinatorMachine {
     }
 
     /** Has every rank start again, for this reason, from what nodes have told that they have. */
-    public List<CoordinatorCommand> succeed(String reason, Map<String, NodeReport> told) {
+    public List<RunCommand> succeed(String reason, Map<String, NodeReport> told) {
         replicas.hear(told);
-        List<CoordinatorCommand> commands = new ArrayList<>();
+        List<RunCommand> commands = new ArrayList<>();
         recover(allRanks, reason, commands);
         tellBuddies(commands); // again: what nodes heard as they joined was of the ranks that they had then
         return commands;
     }
 
     /** Takes in one event and returns what is to be done, in order. */
-    public List<CoordinatorCommand> on(CoordinatorEvent event) {
-        List<CoordinatorCommand> commands = new ArrayList<>();
+    public List<RunCommand> on(RunEvent event) {
+        List<RunCommand> commands = new ArrayList<>();
         if (isOfThePast(event)) {
             return commands;
         }
         switch (event) {
-            case CoordinatorEvent.EpochReady ready -> stand(ready, commands);
-            case CoordinatorEvent.PassDone done -> passDone(done, commands);
-            case CoordinatorEvent.Updated(var from, long step, Traffic sent) -> {
+            case RunEvent.EpochReady ready -> stand(ready, commands);
+            case RunEvent.PassDone done -> passDone(done, commands);
+            case RunEvent.Updated(var from, long step, Traffic sent) -> {
                 require(step == stepsDone, event);
                 answer(from.rank(), Phase.UPDATING, event);
                 traffic.put(from.rank(), sent);
             }
-            case CoordinatorEvent.CheckpointPartWritten(var from, CheckpointPart part) -> {
+            case RunEvent.CheckpointPartWritten(var from, CheckpointPart part) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.add(part);
             }
-            case CoordinatorEvent.RankFailed failed -> strikes.take(failed).ifPresentOrElse(why -> fail(why, commands),
+            case RunEvent.RankFailed failed -> strikes.take(failed).ifPresentOrElse(why -> fail(why, commands),
                     () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
-            case CoordinatorEvent.NodeJoined(String node) -> {
+            case RunEvent.NodeJoined(String node) -> {
                 replicas.join(node);
                 keepCopies(commands);
             }
-            case CoordinatorEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
-            case CoordinatorEvent.Copied(int rank, String buddy, long steps) -> replicas.copied(rank, buddy, steps);
-            case CoordinatorEvent.CopiesLate() -> replicas.giveUpCopies(replicas.uncopied(stepsDone));
+            case RunEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);
+            case RunEvent.Copied(int rank, String buddy, long steps) -> replicas.copied(rank, buddy, steps);
+            case RunEvent.CopiesLate() -> replicas.giveUpCopies(replicas.uncopied(stepsDone));
             // Once more in a step: what was lost may be what a rank said, and only its starting again brings that.
-            case CoordinatorEvent.MessageLost(int _, String reason) ->
+            case RunEvent.MessageLost(int _, String reason) ->
                 recover(recoveries > 0 && restarts.hasNoneOf(epoch) ? allRanks : List.of(), reason, commands);
-            case CoordinatorEvent.CheckpointPartFailed(var from, String why) -> {
+            case RunEvent.CheckpointPartFailed(var from, String why) -> {
                 answer(from.rank(), Phase.CHECKPOINT, event);
                 parts.fail(from.rank(), why);
             }
-            case CoordinatorEvent.CheckpointCommitted() -> {
+            case RunEvent.CheckpointCommitted() -> {
                 require(phase == Phase.COMMIT, event);
                 checkpoints.stands(stepsDone);
                 nextStep(commands);
             }
-            case CoordinatorEvent.CheckpointFailed(String why) -> {
+            case RunEvent.CheckpointFailed(String why) -> {
                 require(phase == Phase.COMMIT || phase == Phase.CHECKPOINT && answered.isEmpty(), event);
                 checkpointFailed(why, commands);
             }
-            case CoordinatorEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
-            case CoordinatorEvent.StopRequested() -> stopRequested = true;
+            case RunEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
+            case RunEvent.StopRequested() -> stopRequested = true;
         }
         // Not before all stand: what they said they had received is of this pass, and a rank that starts is told once
         // what to do.
@@ -192,23 +192,23 @@ public final class CoordinatorMachine {
     }
 
     /** Of a rank that was restarted since, or of a message that is sent again already. */
-    private boolean isOfThePast(CoordinatorEvent event) {
-        return event instanceof CoordinatorEvent.OfRank said && !restarts.isCurrent(said.from())
-                || event instanceof CoordinatorEvent.MessageLost lost && lost.epoch() != epoch;
+    private boolean isOfThePast(RunEvent event) {
+        return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
+                || event instanceof RunEvent.MessageLost lost && lost.epoch() != epoch;
     }
 
-    private void keepCopies(List<CoordinatorCommand> commands) {
+    private void keepCopies(List<RunCommand> commands) {
         if (replicas.chooseBuddies()) {
             tellBuddies(commands);
         }
     }
 
-    private void tellBuddies(List<CoordinatorCommand> commands) {
-        commands.add(new CoordinatorCommand.KeepCopies(stepsDone, replicas.buddies()));
+    private void tellBuddies(List<RunCommand> commands) {
+        commands.add(new RunCommand.KeepCopies(stepsDone, replicas.buddies()));
     }
 
     /** The ranks of a node that is lost go on where their copies are, from the last commit or the one before. */
-    private void lose(String node, String reason, List<CoordinatorCommand> commands) {
+    private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == Phase.OVER) {
             keepCopies(commands);
@@ -231,9 +231,9 @@ public final class CoordinatorMachine {
     }
 
     /** The step before is under way again. */
-    private void goBack(List<CoordinatorCommand> commands) {
+    private void goBack(List<RunCommand> commands) {
         if (phase == Phase.CHECKPOINT) {
-            commands.add(new CoordinatorCommand.AbandonCheckpoint(stepsDone));
+            commands.add(new RunCommand.AbandonCheckpoint(stepsDone));
         }
         stepsDone--;
         lossScale = scales.get(stepsDone);
@@ -249,7 +249,7 @@ public final class CoordinatorMachine {
         return phase != Phase.STARTING && recoveries < settings.mostRecoveries();
     }
 
-    private void recover(List<Integer> ranks, String reason, List<CoordinatorCommand> commands) {
+    private void recover(List<Integer> ranks, String reason, List<RunCommand> commands) {
         if (phase == Phase.OVER) {
             return;
         }
@@ -271,11 +271,11 @@ public final class CoordinatorMachine {
                 answered.clear(rank); // a part of a checkpoint stays written
             }
         }
-        commands.add(new CoordinatorCommand.EnterEpoch(epoch, ranks, stepsDone, reason, replicas.hosts(),
+        commands.add(new RunCommand.EnterEpoch(epoch, ranks, stepsDone, reason, replicas.hosts(),
                 replicas.since()));
     }
 
-    private void stand(CoordinatorEvent.EpochReady ready, List<CoordinatorCommand> commands) {
+    private void stand(RunEvent.EpochReady ready, List<RunCommand> commands) {
         if (ready.epoch() != epoch) {
             return; // another has begun since
         }
@@ -300,15 +300,15 @@ public final class CoordinatorMachine {
     }
 
     /** The ranks that were restarted are told of the pass first: what they are told to send again is of that pass. */
-    private void resume(List<CoordinatorCommand> commands) {
+    private void resume(List<RunCommand> commands) {
         List<Integer> again = restarts.takeUntold();
         if (!again.isEmpty()) {
             switch (phase) {
                 case TRAINING, UPDATING, VALIDATION -> {
                     restarts.repeat(again);
-                    commands.add(new CoordinatorCommand.StartPass(pass, again));
+                    commands.add(new RunCommand.StartPass(pass, again));
                 }
-                case CHECKPOINT -> commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone,
+                case CHECKPOINT -> commands.add(new RunCommand.WriteCheckpoint(stepsDone,
                         again.stream().filter(rank -> !answered.get(rank)).toList()));
                 case STARTING, FAILING_OVER, COMMIT, OVER ->
                     throw new IllegalStateException("nothing is recovered while " + phase);
@@ -317,25 +317,25 @@ public final class CoordinatorMachine {
         goOn(commands);
     }
 
-    private void goOn(List<CoordinatorCommand> commands) {
+    private void goOn(List<RunCommand> commands) {
         // A checkpoint is written between two passes, when nobody waits for a message.
         long underWay = phase == Phase.CHECKPOINT || phase == Phase.OVER ? -1 : pass.number();
-        commands.add(new CoordinatorCommand.Resume(epoch, underWay, epochBarrier.received()));
+        commands.add(new RunCommand.Resume(epoch, underWay, epochBarrier.received()));
         if (restarts.isDone()) {
-            commands.add(new CoordinatorCommand.ReportCaughtUp());
+            commands.add(new RunCommand.ReportCaughtUp());
         }
     }
 
-    private void passDone(CoordinatorEvent.PassDone done, List<CoordinatorCommand> commands) {
+    private void passDone(RunEvent.PassDone done, List<RunCommand> commands) {
         int rank = done.from().rank();
         boolean isRepeated = restarts.isRepeating(rank);
         restarts.hasRepeated(rank);
         if (isRepeated && restarts.isDone() && epochBarrier.isComplete()) {
-            commands.add(new CoordinatorCommand.ReportCaughtUp());
+            commands.add(new RunCommand.ReportCaughtUp());
         }
         if (isRepeated && phase == Phase.UPDATING) { // what it measured is in the update already
             require(done.pass().step() == stepsDone, done);
-            commands.add(new CoordinatorCommand.Update(update, List.of(rank)));
+            commands.add(new RunCommand.Update(update, List.of(rank)));
             return;
         }
         boolean isTraining = done.pass().kind() == Pass.Kind.TRAINING;
@@ -344,39 +344,39 @@ public final class CoordinatorMachine {
         measured.put(done);
     }
 
-    private void answer(int rank, Phase expected, CoordinatorEvent event) {
+    private void answer(int rank, Phase expected, RunEvent event) {
         require(phase == expected && !answered.get(rank), event);
         answered.set(rank);
     }
 
-    private void require(boolean isRight, CoordinatorEvent event) {
+    private void require(boolean isRight, RunEvent event) {
         if (!isRight) {
             throw new IllegalStateException("the coordinator cannot take " + event + " in phase " + phase + " of step "
                     + stepsDone);
         }
     }
 
-    private void phaseDone(List<CoordinatorCommand> commands) {
+    private void phaseDone(List<RunCommand> commands) {
         switch (phase) {
             case TRAINING -> gradientsDone(commands);
             case UPDATING -> {
                 stepsDone++;
                 recoveries = 0;
                 strikes.clear();
-                commands.add(new CoordinatorCommand.CommitStep(
+                commands.add(new RunCommand.CommitStep(
                         result.withTraffic(traffic.values().stream().reduce(Traffic.NONE, Traffic::plus)),
                         new Commit(stepsDone, lossScale)));
                 traffic.clear();
                 committed(commands);
             }
             case VALIDATION -> {
-                commands.add(new CoordinatorCommand.ReportValidation(stepsDone, measured.meanLoss()));
+                commands.add(new RunCommand.ReportValidation(stepsDone, measured.meanLoss()));
                 measured.clear();
                 checkpointOrNextStep(commands);
             }
             case CHECKPOINT -> {
                 if (parts.failure().isEmpty()) {
-                    commands.add(new CoordinatorCommand.CommitCheckpoint(stepsDone, lossScale, parts.inOrder()));
+                    commands.add(new RunCommand.CommitCheckpoint(stepsDone, lossScale, parts.inOrder()));
                     phase = Phase.COMMIT;
                 } else {
                     checkpointFailed(parts.failure().get(), commands);
@@ -388,7 +388,7 @@ public final class CoordinatorMachine {
         }
     }
 
-    private void committed(List<CoordinatorCommand> commands) {
+    private void committed(List<RunCommand> commands) {
         if (RunSettings.isDue(settings.validateEvery(), stepsDone)) {
             startPass(Phase.VALIDATION, new Pass(stepsDone - 1, Pass.Kind.VALIDATION), commands);
         } else {
@@ -396,18 +396,18 @@ public final class CoordinatorMachine {
         }
     }
 
-    private void checkpointFailed(String why, List<CoordinatorCommand> commands) {
-        commands.add(new CoordinatorCommand.AbandonCheckpoint(stepsDone));
+    private void checkpointFailed(String why, List<RunCommand> commands) {
+        commands.add(new RunCommand.AbandonCheckpoint(stepsDone));
         if (isLast()) {
             fail("the checkpoint at its end, after " + stepsDone + " steps, could not be written, and nothing else"
                     + " keeps what was learnt since the one before: " + why, commands);
         } else {
-            commands.add(new CoordinatorCommand.ReportCheckpointFailed(stepsDone, why));
+            commands.add(new RunCommand.ReportCheckpointFailed(stepsDone, why));
             nextStep(commands);
         }
     }
 
-    private void gradientsDone(List<CoordinatorCommand> commands) {
+    private void gradientsDone(List<RunCommand> commands) {
         StepDecision decision = StepDecision.of(stepsDone, measured, lossScale, settings);
         measured.clear();
         if (decision.failure().isPresent()) {
@@ -418,13 +418,13 @@ public final class CoordinatorMachine {
         result = decision.result();
         update = decision.update();
         phase = Phase.UPDATING;
-        commands.add(new CoordinatorCommand.Update(update, allRanks));
+        commands.add(new RunCommand.Update(update, allRanks));
     }
 
-    private void fail(String reason, List<CoordinatorCommand> commands) {
+    private void fail(String reason, List<RunCommand> commands) {
         if (phase != Phase.OVER) {
             phase = Phase.OVER;
-            commands.add(new CoordinatorCommand.Fail(reason));
+            commands.add(new RunCommand.Fail(reason));
         }
     }
 
@@ -432,7 +432,7 @@ public final class CoordinatorMachine {
         return stopRequested || stepsDone >= settings.stepCount();
     }
 
-    private void checkpointOrNextStep(List<CoordinatorCommand> commands) {
+    private void checkpointOrNextStep(List<RunCommand> commands) {
         if (checkpoints.takeDue(stepsDone)) {
             writeCheckpoint(commands);
         } else {
@@ -440,30 +440,30 @@ public final class CoordinatorMachine {
         }
     }
 
-    private void writeCheckpoint(List<CoordinatorCommand> commands) {
+    private void writeCheckpoint(List<RunCommand> commands) {
         phase = Phase.CHECKPOINT;
-        commands.add(new CoordinatorCommand.WriteCheckpoint(stepsDone, allRanks));
+        commands.add(new RunCommand.WriteCheckpoint(stepsDone, allRanks));
     }
 
     /** A run ends with a checkpoint, also one that is stopped before its first step, unless it is to leave none. */
-    private void nextStep(List<CoordinatorCommand> commands) {
+    private void nextStep(List<RunCommand> commands) {
         if (!isLast()) {
             startPass(Phase.TRAINING, new Pass(stepsDone, Pass.Kind.TRAINING, lossScale.factor()), commands);
         } else if (settings.endsWithCheckpoint() && !checkpoints.has(stepsDone)) {
             writeCheckpoint(commands);
         } else {
             phase = Phase.OVER;
-            commands.add(new CoordinatorCommand.Finish(stepsDone));
+            commands.add(new RunCommand.Finish(stepsDone));
         }
     }
 
-    private void startPass(Phase next, Pass started, List<CoordinatorCommand> commands) {
+    private void startPass(Phase next, Pass started, List<RunCommand> commands) {
         phase = next;
         pass = started;
         if (next == Phase.TRAINING) {
             scales.put(stepsDone, lossScale);
             scales.headMap(stepsDone - 1).clear();
         }
-        commands.add(new CoordinatorCommand.StartPass(pass, allRanks));
+        commands.add(new RunCommand.StartPass(pass, allRanks));
     }
 }

@@ -23,18 +23,18 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What the coordinator does where ranks fail: two ranks, the second of which fails in every phase. */
-class CoordinatorRecoveryTest {
+class RunRecoveryTest {
     private static final Pass FIRST = new Pass(0, Pass.Kind.TRAINING);
     private static final Pass VALIDATION = new Pass(0, Pass.Kind.VALIDATION);
     private static final Incarnation SURVIVOR = new Incarnation(0, 0);
     private static final Incarnation FAILED = new Incarnation(1, 0);
     private static final Incarnation AGAIN = new Incarnation(1, 1);
-    private static final CoordinatorCommand CAUGHT_UP = new CoordinatorCommand.ReportCaughtUp();
+    private static final RunCommand CAUGHT_UP = new RunCommand.ReportCaughtUp();
 
-    private final CoordinatorMachine machine = OneNode.coordinator(new RunSettings(2, 0, 2, _ -> 0.5, 0,
+    private final RunMachine machine = OneNode.coordinator(new RunSettings(2, 0, 2, _ -> 0.5, 0,
             LossScale.none(0), 1, 1, -1, true, List.of(List.of(0), List.of(1)), 2));
 
-    CoordinatorRecoveryTest() {
+    RunRecoveryTest() {
         machine.on(stands(SURVIVOR, 0, -1));
         machine.on(stands(FAILED, 0, -1));
     }
@@ -45,10 +45,10 @@ class CoordinatorRecoveryTest {
         passDone(FAILED, FIRST);
         assertEquals(List.of(enters(1, 0)), fails(FAILED));
         assertEquals(List.of(), passDone(SURVIVOR, FIRST));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.EpochReady(SURVIVOR, 1, FIRST.number(),
+        assertEquals(List.of(), machine.on(new RunEvent.EpochReady(SURVIVOR, 1, FIRST.number(),
                 List.of(key))));
-        assertEquals(List.of(new CoordinatorCommand.StartPass(FIRST, List.of(1)),
-                new CoordinatorCommand.Resume(1, FIRST.number(), Map.of(1, MessageKeys.of(List.of(key))))),
+        assertEquals(List.of(new RunCommand.StartPass(FIRST, List.of(1)),
+                new RunCommand.Resume(1, FIRST.number(), Map.of(1, MessageKeys.of(List.of(key))))),
                 machine.on(stands(AGAIN, 1, -1)));
         assertEquals(CAUGHT_UP, passDone(AGAIN, FIRST).getFirst());
     }
@@ -62,9 +62,9 @@ class CoordinatorRecoveryTest {
         machine.on(stands(AGAIN, 1, -1));
         assertEquals(List.of(), updated(SURVIVOR, 2));
         WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
-        assertEquals(List.of(CAUGHT_UP, new CoordinatorCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
+        assertEquals(List.of(CAUGHT_UP, new RunCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
         StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0));
-        assertEquals(new CoordinatorCommand.CommitStep(result, new Commit(1, LossScale.none(1))),
+        assertEquals(new RunCommand.CommitStep(result, new Commit(1, LossScale.none(1))),
                 updated(AGAIN, 3).getFirst(), "counted once");
     }
 
@@ -78,7 +78,7 @@ class CoordinatorRecoveryTest {
         assertEquals(List.of(enters(2, 0)), fails(AGAIN));
         machine.on(stands(SURVIVOR, 2, FIRST.number()));
         Incarnation third = new Incarnation(1, 2);
-        assertEquals(new CoordinatorCommand.StartPass(FIRST, List.of(1)), machine.on(stands(third, 2, -1)).getFirst());
+        assertEquals(new RunCommand.StartPass(FIRST, List.of(1)), machine.on(stands(third, 2, -1)).getFirst());
         passDone(third, FIRST);
         updated(third, 3);
         assertEquals(1, machine.stepsDone());
@@ -90,7 +90,7 @@ class CoordinatorRecoveryTest {
         passDone(FAILED, VALIDATION);
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
         machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
-        assertEquals(new CoordinatorCommand.StartPass(VALIDATION, List.of(1)),
+        assertEquals(new RunCommand.StartPass(VALIDATION, List.of(1)),
                 machine.on(stands(AGAIN, 1, -1)).getFirst());
     }
 
@@ -99,20 +99,20 @@ class CoordinatorRecoveryTest {
         committed();
         passDone(FAILED, VALIDATION);
         passDone(SURVIVOR, VALIDATION);
-        machine.on(new CoordinatorEvent.CheckpointPartWritten(FAILED, part(1)));
+        machine.on(new RunEvent.CheckpointPartWritten(FAILED, part(1)));
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.CheckpointPartWritten(SURVIVOR, part(0))));
+        assertEquals(List.of(), machine.on(new RunEvent.CheckpointPartWritten(SURVIVOR, part(0))));
         machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
-        assertEquals(List.of(new CoordinatorCommand.WriteCheckpoint(1, List.of()),
-                new CoordinatorCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
-                new CoordinatorCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
+        assertEquals(List.of(new RunCommand.WriteCheckpoint(1, List.of()),
+                new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
+                new RunCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
                 machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
     }
 
     @Test
     void shouldWaitWithTheNextPassUntilAllStandAlsoWhereOnlyAMessageWasLost() {
         trained();
-        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
+        machine.on(new RunEvent.MessageLost(0, "it was lost"));
         machine.on(stands(SURVIVOR, 1, FIRST.number()));
         updated(SURVIVOR, 2);
         assertEquals(List.of(), updated(FAILED, 3));
@@ -123,22 +123,22 @@ class CoordinatorRecoveryTest {
 
     @Test
     void shouldNotHearOfAMessageThatWasLostInAnEarlierEpoch() {
-        machine.on(new CoordinatorEvent.MessageLost(0, "it was lost"));
-        assertEquals(List.of(), machine.on(new CoordinatorEvent.MessageLost(0, "so was this")));
+        machine.on(new RunEvent.MessageLost(0, "it was lost"));
+        assertEquals(List.of(), machine.on(new RunEvent.MessageLost(0, "so was this")));
         assertEquals(1, machine.epoch());
     }
 
     @Test
     void shouldStartAllAgainWhereWhatWasLostIsWhatARankSaid() {
         passDone(SURVIVOR, FIRST);
-        assertEquals(List.of(), restarted(machine.on(new CoordinatorEvent.MessageLost(0, "nothing moves"))));
+        assertEquals(List.of(), restarted(machine.on(new RunEvent.MessageLost(0, "nothing moves"))));
         machine.on(stands(SURVIVOR, 1, FIRST.number()));
         machine.on(stands(FAILED, 1, FIRST.number()));
-        assertEquals(List.of(0, 1), restarted(machine.on(new CoordinatorEvent.MessageLost(1, "nothing moves"))));
+        assertEquals(List.of(0, 1), restarted(machine.on(new RunEvent.MessageLost(1, "nothing moves"))));
     }
 
-    private static List<Integer> restarted(List<CoordinatorCommand> commands) {
-        return ((CoordinatorCommand.EnterEpoch) commands.getFirst()).restarted();
+    private static List<Integer> restarted(List<RunCommand> commands) {
+        return ((RunCommand.EnterEpoch) commands.getFirst()).restarted();
     }
 
     @Test
@@ -155,7 +155,7 @@ class CoordinatorRecoveryTest {
         fails(FAILED);
         machine.on(stands(SURVIVOR, 1, FIRST.number()));
         machine.on(stands(AGAIN, 1, -1));
-        machine.on(new CoordinatorEvent.MessageLost(1, "it was lost"));
+        machine.on(new RunEvent.MessageLost(1, "it was lost"));
         assertEquals(List.of(), passDone(AGAIN, FIRST));
         machine.on(stands(AGAIN, 2, FIRST.number()));
         assertEquals(CAUGHT_UP, machine.on(stands(SURVIVOR, 2, FIRST.number())).getLast());
@@ -165,14 +165,14 @@ class CoordinatorRecoveryTest {
     void shouldGiveUpAStepThatFailsTooOften() {
         fails(FAILED);
         fails(AGAIN);
-        assertEquals(List.of(new CoordinatorCommand.Fail("it failed (after 2 recoveries since step 0 began;"
+        assertEquals(List.of(new RunCommand.Fail("it failed (after 2 recoveries since step 0 began;"
                 + " recovery.most-per-step says how many may be)")), fails(new Incarnation(1, 2)));
     }
 
     @Test
     void shouldEndWhereAnErrorStrikesAgainAtTheSameAction() {
         assertEquals(List.of(enters(1, 0)), strikes(FAILED, "1F0 in step 0", "Error: no room for 81 bytes at 0x7f3a"));
-        assertEquals(List.of(new CoordinatorCommand.Fail("Error: no room for 82 bytes at 0x11 (rank 1, 1F0 in step 0;"
+        assertEquals(List.of(new RunCommand.Fail("Error: no room for 82 bytes at 0x11 (rank 1, 1F0 in step 0;"
                 + " it was started again, and the same error struck there again, so the run ends)")),
                 strikes(AGAIN, "1F0 in step 0", "Error: no room for 82 bytes at 0x11"));
     }
@@ -204,13 +204,13 @@ class CoordinatorRecoveryTest {
         assertEquals(List.of(enters(2, 0)), fails(AGAIN));
     }
 
-    private static String failure(List<CoordinatorCommand> commands) {
-        return ((CoordinatorCommand.Fail) commands.getFirst()).reason();
+    private static String failure(List<RunCommand> commands) {
+        return ((RunCommand.Fail) commands.getFirst()).reason();
     }
 
-    private List<CoordinatorCommand> strikes(Incarnation rank, String where, String cause) {
+    private List<RunCommand> strikes(Incarnation rank, String where, String cause) {
         return machine.on(
-                new CoordinatorEvent.RankFailed(rank, "it failed", Optional.of(new Strike(where, cause))));
+                new RunEvent.RankFailed(rank, "it failed", Optional.of(new Strike(where, cause))));
     }
 
     private void trained() {
@@ -224,27 +224,27 @@ class CoordinatorRecoveryTest {
         updated(SURVIVOR, 2);
     }
 
-    private List<CoordinatorCommand> fails(Incarnation rank) {
-        return machine.on(new CoordinatorEvent.RankFailed(rank, "it failed"));
+    private List<RunCommand> fails(Incarnation rank) {
+        return machine.on(new RunEvent.RankFailed(rank, "it failed"));
     }
 
-    private List<CoordinatorCommand> passDone(Incarnation from, Pass pass) {
+    private List<RunCommand> passDone(Incarnation from, Pass pass) {
         int rank = from.rank();
-        return machine.on(new CoordinatorEvent.PassDone(from, pass,
+        return machine.on(new RunEvent.PassDone(from, pass,
                 rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(),
                 List.of(new LayerSquaredSum(rank, 0, rank == 0 ? 9 : 16))));
     }
 
-    private List<CoordinatorCommand> updated(Incarnation from, int bytes) {
-        return machine.on(new CoordinatorEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
+    private List<RunCommand> updated(Incarnation from, int bytes) {
+        return machine.on(new RunEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
     }
 
-    private static CoordinatorEvent stands(Incarnation from, int epoch, long pass) {
-        return new CoordinatorEvent.EpochReady(from, epoch, pass, List.of());
+    private static RunEvent stands(Incarnation from, int epoch, long pass) {
+        return new RunEvent.EpochReady(from, epoch, pass, List.of());
     }
 
-    private static CoordinatorCommand enters(int epoch, long stepsDone) {
-        return new CoordinatorCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed",
+    private static RunCommand enters(int epoch, long stepsDone) {
+        return new RunCommand.EnterEpoch(epoch, List.of(1), stepsDone, "it failed",
                 List.of("", ""), Map.of());
     }
 

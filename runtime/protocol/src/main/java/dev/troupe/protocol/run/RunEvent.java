@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 
 /** What happens to a run. */
-public sealed interface CoordinatorEvent {
+public sealed interface RunEvent {
     /** What a rank says; of an incarnation that was given up since it is not heard. */
-    sealed interface OfRank extends CoordinatorEvent {
+    sealed interface OfRank extends RunEvent {
         /** Who says so. */
         Incarnation from();
     }
@@ -66,19 +66,19 @@ public sealed interface CoordinatorEvent {
     }
 
     /** A node is there: one that hosts ranks, or stands by. */
-    record NodeJoined(String node) implements CoordinatorEvent {
+    record NodeJoined(String node) implements RunEvent {
     }
 
     /** A node is gone with its ranks, for the reason in this sentence. */
-    record NodeLost(String node, String reason) implements CoordinatorEvent {
+    record NodeLost(String node, String reason) implements RunEvent {
     }
 
     /** A node has copies of all that a rank, which lives elsewhere, kept after so many steps. */
-    record Copied(int rank, String buddy, long stepsDone) implements CoordinatorEvent {
+    record Copied(int rank, String buddy, long stepsDone) implements RunEvent {
     }
 
     /** Copies that the next update waits for do not come. */
-    record CopiesLate() implements CoordinatorEvent {
+    record CopiesLate() implements RunEvent {
     }
 
     /**
@@ -87,7 +87,7 @@ public sealed interface CoordinatorEvent {
      * @param epoch
      *            the epoch in which it was lost: in a later one it is sent again anyway
      */
-    record MessageLost(int epoch, String reason) implements CoordinatorEvent {
+    record MessageLost(int epoch, String reason) implements RunEvent {
     }
 
     /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
@@ -95,18 +95,18 @@ public sealed interface CoordinatorEvent {
     }
 
     /** The checkpoint stands that was to be committed. */
-    record CheckpointCommitted() implements CoordinatorEvent {
+    record CheckpointCommitted() implements RunEvent {
     }
 
     /** The checkpoint cannot be written, for the reason in this sentence. */
-    record CheckpointFailed(String why) implements CoordinatorEvent {
+    record CheckpointFailed(String why) implements RunEvent {
     }
 
     /** The last checkpoint is so old that the next commit is to have one. */
-    record CheckpointTimeIsUp() implements CoordinatorEvent {
+    record CheckpointTimeIsUp() implements RunEvent {
     }
 
     /** The user wants the run to end after this step. */
-    record StopRequested() implements CoordinatorEvent {
+    record StopRequested() implements RunEvent {
     }
 }

@@ -11,31 +11,31 @@ import java.util.List;
 import java.util.Map;
 
 /** What the coordinator wants done. */
-public sealed interface CoordinatorCommand {
+public sealed interface RunCommand {
     /** These ranks are to walk their rows. */
-    record StartPass(Pass pass, List<Integer> ranks) implements CoordinatorCommand {
+    record StartPass(Pass pass, List<Integer> ranks) implements RunCommand {
         public StartPass {
             ranks = List.copyOf(ranks);
         }
     }
 
     /** These ranks are to step their optimizers. */
-    record Update(WeightUpdate update, List<Integer> ranks) implements CoordinatorCommand {
+    record Update(WeightUpdate update, List<Integer> ranks) implements RunCommand {
         public Update {
             ranks = List.copyOf(ranks);
         }
     }
 
     /** A step's new weights stand everywhere; every node is to hear of it. */
-    record CommitStep(StepResult result, Commit commit) implements CoordinatorCommand {
+    record CommitStep(StepResult result, Commit commit) implements RunCommand {
     }
 
     /** The mean loss on validation data after so many steps. */
-    record ReportValidation(long stepsDone, double loss) implements CoordinatorCommand {
+    record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
     /** These ranks are to write their parts of a checkpoint. */
-    record WriteCheckpoint(long stepsDone, List<Integer> ranks) implements CoordinatorCommand {
+    record WriteCheckpoint(long stepsDone, List<Integer> ranks) implements RunCommand {
         public WriteCheckpoint {
             ranks = List.copyOf(ranks);
         }
@@ -43,26 +43,26 @@ public sealed interface CoordinatorCommand {
 
     /**
      * All parts are written: make the checkpoint one, with the scale that the next step has;
-     * {@link CoordinatorEvent.CheckpointCommitted} or {@link CoordinatorEvent.CheckpointFailed} answers.
+     * {@link RunEvent.CheckpointCommitted} or {@link RunEvent.CheckpointFailed} answers.
      */
     record CommitCheckpoint(long stepsDone, LossScale lossScale,
-            List<CheckpointPart> parts) implements CoordinatorCommand {
+            List<CheckpointPart> parts) implements RunCommand {
         public CommitCheckpoint {
             parts = List.copyOf(parts);
         }
     }
 
     /** Delete what was written of this checkpoint. */
-    record AbandonCheckpoint(long stepsDone) implements CoordinatorCommand {
+    record AbandonCheckpoint(long stepsDone) implements RunCommand {
     }
 
     /** The run goes on without this checkpoint, for the reason in this sentence. */
-    record ReportCheckpointFailed(long stepsDone, String why) implements CoordinatorCommand {
+    record ReportCheckpointFailed(long stepsDone, String why) implements RunCommand {
     }
 
     /**
      * Something failed, for this reason: every node is to begin an epoch, and to start these ranks again with the
-     * weights after so many steps; each rank answers {@link CoordinatorEvent.EpochReady}.
+     * weights after so many steps; each rank answers {@link RunEvent.EpochReady}.
      *
      * @param hosts
      *            for each rank the node that it lives on from now on
@@ -70,7 +70,7 @@ public sealed interface CoordinatorCommand {
      *            for each node whose ranks are others than at first, the epoch since which it has those
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
-            Map<String, Integer> since) implements CoordinatorCommand {
+            Map<String, Integer> since) implements RunCommand {
         public EnterEpoch {
             restarted = List.copyOf(restarted);
             hosts = List.copyOf(hosts);
@@ -84,7 +84,7 @@ public sealed interface CoordinatorCommand {
      * @param buddies
      *            for each rank the node that keeps its copies; empty text for none
      */
-    record KeepCopies(long stepsDone, List<String> buddies) implements CoordinatorCommand {
+    record KeepCopies(long stepsDone, List<String> buddies) implements RunCommand {
         public KeepCopies {
             buddies = List.copyOf(buddies);
         }
@@ -99,7 +99,7 @@ public sealed interface CoordinatorCommand {
      * @param received
      *            what of it the others have, by the rank that sent it
      */
-    record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements CoordinatorCommand {
+    record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {
         public Resume {
             received = Map.copyOf(received);
         }
@@ -111,14 +111,14 @@ public sealed interface CoordinatorCommand {
     }
 
     /** The ranks that were restarted have done again what they had to. */
-    record ReportCaughtUp() implements CoordinatorCommand {
+    record ReportCaughtUp() implements RunCommand {
     }
 
     /** The run is over. */
-    record Finish(long stepsDone) implements CoordinatorCommand {
+    record Finish(long stepsDone) implements RunCommand {
     }
 
     /** The run cannot go on, for the reason in this sentence. */
-    record Fail(String reason) implements CoordinatorCommand {
+    record Fail(String reason) implements RunCommand {
     }
 }

@@ -1,0 +1,389 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Two ranks; the head, and so the losses, on rank 1; layer 0 on rank 0, layer 1 on rank 1. */
+class RunMachineTest {
+    private static final List<Integer> ALL = List.of(0, 1);
+    private static final List<List<Integer>> PLACES = List.of(List.of(0), List.of(1));
+    private static final RunEvent STOP = new RunEvent.StopRequested();
+
+    @Test
+    void shouldLeadAStepFromItsStartToItsCommit() {
+        RunMachine machine = machine(0, 2, 0, 0, -1);
+
+        assertEquals(List.of(), machine.on(stands(1)));
+        assertEquals(List.of(0), machine.missing());
+        assertEquals(List.of(start(0)), machine.on(stands(0)));
+        assertEquals(List.of(), trained(machine, 1, 0, 2));
+        assertEquals(List.of(new RunCommand.Update(new WeightUpdate(0, 0.5, 1, 1, false), ALL)),
+                trained(machine, 0, 0, 2));
+        assertEquals(List.of(), machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE)));
+        assertEquals(0, machine.stepsDone());
+        assertEquals(
+                List.of(new RunCommand.CommitStep(new StepResult(0, 2, 5, 0.5, 1, false, Traffic.NONE),
+                        new Commit(1, LossScale.none(1))),
+                        start(1)),
+                machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)));
+        assertEquals(1, machine.stepsDone());
+    }
+
+    @Test
+    void shouldAddLossesInTheOrderOfMicrobatchesWhicheverComesFirst() {
+        List<MicrobatchLoss> losses = List.of(new MicrobatchLoss(0, 1e16), new MicrobatchLoss(1, 1),
+                new MicrobatchLoss(2, -1e16), new MicrobatchLoss(3, 4));
+        RunMachine machine = ready(0, 1, 0, 0, -1);
+        machine.on(passDone(1, 0, losses.reversed(), 1));
+        machine.on(passDone(0, 0, List.of(), 0));
+        machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE));
+
+        var commit = (RunCommand.CommitStep) machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE))
+                .getFirst();
+        assertEquals(((1e16 + 1) + -1e16 + 4) / 4, commit.result().loss());
+    }
+
+    @Test
+    void shouldClipByTheGlobalNorm() {
+        RunSettings settings = new RunSettings(2, 0, 1, _ -> 0.5, 2, LossScale.none(0), 0, 0, -1, true, PLACES, 0);
+        RunMachine machine = OneNode.coordinator(settings);
+        machine.on(stands(0));
+        machine.on(stands(1));
+        trained(machine, 0, 0, 2);
+        var update = (RunCommand.Update) trained(machine, 1, 0, 2).getFirst();
+        assertEquals(2 / (5 + 1e-6), update.update().gradientScale(), 0, "as torch.nn.utils.clip_grad_norm_");
+    }
+
+    @Test
+    void shouldFailInWordsWhereALossOrANormIsNoNumber() {
+        RunMachine machine = ready(0, 3, 0, 0, -1);
+        trained(machine, 0, 0, 2);
+        assertEquals(List.of(new RunCommand.Fail("step 0 has a loss of NaN and a gradient norm of 5.0, so"
+                + " training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip")),
+                trained(machine, 1, 0, Double.NaN));
+
+        RunMachine infinite = ready(0, 3, 0, 0, -1);
+        infinite.on(passDone(0, 0, List.of(), 0, Double.POSITIVE_INFINITY));
+        assertInstanceOf(RunCommand.Fail.class, trained(infinite, 1, 0, 2).getFirst());
+    }
+
+    @Test
+    void shouldSkipAStepWhoseGradientsOverflowAndHalveTheScale() {
+        RunMachine machine = scaled(LossScale.dynamic(7), 5);
+        assertEquals(new WeightUpdate(0, 0.5, 0, 7, true), update(machine, 0, Double.POSITIVE_INFINITY));
+        assertEquals(List.of(
+                new RunCommand.CommitStep(
+                        new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE),
+                        new Commit(1, LossScale.dynamic(7).afterSkip())),
+                new RunCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), ALL)), updated(machine, 0));
+        // A norm of 5 once the scale is undone.
+        assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false), update(machine, 1, 25 * 0x1p30));
+        assertEquals(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768), ALL),
+                updated(machine, 1).getLast());
+    }
+
+    @Test
+    void shouldDoubleTheScaleAfterManyGoodSteps() {
+        LossScale ready = new LossScale(LossScale.Rule.DYNAMIC, 8, 1998, 0, 3);
+        RunMachine machine = scaled(ready, 5);
+        update(machine, 0, 1);
+        assertEquals(8, pass(updated(machine, 0)).lossScale());
+        update(machine, 1, 1);
+        assertEquals(16, pass(updated(machine, 1)).lossScale());
+    }
+
+    @Test
+    void shouldKeepAScaleThatIsFixed() {
+        RunMachine machine = scaled(LossScale.fixed(4, 0), 5);
+        assertEquals(new WeightUpdate(0, 0.5, 0, 0, true), update(machine, 0, Double.NaN));
+        assertEquals(4, pass(updated(machine, 0)).lossScale());
+    }
+
+    @Test
+    void shouldFailInWordsWhereNoScaleHelps() {
+        RunMachine machine = scaled(LossScale.dynamic(0), 50);
+        for (int step = 0; step < 19; step++) {
+            update(machine, step, Double.POSITIVE_INFINITY);
+            updated(machine, step);
+        }
+        assertEquals(List.of(new RunCommand.Fail("the gradients of 20 steps in a row overflowed, of the last,"
+                + " step 19, with a loss scale of 0.125, so training cannot go on: set training.loss-scale to dynamic or"
+                + " a smaller number, or lower training.learning-rate.peak")),
+                gradients(machine, 19, Double.POSITIVE_INFINITY));
+    }
+
+    private static RunMachine scaled(LossScale scale, long steps) {
+        RunMachine machine = OneNode.coordinator(
+                new RunSettings(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
+        machine.on(stands(0));
+        machine.on(stands(1));
+        return machine;
+    }
+
+    private static List<RunCommand> gradients(RunMachine machine, long step, double squaredSum) {
+        machine.on(passDone(0, step, List.of(), 0, squaredSum));
+        return machine.on(passDone(1, step, List.of(new MicrobatchLoss(0, 2)), 1, 0));
+    }
+
+    private static WeightUpdate update(RunMachine machine, long step, double squaredSum) {
+        return ((RunCommand.Update) gradients(machine, step, squaredSum).getFirst()).update();
+    }
+
+    private static List<RunCommand> updated(RunMachine machine, long step) {
+        machine.on(new RunEvent.Updated(from(0), step, Traffic.NONE));
+        return machine.on(new RunEvent.Updated(from(1), step, Traffic.NONE));
+    }
+
+    private static Pass pass(List<RunCommand> commands) {
+        return ((RunCommand.StartPass) commands.getLast()).pass();
+    }
+
+    @Test
+    void shouldLookAtHeldOutDataThenWriteACheckpointThenGoOn() {
+        RunMachine machine = ready(0, 4, 2, 2, -1);
+        assertEquals(start(1), step(machine, 0).getLast());
+        Pass validation = new Pass(1, Pass.Kind.VALIDATION);
+        assertEquals(new RunCommand.StartPass(validation, ALL), step(machine, 1).getLast());
+        machine.on(new RunEvent.PassDone(from(0), validation, List.of(), List.of()));
+        assertEquals(
+                List.of(new RunCommand.ReportValidation(2, 3), new RunCommand.WriteCheckpoint(2, ALL)),
+                machine.on(new RunEvent.PassDone(from(1), validation,
+                        List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
+        assertEquals(List.of(), machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))));
+        assertEquals(
+                List.of(new RunCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1)))),
+                machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0))));
+        assertEquals(List.of(start(2)), machine.on(new RunEvent.CheckpointCommitted()));
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatRanksCannotWriteAndTryTheNext() {
+        RunMachine machine = ready(0, 4, 0, 2, -1);
+        step(machine, 0);
+        step(machine, 1);
+        machine.on(new RunEvent.CheckpointPartFailed(from(1), "no room"));
+        assertEquals(
+                List.of(new RunCommand.AbandonCheckpoint(2),
+                        new RunCommand.ReportCheckpointFailed(2, "no bytes"), start(2)),
+                machine.on(new RunEvent.CheckpointPartFailed(from(0), "no bytes")),
+                "the words of the first rank, whoever answers first");
+        step(machine, 2);
+        assertEquals(new RunCommand.WriteCheckpoint(4, ALL), step(machine, 3).getLast());
+        assertEquals(List.of(new RunCommand.Finish(4)), checkpoint(machine));
+    }
+
+    @Test
+    void shouldGoOnWithoutACheckpointThatCannotBeBegunOrCommitted() {
+        RunEvent failed = new RunEvent.CheckpointFailed("no room");
+        RunMachine machine = ready(0, 4, 0, 1, -1);
+        step(machine, 0);
+        assertEquals(List.of(new RunCommand.AbandonCheckpoint(1),
+                new RunCommand.ReportCheckpointFailed(1, "no room"), start(1)), machine.on(failed));
+        step(machine, 1);
+        machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0)));
+        assertThrows(IllegalStateException.class, () -> machine.on(failed), "a rank is still writing");
+        machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1)));
+        assertEquals(List.of(new RunCommand.AbandonCheckpoint(2),
+                new RunCommand.ReportCheckpointFailed(2, "no room"), start(2)), machine.on(failed));
+    }
+
+    @Test
+    void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() {
+        RunMachine machine = ready(0, 2, 0, 1, -1);
+        step(machine, 0);
+        checkpoint(machine);
+        step(machine, 1);
+        assertEquals(List.of(new RunCommand.AbandonCheckpoint(2),
+                new RunCommand.Fail(
+                        "the checkpoint at its end, after 2 steps, could not be written, and nothing"
+                                + " else keeps what was learnt since the one before: no room")),
+                machine.on(new RunEvent.CheckpointFailed("no room")));
+    }
+
+    @Test
+    void shouldFailWhereTheCheckpointOfAStopCannotBeWritten() {
+        RunMachine machine = ready(0, 9, 0, 1, -1);
+        step(machine, 0);
+        machine.on(STOP);
+        machine.on(new RunEvent.CheckpointPartFailed(from(0), "no room"));
+        assertInstanceOf(RunCommand.Fail.class,
+                machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))).getLast());
+    }
+
+    @Test
+    void shouldEndWithACheckpointAlsoWhereNoneIsDue() {
+        RunMachine machine = ready(0, 1, 0, 0, -1);
+        assertEquals(new RunCommand.WriteCheckpoint(1, ALL), step(machine, 0).getLast());
+        assertEquals(new RunCommand.Finish(1), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldWriteTheCheckpointOfTheLastStepOnce() {
+        RunMachine machine = ready(0, 2, 0, 2, -1);
+        step(machine, 0);
+        assertEquals(new RunCommand.WriteCheckpoint(2, ALL), step(machine, 1).getLast());
+        assertEquals(new RunCommand.Finish(2), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldNotWriteTheCheckpointAgainThatItResumedFrom() {
+        RunMachine machine = machine(5, 5, 0, 0, 5);
+        machine.on(stands(0));
+        assertEquals(List.of(new RunCommand.Finish(5)), machine.on(stands(1)));
+    }
+
+    @Test
+    void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
+        RunMachine machine = machine(5, 5, 0, 0, -1);
+        machine.on(stands(0));
+        assertEquals(List.of(new RunCommand.WriteCheckpoint(5, ALL)), machine.on(stands(1)));
+    }
+
+    @Test
+    void shouldStopBeforeItsFirstStepWithACheckpoint() {
+        RunMachine machine = machine(0, 9, 0, 0, -1);
+        machine.on(stands(0));
+        assertEquals(List.of(), machine.on(STOP));
+        assertEquals(List.of(new RunCommand.WriteCheckpoint(0, ALL)), machine.on(stands(1)));
+        assertEquals(new RunCommand.Finish(0), checkpoint(machine).getLast());
+    }
+
+    @Test
+    void shouldStopAfterTheStepUnderWay() {
+        RunMachine machine = ready(0, 9, 0, 0, -1);
+        trained(machine, 0, 0, 2);
+        assertEquals(List.of(), machine.on(STOP));
+        assertEquals(List.of(), machine.on(STOP), "asking twice changes nothing");
+        trained(machine, 1, 0, 2);
+        machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE));
+        assertEquals(new RunCommand.WriteCheckpoint(1, ALL),
+                machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
+    }
+
+    @Test
+    void shouldStopAfterTheHeldOutDataUnderWay() {
+        RunMachine machine = ready(0, 9, 1, 0, -1);
+        step(machine, 0);
+        machine.on(STOP);
+        Pass validation = new Pass(0, Pass.Kind.VALIDATION);
+        machine.on(new RunEvent.PassDone(from(0), validation, List.of(), List.of()));
+        assertEquals(
+                List.of(new RunCommand.ReportValidation(1, 2), new RunCommand.WriteCheckpoint(1, ALL)),
+                machine.on(
+                        new RunEvent.PassDone(from(1), validation, List.of(new MicrobatchLoss(0, 2)),
+                                List.of())));
+    }
+
+    @Test
+    void shouldRefuseARankThatAnswersTwiceOrInAnotherPhase() {
+        RunMachine machine = machine(0, 1, 0, 0, -1);
+        machine.on(stands(0));
+        assertEquals("rank 0 stands in this epoch already",
+                assertThrows(IllegalStateException.class, () -> machine.on(stands(0)))
+                        .getMessage());
+        assertEquals(
+                "the coordinator cannot take Updated[from=Incarnation[rank=1, epoch=0], step=0, traffic=" + Traffic.NONE
+                        + "] in phase STARTING of step 0",
+                assertThrows(IllegalStateException.class,
+                        () -> machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)))
+                        .getMessage());
+    }
+
+    @Test
+    void shouldRefuseAnAnswerToAnotherStep() {
+        RunMachine machine = ready(3, 9, 0, 0, -1);
+        assertThrows(IllegalStateException.class, () -> trained(machine, 0, 2, 2));
+        trained(machine, 0, 3, 2);
+        trained(machine, 1, 3, 2);
+        assertThrows(IllegalStateException.class,
+                () -> machine.on(new RunEvent.Updated(from(0), 2, Traffic.NONE)));
+    }
+
+    @Test
+    void shouldEndWithoutACheckpointWhereNoneIsWanted() {
+        RunMachine machine = OneNode.coordinator(
+                new RunSettings(2, 0, 1, _ -> 0.5, 0, LossScale.none(0), 0, 0, -1, false, PLACES, 0));
+        machine.on(stands(0));
+        machine.on(stands(1));
+        trained(machine, 0, 0, 2);
+        trained(machine, 1, 0, 2);
+        machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE));
+        assertEquals(new RunCommand.Finish(1),
+                machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
+    }
+
+    private static Incarnation from(int rank) {
+        return new Incarnation(rank, 0);
+    }
+
+    private static RunEvent stands(int rank) {
+        return new RunEvent.EpochReady(from(rank), 0, -1, List.of());
+    }
+
+    private static RunMachine machine(long firstStep, long stepCount, long validateEvery, long checkpointEvery,
+            long savedStep) {
+        return OneNode.coordinator(
+                new RunSettings(2, firstStep, stepCount, _ -> 0.5, 0,
+                        LossScale.none(firstStep), validateEvery, checkpointEvery, savedStep, true, PLACES, 0));
+    }
+
+    private static RunMachine ready(long firstStep, long stepCount, long validateEvery, long checkpointEvery,
+            long savedStep) {
+        RunMachine machine = machine(firstStep, stepCount, validateEvery, checkpointEvery, savedStep);
+        machine.on(stands(0));
+        machine.on(stands(1));
+        return machine;
+    }
+
+    private static List<RunCommand> step(RunMachine machine, long step) {
+        trained(machine, 0, step, 2);
+        trained(machine, 1, step, 2);
+        machine.on(new RunEvent.Updated(from(0), step, Traffic.NONE));
+        return machine.on(new RunEvent.Updated(from(1), step, Traffic.NONE));
+    }
+
+    /** Squared sums 9 and 16, so a norm of 5; one microbatch with this loss. */
+    private static List<RunCommand> trained(RunMachine machine, int rank, long step, double loss) {
+        return machine
+                .on(passDone(rank, step, rank == 1 ? List.of(new MicrobatchLoss(0, loss)) : List.of(), rank));
+    }
+
+    private static RunEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer) {
+        return passDone(rank, step, losses, layer, layer == 0 ? 9 : 16);
+    }
+
+    private static RunEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer,
+            double squaredSum) {
+        return new RunEvent.PassDone(from(rank), new Pass(step, Pass.Kind.TRAINING), losses,
+                List.of(new LayerSquaredSum(layer, 0, squaredSum)));
+    }
+
+    private static List<RunCommand> checkpoint(RunMachine machine) {
+        machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0)));
+        assertInstanceOf(RunCommand.CommitCheckpoint.class,
+                machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))).getLast());
+        return machine.on(new RunEvent.CheckpointCommitted());
+    }
+
+    private static CheckpointPart part(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+
+    private static RunCommand start(long step) {
+        return new RunCommand.StartPass(new Pass(step, Pass.Kind.TRAINING), ALL);
+    }
+}
