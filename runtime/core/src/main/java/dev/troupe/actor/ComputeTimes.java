@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import java.util.Arrays;
 
@@ -17,9 +18,9 @@ final class ComputeTimes {
         this.stage = stage;
     }
 
-    void add(ActionRequest request, long taken) {
-        if (request.pass().kind() == Pass.Kind.TRAINING && request.action().kind().isCompute()) {
-            int kind = request.action().kind().ordinal();
+    void add(Pass pass, Action action, long taken) {
+        if (pass.kind() == Pass.Kind.TRAINING && action.kind().isCompute()) {
+            int kind = action.kind().ordinal();
             nanos[kind] = nanos[kind] == 0 ? taken : Math.min(nanos[kind], taken);
         }
     }

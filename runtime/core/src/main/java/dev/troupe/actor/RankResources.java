@@ -11,10 +11,8 @@ import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.stage.Stage;
-import dev.troupe.parallel.Aside;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.pulse.Pulse;
@@ -27,22 +25,19 @@ import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one rank has beside its actors: engine, thread, stages, tensors between stages. All stages of a rank share its
- * engine and its thread, since a rank computes one thing at a time.
+ * What the stages of one rank share: engine, thread, outbox, the tensors between stages, the rank's groups.
  *
- * <p>Thread rule: {@link #open} on the rank's thread; {@link #worker} and {@link #send} after all are open. Closed by the
- * node, after the transport (which reads and writes tensors) and after the thread.
+ * <p>Thread rule: {@link #open} and {@link #waitedNanos} on the rank's thread, the rest on any. Closed by the node, after
+ * the transport (which reads and writes tensors) and after the rank's actors.
  */
 final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
@@ -50,8 +45,6 @@ final class RankResources {
     /** A source for what is overwritten at once. */
     static final WeightSource NOTHING = (_, _, _, _) -> {
     };
-
-    private static final int STACK_SHOWN = 12;
 
     private final int rank;
     private final Incarnation incarnation;
@@ -66,29 +59,12 @@ final class RankResources {
     private final Optional<CollectiveGroup> dataGroup;
     private final MicrobatchReader data;
     private final Outbox outbox;
-    private final RankThread thread;
-    /** Exchanges with other ranks while {@link #thread} computes. */
-    private final RankThread exchanging;
-    private final Aside aside = new Aside() {
-        @Override
-        public void execute(Runnable task) {
-            exchanging.run(() -> {
-                task.run();
-                return null;
-            });
-        }
-
-        @Override
-        public void waited(long nanos) {
-            RankResources.this.waited(nanos);
-        }
-    };
-    private long waitedNanos;
+    private final ExchangeThread exchanges;
     private Traffic toldTraffic = Traffic.NONE;
     /** Whether the transport has nothing of a retired incarnation any more. */
     private volatile boolean isLetGo;
-    // Filled on the rank's thread, read by the transport's.
-    private final Map<Integer, StageWorker> workers = new ConcurrentHashMap<>();
+    /** For each stage what takes a boundary tensor back, on any thread. */
+    private final Map<Integer, Consumer<Tensor>> boundaries = new ConcurrentHashMap<>();
 
     /**
      * @param stepsDone
@@ -105,11 +81,10 @@ final class RankResources {
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);
         this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
-                (edge, tensor) -> worker(plan.senderOf(edge)).release(tensor));
+                (edge, tensor) -> release(plan.senderOf(edge), tensor));
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.tensors = new RankTensors(this, node, data);
-        this.thread = new RankThread("rank-" + rank, pulse::beat);
-        this.exchanging = new RankThread("rank-" + rank + "-exchanges", pulse::beat);
+        this.exchanges = new ExchangeThread(rank);
     }
 
     private Optional<CollectiveGroup> join(GroupKind kind) {
@@ -155,27 +130,29 @@ final class RankResources {
         return tensors;
     }
 
-    RankThread thread() {
-        return thread;
-    }
-
     RankMachine machine() {
         return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank));
     }
 
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
-    void open(int index) {
+    StageWorker open(int index) {
         boolean isNew = stepsDone == node.firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
                 isNew ? node.weights() : NOTHING);
         StageWorker worker = new StageWorker(stage, engine, this, node);
-        workers.put(index, worker);
+        boundaries.put(index, stage::release);
         if (!isNew) {
             stage.loadOwn(snapshot(index));
         } else if (node.resumes()) {
             stage.load(node.weights());
         }
         worker.grantFirstCredits();
+        return worker;
+    }
+
+    /** Gives a boundary tensor back to the stage that made it. */
+    void release(int stage, Tensor boundary) {
+        boundaries.get(stage).accept(boundary);
     }
 
     private WeightSource snapshot(int stage) {
@@ -186,40 +163,27 @@ final class RankResources {
 
     private TensorShare share() {
         return tensorGroup
-                .map(group -> new TensorShare(new EngineGroup(group, engine, this::waited), plan.sharesSequence()))
+                .map(group -> new TensorShare(new EngineGroup(group, engine, exchanges::waited), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
     }
 
     private DataShare dataShare() {
-        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), aside))
+        return dataGroup.map(group -> new DataShare(new EngineGroup(group, engine), plan.zero(), exchanges))
                 .orElse(DataShare.ALL);
     }
 
-    /** How long this rank's thread has waited for other ranks inside actions, in nanoseconds. That thread. */
+    /** How long the stages have waited for other ranks inside actions, in nanoseconds. */
     long waitedNanos() {
-        return waitedNanos;
+        return exchanges.waitedNanos();
     }
 
-    private void waited(long nanos) {
-        waitedNanos += nanos;
-    }
-
-    /** What the stages have computed since this was last asked. One caller, while the rank's thread has nothing to do. */
-    List<StageTime> newTimes() {
-        return stages().stream().map(stage -> worker(stage).newTime()).toList();
-    }
-
-    StageWorker worker(int stage) {
-        return workers.get(stage);
-    }
-
-    /** Turns what the transport says into messages for the schedule actor. */
-    void listen(Consumer<ScheduleActor.Command> schedule) {
-        node.faults().onStop(rank, why -> schedule.accept(new ScheduleActor.BreakDown(why)));
+    /** Has a listener hear what the transport says. */
+    void listen(RankListener listener) {
+        node.faults().onStop(rank, listener::breakDown);
         node.transport().register(rank, new TransportListener() {
             @Override
             public void onLanded(MessageId id, Tensor tensor) {
-                tensors.land(id, tensor, schedule);
+                tensors.land(id, tensor, listener);
             }
 
             @Override
@@ -237,7 +201,7 @@ final class RankResources {
                 boolean isNew = outbox.enter(epoch);
                 isLetGo = outbox.isRetired();
                 if (isNew) {
-                    schedule.accept(new ScheduleActor.EpochBegun(epoch));
+                    listener.epochBegun(epoch);
                 }
             }
 
@@ -246,7 +210,7 @@ final class RankResources {
                 if (fault instanceof TransportFault.TransportEnded) {
                     outbox.retire(); // it gives everything back now, and takes no more
                 }
-                schedule.accept(new ScheduleActor.TransportFailed(fault));
+                listener.transportFailed(fault);
             }
         });
     }
@@ -261,17 +225,12 @@ final class RankResources {
     }
 
     /**
-     * Writes weights and optimizer state of all stages to this rank's file. A tied table is written by its embedding. That
-     * there is no room is an answer too: the rank can go on.
+     * Writes the parts of all stages to this rank's file. That there is no room is an answer too: the rank can go on.
      */
-    RunEvent writeCheckpoint(long stepsDone) {
-        List<TensorPart> all = new ArrayList<>();
-        for (int stage : stages()) {
-            all.addAll(worker(stage).state());
-        }
+    RunEvent writeCheckpoint(long stepsDone, List<TensorPart> parts) {
         try {
             return new RunEvent.CheckpointPartWritten(incarnation,
-                    PartWriter.write(node, stepsDone, rank, all));
+                    PartWriter.write(node, stepsDone, rank, parts));
         } catch (CheckpointException unwritten) {
             return new RunEvent.CheckpointPartFailed(incarnation, unwritten.getMessage());
         }
@@ -283,56 +242,34 @@ final class RankResources {
         dataGroup.ifPresent(CollectiveGroup::close);
     }
 
-    /** Ends this incarnation: whatever it still does has no effect. Its memory is freed by {@link #closeIfEnded}. */
-    void retire() {
+    /** Ends this incarnation: it hands nothing over any more, and waits for no other rank. */
+    void letGo() {
         outbox.retire();
         leaveGroups();
         node.faults().retire(rank);
-        thread.abandon();
-        exchanging.shutDown(); // what it still has fails at once, and whoever waits for that hears so
+        exchanges.shutDown(); // what it still has fails at once, and the stage that waits for it hears so
     }
 
-    /** Where its thread stands, innermost call first. */
-    List<StackTraceElement> stack() {
-        return thread.stack();
-    }
-
-    /** The innermost calls of that in a line. */
-    String whereItStands() {
-        return stack().stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < "));
-    }
-
-    /** After {@link #retire}: frees all memory, unless a thread or the transport may still use it. */
+    /** After {@link #letGo} and the end of the actors: frees all memory, unless the transport may still use it. */
     boolean closeIfEnded() {
-        boolean hasEnded = isLetGo && thread.hasEnded() && exchanging.hasEnded();
+        boolean hasEnded = isLetGo && exchanges.hasEnded();
         if (hasEnded) {
             free();
         }
         return hasEnded;
     }
 
-    /** The stages take no more work, and wait for no other rank. */
-    void shutDown() {
-        outbox.retire();
-        leaveGroups();
-        node.faults().retire(rank);
-        thread.shutDown();
-    }
-
-    /** After {@link #shutDown}: frees all memory, unless a stage still computes at the deadline. */
+    /** After {@link #letGo} and the end of the actors and of the transport: frees all memory. */
     void close(long deadlineNanos) {
-        boolean hasEnded = thread.awaitEnd(deadlineNanos);
-        exchanging.shutDown();
-        if (hasEnded && exchanging.awaitEnd(deadlineNanos)) {
+        if (exchanges.awaitEnd(deadlineNanos)) {
             free();
         } else {
             // Memory a thread still computes on must not be freed under it; it goes with the process.
-            LOG.warn("rank {} still computes long after it was told to stop", rank);
+            LOG.warn("rank {} still exchanges tensors long after it was told to stop", rank);
         }
     }
 
     private void free() {
-        workers.values().forEach(StageWorker::close);
         engine.close();
         data.close();
     }

@@ -13,7 +13,6 @@ import dev.troupe.transport.MessageId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 /**
  * The tensors of one rank that are between two stages: landed and not yet computed with, or computed and not yet handed
@@ -47,11 +46,11 @@ final class RankTensors implements RankSide {
     }
 
     /** Takes in a tensor that has landed. */
-    void land(MessageId id, Tensor tensor, Consumer<ScheduleActor.Command> schedule) {
+    void land(MessageId id, Tensor tensor, RankListener listener) {
         Action receive = plan.receiveOf(new MessageKey(id.edge(), id.microbatch()));
         if (tensors.putIfAbsent(new Key(id.pass(), receive), tensor) == null) {
             node.trace().addLanded(Pass.stepOf(id.pass()), receive, System.nanoTime());
-            schedule.accept(new ScheduleActor.Moved(new RankEvent.Landed(receive, id.pass())));
+            listener.moved(new RankEvent.Landed(receive, id.pass()));
         } else { // it came twice
             rank.outbox().grant(id.edge(), tensor);
         }
@@ -122,13 +121,14 @@ final class RankTensors implements RankSide {
 
     @Override
     public void release(int stage, Tensor tensor) {
-        rank.worker(stage).release(tensor);
+        rank.release(stage, tensor);
     }
 
     @Override
     public void measured(Stage stage, Pass pass) {
         node.gradientDump().filter(dump -> dump.wants(pass.step()))
-                .ifPresent(dump -> dump.add(rank(), stage.index(), rank.worker(stage.index()).gradients()));
+                .ifPresent(dump -> dump.add(rank(), stage.index(),
+                        StageWorker.parts(rank.engine(), stage.gradients())));
     }
 
     @Override

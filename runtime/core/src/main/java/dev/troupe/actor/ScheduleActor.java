@@ -17,8 +17,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.step.ActionResult;
 import dev.troupe.transport.TransportFault;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +27,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.DispatcherSelector;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -61,8 +62,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record StageReady(int stage) implements Command {
     }
 
-    /** A stage has done an action. */
-    record ActionEnded(Action action, ActionResult result) implements Command {
+    /**
+     * A stage has done an action.
+     *
+     * @param nanos
+     *            how long it computed
+     */
+    record ActionEnded(Action action, ActionResult result, long nanos) implements Command {
     }
 
     /** The rank's part of a checkpoint is written, or cannot be. */
@@ -96,46 +102,89 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record BreakDown(String why) implements Command {
     }
 
+    /** What a rank does beside its row. */
+    private sealed interface Phase {
+        /** Its stages load their weights; these still do. */
+        record Loading(Set<Integer> stages) implements Phase {
+        }
+
+        /** It walks its row, or waits for a pass. */
+        record Walking() implements Phase {
+        }
+
+        /** Its stages write its part of a checkpoint, between two passes. */
+        record WritingCheckpoint() implements Phase {
+        }
+    }
+
     private static final int MOST_CALLS = 40;
 
     private final RankResources rank;
+    private final StageThread thread;
     private final RankMachine machine;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final ActorRef<TensorParallelGroup.Command> group;
-    private final Map<Integer, ActorRef<StageActor.Command>> stages = new HashMap<>();
-    private final Set<Integer> loading = new HashSet<>();
+    private final Map<Integer, ActorRef<StageActor.Command>> stages = new LinkedHashMap<>();
+    private final Map<Integer, ComputeTimes> times = new LinkedHashMap<>();
     private final List<MicrobatchLoss> losses = new ArrayList<>();
     private final List<LayerSquaredSum> squaredSums = new ArrayList<>();
 
+    private Phase phase;
     private Pass pass;
     private WeightUpdate update;
-    private boolean isWritingCheckpoint;
+    private long orders;
     private long moves;
     private long toldMoves = -1;
     private int epoch;
 
-    private ScheduleActor(ActorContext<Command> context, RankResources rank,
+    private ScheduleActor(ActorContext<Command> context, HostedRank hosted,
             ActorRef<TrainingCoordinator.Command> coordinator, ActorRef<TensorParallelGroup.Command> group) {
         super(context);
-        this.rank = rank;
+        this.rank = hosted.resources();
+        this.thread = hosted.thread();
         this.machine = rank.machine();
         this.coordinator = coordinator;
         this.group = group;
         this.epoch = rank.incarnation().epoch();
         // The rank says itself that it is there, so that the coordinator hears this before anything else from it.
         coordinator.tell(new TrainingCoordinator.RankHosted(rank.incarnation(), context.getSelf()));
-        rank.listen(context.getSelf()::tell);
+        rank.listen(new Mailbox(context.getSelf()));
+        DispatcherSelector stageThread = thread.register(context.getSystem());
         for (int stage : rank.stages()) {
-            loading.add(stage);
-            ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, rank, context.getSelf()),
-                    "stage-" + stage, DispatcherSelector.sameAsParent());
+            ActorRef<StageActor.Command> actor = context.spawn(StageActor.create(stage, hosted, context.getSelf()),
+                    "stage-" + stage, stageThread);
             stages.put(stage, actor);
+            times.put(stage, new ComputeTimes(stage));
             context.watch(actor);
+        }
+        this.phase = new Phase.Loading(new HashSet<>(rank.stages()));
+    }
+
+    /** Turns what happens to the rank into messages. */
+    private record Mailbox(ActorRef<Command> self) implements RankListener {
+        @Override
+        public void moved(RankEvent event) {
+            self.tell(new Moved(event));
+        }
+
+        @Override
+        public void epochBegun(int epoch) {
+            self.tell(new EpochBegun(epoch));
+        }
+
+        @Override
+        public void transportFailed(TransportFault fault) {
+            self.tell(new TransportFailed(fault));
+        }
+
+        @Override
+        public void breakDown(String why) {
+            self.tell(new BreakDown(why));
         }
     }
 
     /** Spawns the rank's stages; tells the coordinator when they have their weights. */
-    static Behavior<Command> create(RankResources rank, ActorRef<TrainingCoordinator.Command> coordinator,
+    static Behavior<Command> create(HostedRank rank, ActorRef<TrainingCoordinator.Command> coordinator,
             ActorRef<TensorParallelGroup.Command> group) {
         return Behaviors.setup(context -> new ScheduleActor(context, rank, coordinator, group));
     }
@@ -152,13 +201,16 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                 .onMessage(EpochBegun.class, this::onEpochBegun).onMessage(Resume.class, this::onResume)
                 .onMessage(TransportFailed.class, this::onTransportFailed)
                 .onMessage(BreakDown.class, ScheduleActor::onBreakDown)
-                .onSignal(ChildFailed.class, this::onChildFailed).build();
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .onSignal(Terminated.class, _ -> this) // a stage that failed has said why
+                .build();
     }
 
     private Behavior<Command> onStageReady(StageReady ready) {
-        loading.remove(ready.stage());
         moves++;
-        if (loading.isEmpty()) {
+        if (phase instanceof Phase.Loading(Set<Integer> loading) && loading.remove(ready.stage())
+                && loading.isEmpty()) {
+            phase = new Phase.Walking();
             EventLog.ofRank(rank.incarnation(), step(), "is ready with stages " + rank.stages());
             return take(new RankEvent.EpochEntered(epoch));
         }
@@ -168,7 +220,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** A rank stands in an epoch when it also has its weights. */
     private Behavior<Command> onEpochBegun(EpochBegun begun) {
         epoch = begun.epoch();
-        return loading.isEmpty() ? take(new RankEvent.EpochEntered(epoch)) : this;
+        return phase instanceof Phase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
     }
 
     private Behavior<Command> onResume(Resume resume) {
@@ -190,6 +242,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Behavior<Command> onActionEnded(ActionEnded ended) {
         losses.addAll(ended.result().losses());
         squaredSums.addAll(ended.result().squaredSums());
+        times.get(ended.action().stage()).add(pass, ended.action(), ended.nanos());
         return take(new RankEvent.ActionDone(ended.action()));
     }
 
@@ -209,8 +262,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private void carryOut(RankCommand command) {
         switch (command) {
-            case RankCommand.Run(Action action, var sends) ->
-                run(new ActionRequest(action, sends, pass, Optional.ofNullable(update)));
+            case RankCommand.Run(Action action, var sends) -> stages.get(action.stage()).tell(new StageActor.Compute(
+                    orders++, new ActionRequest(action, sends, pass, Optional.ofNullable(update))));
             case RankCommand.Send(var send) -> rank.tensors().send(send, pass);
             case RankCommand.Discard(var receive, long ofPass) -> rank.tensors().discard(receive, ofPass);
             case RankCommand.ReportEpochReady(int stood, long number, var received) ->
@@ -219,8 +272,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
                                 rank.tensors().keys(received)));
             case RankCommand.ReportPassDone(Pass done) -> {
                 if (done.kind() == Pass.Kind.TRAINING) {
-                    coordinator
-                            .tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(), rank.newTimes()));
+                    coordinator.tell(new TrainingCoordinator.StepTimed(rank.incarnation(), done.step(),
+                            times.values().stream().map(ComputeTimes::take).toList()));
                 }
                 tellCoordinator(new RunEvent.PassDone(rank.incarnation(), done, losses, squaredSums));
                 losses.clear();
@@ -231,35 +284,27 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
     }
 
-    private void run(ActionRequest request) {
-        Action action = request.action();
-        ActorRef<Command> self = getContext().getSelf();
-        rank.thread().run(() -> rank.worker(action.stage()).run(request))
-                .whenComplete((result, failure) -> self.tell(failure == null
-                        ? new ActionEnded(action, result)
-                        : new StageFailed(action.stage(), "in " + action + " in step " + request.pass().step(),
-                                failure)));
-    }
-
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
-        isWritingCheckpoint = true;
-        stages.get(rank.stages().getFirst()).tell(new StageActor.WriteCheckpoint(write.stepsDone()));
+        phase = new Phase.WritingCheckpoint();
+        List<ActorRef<StageActor.Command>> inOrder = List.copyOf(stages.values());
+        inOrder.getFirst().tell(new StageActor.WriteCheckpoint(write.stepsDone(), List.of(),
+                inOrder.subList(1, inOrder.size())));
         return this;
     }
 
     private Behavior<Command> onCheckpointAnswered(CheckpointAnswered answered) {
         moves++;
-        isWritingCheckpoint = false;
+        phase = new Phase.Walking();
         tellCoordinator(answered.answer());
         return this;
     }
 
     private Behavior<Command> onTellStatus(TellStatus ask) {
-        boolean isAtIt = machine.isComputing() || isWritingCheckpoint || !loading.isEmpty();
+        boolean isAtIt = machine.isComputing() || !(phase instanceof Phase.Walking);
         boolean waitsForGroup = rank.pulse().waits();
         long allMoves = moves + rank.pulse().beats();
         List<String> stack = isAtIt && allMoves == toldMoves
-                ? rank.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
+                ? thread.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
                 : List.of();
         toldMoves = allMoves;
         ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
@@ -270,10 +315,11 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private String situation() {
-        if (!loading.isEmpty()) {
-            return "loading the weights of stages " + loading;
-        }
-        return isWritingCheckpoint ? "writing its part of a checkpoint" : machine.situation();
+        return switch (phase) {
+            case Phase.Loading(Set<Integer> loading) -> "loading the weights of stages " + loading;
+            case Phase.Walking() -> machine.situation();
+            case Phase.WritingCheckpoint() -> "writing its part of a checkpoint";
+        };
     }
 
     private Behavior<Command> onStageFailed(StageFailed failed) {

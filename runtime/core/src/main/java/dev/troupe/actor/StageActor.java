@@ -1,6 +1,10 @@
 package dev.troupe.actor;
 
-import java.util.function.Supplier;
+import dev.troupe.step.ActionResult;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.TensorPart;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
@@ -9,55 +13,130 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * The life of one stage of one rank: it has the stage built and its state written, on the rank's thread, and tells its
- * schedule actor, and so answers at once whatever the stage computes. The tasks of the row come to the thread from the
- * schedule actor itself: only there have those of two stages one order.
+ * One stage of one rank: it owns its slice of layers (weights, gradients, optimizer state, activations), loads it, and
+ * computes what the rank's schedule actor tells it. Nobody else calls the stage. All of it is done on the
+ * {@linkplain StageThread rank's thread}; questions that must be answered meanwhile go to the schedule actor.
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** What a stage actor is told. */
     sealed interface Command {
     }
 
-    /** Write the rank's part of a checkpoint: the rank stands still meanwhile, so one thread may read all its stages. */
-    record WriteCheckpoint(long stepsDone) implements Command {
+    /**
+     * Do an action, and hand its sends to the transport.
+     *
+     * @param order
+     *            the number of this order among all of the rank, from 0
+     */
+    record Compute(long order, ActionRequest request) implements Command {
     }
 
-    private final int stage;
-    private final RankResources rank;
-    private final RankThread thread;
-    private final ActorRef<ScheduleActor.Command> schedule;
+    /**
+     * Add your weights and optimizer state to the rank's part of a checkpoint, and pass it on to the next stage of the
+     * rank; the last writes the file. The rank stands still meanwhile.
+     *
+     * @param parts
+     *            of the stages before
+     * @param rest
+     *            the stages behind this one
+     */
+    record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
+        WriteCheckpoint {
+            parts = List.copyOf(parts);
+            rest = List.copyOf(rest);
+        }
+    }
 
-    private StageActor(ActorContext<Command> context, int stage, RankResources rank,
+    private final int index;
+    private final RankResources rank;
+    private final StageThread thread;
+    private final ActorRef<ScheduleActor.Command> schedule;
+    private final StageWorker stage;
+
+    private StageActor(ActorContext<Command> context, StageWorker stage, int index, HostedRank hosted,
             ActorRef<ScheduleActor.Command> schedule) {
         super(context);
         this.stage = stage;
-        this.rank = rank;
-        this.thread = rank.thread();
+        this.index = index;
+        this.rank = hosted.resources();
+        this.thread = hosted.thread();
         this.schedule = schedule;
-        run("loading its weights", () -> {
-            rank.open(stage);
-            return new ScheduleActor.StageReady(stage);
-        });
     }
 
-    /** Builds the stage on the rank's thread, then keeps it. */
-    static Behavior<Command> create(int stage, RankResources rank, ActorRef<ScheduleActor.Command> schedule) {
-        return Behaviors.setup(context -> new StageActor(context, stage, rank, schedule));
+    /** Builds the stage with its weights and tells the schedule actor, then takes orders. */
+    static Behavior<Command> create(int index, HostedRank hosted, ActorRef<ScheduleActor.Command> schedule) {
+        return Behaviors.setup(context -> {
+            if (hosted.thread().hasEnded()) {
+                return Behaviors.stopped();
+            }
+            hosted.thread().computes();
+            try {
+                RankResources rank = hosted.resources();
+                StageWorker stage = Progress.heardBy(rank.pulse()::beat, () -> rank.open(index));
+                schedule.tell(new ScheduleActor.StageReady(index));
+                return new StageActor(context, stage, index, hosted, schedule);
+            } catch (Throwable failure) { // an error too: the rank must hear of it
+                return failed(index, "loading its weights", failure, hosted.thread(), schedule);
+            } finally {
+                hosted.thread().computed();
+            }
+        });
     }
 
     @Override
     public Receive<Command> createReceive() {
-        return newReceiveBuilder().onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
+        return newReceiveBuilder().onMessage(Compute.class, this::onCompute)
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
+    }
+
+    private Behavior<Command> onCompute(Compute told) {
+        if (thread.hasEnded()) {
+            return this;
+        }
+        if (!thread.isNext(told.order())) {
+            getContext().getSelf().tell(told);
+            return this;
+        }
+        ActionRequest request = told.request();
+        return perform("in " + request.action() + " in step " + request.pass().step(), () -> {
+            ActionResult result = stage.run(request);
+            schedule.tell(new ScheduleActor.ActionEnded(request.action(), result, stage.lastNanos()));
+        });
     }
 
     private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
-        run("writing the checkpoint after " + write.stepsDone() + " steps",
-                () -> new ScheduleActor.CheckpointAnswered(rank.writeCheckpoint(write.stepsDone())));
-        return this;
+        return perform("writing the checkpoint after " + write.stepsDone() + " steps", () -> {
+            List<TensorPart> parts = new ArrayList<>(write.parts());
+            parts.addAll(stage.state());
+            if (write.rest().isEmpty()) {
+                schedule.tell(new ScheduleActor.CheckpointAnswered(rank.writeCheckpoint(write.stepsDone(), parts)));
+            } else {
+                write.rest().getFirst().tell(new WriteCheckpoint(write.stepsDone(), parts,
+                        write.rest().subList(1, write.rest().size())));
+            }
+        });
     }
 
-    private void run(String what, Supplier<ScheduleActor.Command> work) {
-        thread.run(work).whenComplete((news, failure) -> schedule
-                .tell(failure == null ? news : new ScheduleActor.StageFailed(stage, what, failure)));
+    private Behavior<Command> perform(String what, Runnable work) {
+        thread.computes();
+        try {
+            Progress.heardBy(rank.pulse()::beat, () -> {
+                work.run();
+                return null;
+            });
+            return this;
+        } catch (Throwable failure) { // an error too: the rank must hear of it
+            return failed(index, what, failure, thread, schedule);
+        } finally {
+            thread.computed();
+        }
+    }
+
+    /** A stage that failed takes no more orders, and no other stage of the rank does. */
+    private static Behavior<Command> failed(int index, String what, Throwable failure, StageThread thread,
+            ActorRef<ScheduleActor.Command> schedule) {
+        thread.fail();
+        schedule.tell(new ScheduleActor.StageFailed(index, what, failure));
+        return Behaviors.stopped();
     }
 }

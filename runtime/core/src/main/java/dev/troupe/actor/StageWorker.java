@@ -3,9 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.stage.Stage;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.schedule.Action;
@@ -19,9 +17,9 @@ import java.util.List;
 /**
  * One stage with all that happens around its actions: faults, times, the trace.
  *
- * <p>Thread rule: the rank's thread, but for {@link #release}, which the transport's thread calls, and {@link #state}.
+ * <p>Thread rule: the rank's thread.
  */
-final class StageWorker implements AutoCloseable {
+final class StageWorker {
     private final Stage stage;
     private final Engine engine;
     private final RankResources rank;
@@ -29,7 +27,7 @@ final class StageWorker implements AutoCloseable {
     private final Coordinates at;
     private final StageOps ops;
     private final StepPoints points;
-    private final ComputeTimes times;
+    private long lastNanos;
 
     StageWorker(Stage stage, Engine engine, RankResources rank, NodeContext node) {
         this.stage = stage;
@@ -39,7 +37,6 @@ final class StageWorker implements AutoCloseable {
         this.at = node.plan().ranks().coordinates(rank.rank());
         this.ops = new StageOps(stage, engine, rank.clock(), node.plan(), rank.tensors());
         this.points = rank.tensors().points();
-        this.times = new ComputeTimes(stage.index());
     }
 
     /** Does an action and hands its sends to the transport. */
@@ -47,7 +44,7 @@ final class StageWorker implements AutoCloseable {
         long waited = rank.waitedNanos();
         long start = System.nanoTime();
         ActionResult result = points.around(request, () -> traced(request));
-        times.add(request, System.nanoTime() - start - (rank.waitedNanos() - waited));
+        lastNanos = System.nanoTime() - start - (rank.waitedNanos() - waited);
         for (Action send : request.sends()) {
             points.at(FaultPoint.SEND, request.pass(), send);
             ops.send(send, request.pass());
@@ -70,40 +67,27 @@ final class StageWorker implements AutoCloseable {
         return ops.perform(request.action(), request.pass(), request.update());
     }
 
-    /** What was computed since this was last asked. */
-    StageTime newTime() {
-        return times.take();
+    /** How long the last action took, without its sends and without waits for other ranks, in nanoseconds. */
+    long lastNanos() {
+        return lastNanos;
     }
 
     void grantFirstCredits() {
         ops.grantFirstCredits();
     }
 
-    void release(Tensor boundary) {
-        stage.release(boundary);
-    }
-
     /** Weights and optimizer state as files have them, without what another rank writes too. */
     List<TensorPart> state() {
-        return files(stage.state());
+        return parts(engine, stage.state());
     }
 
-    /** As files have them. */
-    List<TensorPart> gradients() {
-        return files(stage.gradients());
-    }
-
-    private List<TensorPart> files(List<StateTensor> tensors) {
+    /** Tensors of a stage as files have them, without what another rank writes too. */
+    static List<TensorPart> parts(Engine engine, List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.copy())
                 .map(named -> new TensorPart(
                         new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
                                 target -> engine.copyToHost(named.tensor(), 0, target)),
                         named.slice()))
                 .toList();
-    }
-
-    @Override
-    public void close() {
-        stage.close();
     }
 }

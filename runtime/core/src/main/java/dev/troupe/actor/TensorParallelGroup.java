@@ -32,18 +32,18 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
 
     private static final DispatcherSelector RANKS = DispatcherSelector.fromConfig("troupe.ranks");
 
-    private final List<RankResources> members;
+    private final List<HostedRank> members;
     private final int epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private boolean hasFailed;
 
-    private TensorParallelGroup(ActorContext<Command> context, List<RankResources> members,
+    private TensorParallelGroup(ActorContext<Command> context, List<HostedRank> members,
             ActorRef<TrainingCoordinator.Command> coordinator) {
         super(context);
         this.members = members;
         this.epoch = members.getFirst().incarnation().epoch();
         this.coordinator = coordinator;
-        for (RankResources member : members) {
+        for (HostedRank member : members) {
             context.watch(context.spawn(ScheduleActor.create(member, coordinator, context.getSelf()),
                     "rank-" + member.rank(), RANKS));
         }
@@ -55,7 +55,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      * @param members
      *            the tensor-parallel ranks of one place, in their order; one alone is a group too
      */
-    static Behavior<Command> create(List<RankResources> members, ActorRef<TrainingCoordinator.Command> coordinator) {
+    static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator) {
         return Behaviors.setup(context -> new TensorParallelGroup(context, List.copyOf(members), coordinator));
     }
 
@@ -89,7 +89,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
             coordinator.tell(new TrainingCoordinator.Happened(
                     new RunEvent.RankFailed(new Incarnation(rank, epoch), "rank " + rank + ": " + reason,
                             strike)));
-            members.forEach(RankResources::leaveGroups);
+            members.forEach(member -> member.resources().leaveGroups());
         }
         return this;
     }

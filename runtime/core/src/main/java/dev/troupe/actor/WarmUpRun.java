@@ -14,10 +14,13 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportFault;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.function.LongPredicate;
@@ -42,6 +45,7 @@ final class WarmUpRun implements AutoCloseable {
     private final Pass pass;
     private final WeightUpdate update;
     private final LongPredicate pace;
+    private final Map<Integer, StageWorker> stages = new HashMap<>();
     private final Queue<RankEvent> events = new ArrayDeque<>();
     private boolean goesOn = true;
     private boolean isDone;
@@ -69,9 +73,9 @@ final class WarmUpRun implements AutoCloseable {
 
     /** Does it all, and returns true; or false as soon as it is not to go on. */
     boolean run() {
-        rank.listen(this::hear);
+        rank.listen(new Arrivals());
         for (int stage : rank.stages()) {
-            paced(() -> rank.open(stage));
+            paced(() -> stages.put(stage, rank.open(stage)));
         }
         rank.outbox().begin(pass.number());
         rank.outbox().resume(rank.incarnation().epoch(), pass.number(), MessageKeys.NONE);
@@ -92,9 +96,23 @@ final class WarmUpRun implements AutoCloseable {
         return nanos;
     }
 
-    private void hear(ScheduleActor.Command news) {
-        if (news instanceof ScheduleActor.Moved(RankEvent event)) {
+    /** What comes; nothing else happens to a rank that is alone. */
+    private final class Arrivals implements RankListener {
+        @Override
+        public void moved(RankEvent event) {
             events.add(event);
+        }
+
+        @Override
+        public void epochBegun(int epoch) {
+        }
+
+        @Override
+        public void transportFailed(TransportFault fault) {
+        }
+
+        @Override
+        public void breakDown(String why) {
         }
     }
 
@@ -114,7 +132,7 @@ final class WarmUpRun implements AutoCloseable {
     private void carryOut(RankCommand command) {
         switch (command) {
             case RankCommand.Run(var action, var sends) -> {
-                paced(() -> rank.worker(action.stage())
+                paced(() -> stages.get(action.stage())
                         .run(new ActionRequest(action, sends, pass, Optional.of(update))));
                 events.add(new RankEvent.ActionDone(action));
             }
@@ -140,7 +158,7 @@ final class WarmUpRun implements AutoCloseable {
     /** Frees all memory. */
     @Override
     public void close() {
-        rank.shutDown();
+        rank.letGo();
         rank.close(System.nanoTime() + THREAD_END.toNanos());
     }
 }

@@ -15,6 +15,7 @@ import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RowPosition;
 import dev.troupe.protocol.Strike;
@@ -71,6 +72,7 @@ class NodeActorTest {
     private final SmallRun run = new SmallRun();
     private final List<RunOutcome> outcomes = new CopyOnWriteArrayList<>();
     private ActorRef<NodeActor.Command> node;
+    private final CountDownLatch released = new CountDownLatch(1);
     // Who has the ranks at first.
     private String host = "only";
 
@@ -254,6 +256,50 @@ class NodeActorTest {
     }
 
     @Test
+    void shouldTrainOnWhileAStageOfTheLastEpochHangs() {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        List<ActorRef<ScheduleActor.Command>> ranks = host(() -> hangingOnce(hanging, mayGoOn),
+                new InitialWeights(SmallRun.MODEL, 1));
+        ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        await(hanging);
+        node.tell(new NodeActor.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of()));
+        List<ActorRef<ScheduleActor.Command>> successors = awaitReady();
+        successors.forEach(rank -> rank.tell(new ScheduleActor.Resume(1, -1, MessageKeys.NONE)));
+        assertEquals(2, trainStep(successors, 0).stream().mapToInt(pass -> pass.losses().size()).sum());
+        mayGoOn.countDown();
+        kit.stop(node, PATIENCE);
+        assertEquals(0, run.allocatedBytes());
+    }
+
+    @Test
+    @Tag("long")
+    void shouldEndWithoutAStageThatHangs() {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        host(() -> hangingOnce(hanging, mayGoOn), new InitialWeights(SmallRun.MODEL, 1))
+                .forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
+        await(hanging);
+        node.tell(new NodeActor.Halt());
+        await(released);
+        assertTrue(run.allocatedBytes() > 0, "the memory of a stage that computes must not be freed under it");
+        mayGoOn.countDown();
+        kit.createTestProbe().expectTerminated(node, PATIENCE);
+    }
+
+    /** An engine whose first embedding of all hangs, whoever interrupts it. */
+    private static Engine hangingOnce(CountDownLatch hanging, CountDownLatch mayGoOn) {
+        return SmallRun.with("embedding", () -> {
+            if (hanging.getCount() > 0) {
+                hanging.countDown();
+                while (mayGoOn.getCount() > 0) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+    }
+
+    @Test
     void shouldFailInWordsWhereARankIsToldWhatItsPhaseDoesNotAllow() {
         ActorRef<ScheduleActor.Command> rank = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
                 .getFirst();
@@ -318,6 +364,7 @@ class NodeActorTest {
         spawn(transport, _ -> context, () -> {
             groups.close();
             snapshots.close();
+            released.countDown();
         });
     }
 
