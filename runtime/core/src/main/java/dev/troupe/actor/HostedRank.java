@@ -1,6 +1,8 @@
 package dev.troupe.actor;
 
 import dev.troupe.protocol.Incarnation;
+import dev.troupe.rank.NodeContext;
+import dev.troupe.rank.RankResources;
 import java.util.stream.Collectors;
 
 /** One incarnation of a rank on a node, with the thread of its stages. */

@@ -4,6 +4,8 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.rank.NodeContext;
+import dev.troupe.rank.RankResources;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;

@@ -1,5 +1,8 @@
 package dev.troupe.actor;
 
+import dev.troupe.rank.NodeContext;
+import dev.troupe.rank.PartWriter;
+import dev.troupe.rank.WarmUp;
 import dev.troupe.transport.NodeMap;
 import java.time.Duration;
 import java.util.List;
@@ -151,7 +154,7 @@ final class HostingNode extends AbstractBehavior<NodeActor.Command> {
     }
 
     private Behavior<NodeActor.Command> onWriteParts(NodeActor.WriteParts order) {
-        parts.start(order, node,
+        parts.start(order.attempt(), order.ranks(), node,
                 answer -> link.coordinator().tell(new TrainingCoordinator.CheckpointHappened(answer)));
         return this;
     }

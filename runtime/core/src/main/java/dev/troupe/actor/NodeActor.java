@@ -4,6 +4,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.rank.NodeContext;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

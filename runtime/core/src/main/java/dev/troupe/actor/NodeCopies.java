@@ -1,6 +1,8 @@
 package dev.troupe.actor;
 
 import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.rank.NodeContext;
+import dev.troupe.rank.RankResources;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;

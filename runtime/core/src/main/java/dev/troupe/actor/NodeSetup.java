@@ -1,7 +1,8 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.rank.NodeContext;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,9 @@
 package dev.troupe.actor;
 
+import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.NodeReport;
-import dev.troupe.plan.TrainingPlan;
+import dev.troupe.rank.CopyRoutes;
 import dev.troupe.snapshot.Snapshots;
 import java.util.List;
 import java.util.Map;

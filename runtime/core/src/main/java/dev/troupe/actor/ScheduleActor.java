@@ -1,18 +1,21 @@
 package dev.troupe.actor;
 
 import dev.troupe.fault.InjectedFault;
-import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.Strike;
+import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.watch.RankStatus;
-import dev.troupe.protocol.Strike;
-import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.run.LayerSquaredSum;
-import dev.troupe.prepare.Reason;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.rank.ActionRequest;
+import dev.troupe.rank.RankListener;
+import dev.troupe.rank.RankResources;
 import dev.troupe.schedule.Action;
 import dev.troupe.step.ActionResult;
 import dev.troupe.transport.TransportFault;

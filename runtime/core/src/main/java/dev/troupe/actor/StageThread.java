@@ -19,14 +19,15 @@ import scala.jdk.javaapi.DurationConverters;
 
 /**
  * The thread of one incarnation of a rank, on which its stage actors load, compute and write: a dispatcher of one thread
- * that takes one message of an actor at a time. A stage that hangs keeps it, and the next incarnation has another. Pekko ends
- * the thread after the last of the actors.
+ * that takes one message of an actor at a time. A stage that hangs keeps it, and the next incarnation has another. Pekko
+ * ends the thread after the last of the actors.
  *
- * <p>The schedule actor numbers its orders. Two mailboxes on one thread keep no common order: an order to another stage that
- * is told while a stage ends its action comes before a second order to that stage. So each order asks whether it {@link #isNext
- * is next}, and else goes to the end of its mailbox, behind the one that is.
+ * <p>The schedule actor numbers its orders. Two mailboxes on one thread keep no common order: an order to another stage
+ * that is told while a stage ends its action comes before a second order to that stage. So each order asks whether it
+ * {@link #isNext is next}, and else goes to the end of its mailbox, behind the one that is.
  *
- * <p>Thread rule: {@link #isNext}, {@link #computes}, {@link #computed} and {@link #fail} on the thread itself; the rest on any.
+ * <p>Thread rule: {@link #isNext}, {@link #computes}, {@link #computed} and {@link #fail} on the thread itself; the rest
+ * on any.
  */
 final class StageThread {
     private static final int ONE_MESSAGE_AT_A_TIME = 1;

@@ -1,6 +1,6 @@
 package dev.troupe.cluster;
 
-import dev.troupe.actor.CopyRoutes;
+import dev.troupe.rank.CopyRoutes;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeSetup;
 import dev.troupe.actor.CoordinatorSetup;

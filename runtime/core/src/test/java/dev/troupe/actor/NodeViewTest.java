@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.rank.CopyRoutes;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

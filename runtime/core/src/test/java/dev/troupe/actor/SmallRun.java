@@ -15,6 +15,8 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.observe.ActionTrace;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.rank.CopyRoutes;
+import dev.troupe.rank.NodeContext;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.transport.Transport;
 import dev.troupe.weights.WeightSource;
@@ -28,8 +30,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /** A small model and its data, on the reference engine; whatever engine is opened is remembered. */
-final class SmallRun implements AutoCloseable {
-    static final ModelSpec MODEL = new Gpt2(2, 8, 2, 4, 256, true, Gpt2.NORM_EPSILON).spec();
+public final class SmallRun implements AutoCloseable {
+    public static final ModelSpec MODEL = new Gpt2(2, 8, 2, 4, 256, true, Gpt2.NORM_EPSILON).spec();
 
     private final ConcurrentLinkedQueue<Engine> engines = new ConcurrentLinkedQueue<>();
     private final Corpus corpus = Corpus.ofText("a text",
@@ -37,13 +39,13 @@ final class SmallRun implements AutoCloseable {
             Tokenizer.named("bytes"));
 
     /** What the ranks of a node share; without ranks, it warms up. */
-    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
+    public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<Engine> open, WeightSource weights, Path home) {
         return context(plan, transport, groups, snapshots, open, WorkClock.NONE, weights, home);
     }
 
     /** The same with a clock that hears of the works. */
-    NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
+    public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<Engine> open, WorkClock clock, WeightSource weights, Path home) {
         return new NodeContext(plan, transport, groups, () -> {
             Engine engine = open.get();
@@ -56,21 +58,21 @@ final class SmallRun implements AutoCloseable {
                 true);
     }
 
-    int enginesOpened() {
+    public int enginesOpened() {
         return engines.size();
     }
 
     /** Of all engines that were opened. */
-    long allocatedBytes() {
+    public long allocatedBytes() {
         return engines.stream().mapToLong(Engine::allocatedBytes).sum();
     }
 
-    static Engine reference() {
+    public static Engine reference() {
         return new ReferenceEngine(DataType.FLOAT32);
     }
 
     /** The reference engine, but something happens whenever this method is called. */
-    static Engine with(String kernel, Runnable before) {
+    public static Engine with(String kernel, Runnable before) {
         return watched((name, _) -> {
             if (name.equals(kernel)) {
                 before.run();

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: {@link #open} and {@link #waitedNanos} on the rank's thread, the rest on any. Closed by the node, after
  * the transport (which reads and writes tensors) and after the rank's actors.
  */
-final class RankResources {
+public final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
 
     /** A source for what is overwritten at once. */
@@ -70,7 +70,7 @@ final class RankResources {
      * @param stepsDone
      *            steps that lie behind when it starts: the weights are those after them
      */
-    RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
+    public RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
         this.rank = incarnation.rank();
         this.incarnation = incarnation;
         this.stepsDone = stepsDone;
@@ -91,20 +91,20 @@ final class RankResources {
         return node.groups().join(kind, rank, incarnation.epoch()).map(group -> new WatchedGroup(group, pulse));
     }
 
-    Pulse pulse() {
+    public Pulse pulse() {
         return pulse;
     }
 
-    int rank() {
+    public int rank() {
         return rank;
     }
 
-    Incarnation incarnation() {
+    public Incarnation incarnation() {
         return incarnation;
     }
 
     /** Steps that lay behind when this incarnation started. */
-    long stepsDone() {
+    public long stepsDone() {
         return stepsDone;
     }
 
@@ -113,11 +113,11 @@ final class RankResources {
         return clock;
     }
 
-    Outbox outbox() {
+    public Outbox outbox() {
         return outbox;
     }
 
-    List<Integer> stages() {
+    public List<Integer> stages() {
         return plan.stagesOf(rank);
     }
 
@@ -126,16 +126,16 @@ final class RankResources {
     }
 
     /** The tensors between its stages and those of other ranks. */
-    RankTensors tensors() {
+    public RankTensors tensors() {
         return tensors;
     }
 
-    RankMachine machine() {
+    public RankMachine machine() {
         return new RankMachine(rank, plan.row(Pass.Kind.TRAINING, rank), plan.row(Pass.Kind.VALIDATION, rank));
     }
 
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
-    StageWorker open(int index) {
+    public StageWorker open(int index) {
         boolean isNew = stepsDone == node.firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
                 isNew ? node.weights() : NOTHING);
@@ -178,7 +178,7 @@ final class RankResources {
     }
 
     /** Has a listener hear what the transport says. */
-    void listen(RankListener listener) {
+    public void listen(RankListener listener) {
         node.faults().onStop(rank, listener::breakDown);
         node.transport().register(rank, new TransportListener() {
             @Override
@@ -216,7 +216,7 @@ final class RankResources {
     }
 
     /** What this rank has sent since this was last asked. One caller. */
-    Traffic newTraffic() {
+    public Traffic newTraffic() {
         Traffic all = new Traffic(outbox.bytesSent(), tensorGroup.map(CollectiveGroup::bytesSent).orElse(0L),
                 dataGroup.map(CollectiveGroup::bytesSent).orElse(0L));
         Traffic fresh = all.since(toldTraffic);
@@ -227,7 +227,7 @@ final class RankResources {
     /**
      * Writes the parts of all stages to this rank's file. That there is no room is an answer too: the rank can go on.
      */
-    RunEvent writeCheckpoint(long stepsDone, List<TensorPart> parts) {
+    public RunEvent writeCheckpoint(long stepsDone, List<TensorPart> parts) {
         try {
             return new RunEvent.CheckpointPartWritten(incarnation,
                     PartWriter.write(node, stepsDone, rank, parts));
@@ -237,13 +237,13 @@ final class RankResources {
     }
 
     /** Ends the collectives of this rank, and with them those of the ranks that are in them. Any thread. */
-    void leaveGroups() {
+    public void leaveGroups() {
         tensorGroup.ifPresent(CollectiveGroup::close);
         dataGroup.ifPresent(CollectiveGroup::close);
     }
 
     /** Ends this incarnation: it hands nothing over any more, and waits for no other rank. */
-    void letGo() {
+    public void letGo() {
         outbox.retire();
         leaveGroups();
         node.faults().retire(rank);
@@ -251,7 +251,7 @@ final class RankResources {
     }
 
     /** After {@link #letGo} and the end of the actors: frees all memory, unless the transport may still use it. */
-    boolean closeIfEnded() {
+    public boolean closeIfEnded() {
         boolean hasEnded = isLetGo && exchanges.hasEnded();
         if (hasEnded) {
             free();
@@ -260,7 +260,7 @@ final class RankResources {
     }
 
     /** After {@link #letGo} and the end of the actors and of the transport: frees all memory. */
-    void close(long deadlineNanos) {
+    public void close(long deadlineNanos) {
         if (exchanges.awaitEnd(deadlineNanos)) {
             free();
         } else {

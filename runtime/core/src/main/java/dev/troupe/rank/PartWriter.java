@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.fault.FaultPoint;
@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  * Writes the parts of a node's ranks beside training, from what they kept: a checkpoint has a thread of its own, so
  * that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
  */
-final class PartWriter {
+public final class PartWriter {
     /** A rank whose part is to be written, with what it kept of each stage. */
     private record Pinned(int rank, List<PinnedState> stages) implements AutoCloseable {
         @Override
@@ -38,10 +38,10 @@ final class PartWriter {
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
     /** Has the parts of these ranks written, as they are now; {@code answers} hears of each, on any thread. */
-    void start(NodeActor.WriteParts order, NodeContext node, Consumer<CheckpointEvent> answers) {
-        CheckpointAttempt attempt = order.attempt();
+    public void start(CheckpointAttempt attempt, List<Integer> ranks, NodeContext node,
+            Consumer<CheckpointEvent> answers) {
         List<Pinned> pinned = new ArrayList<>();
-        for (int rank : order.ranks()) {
+        for (int rank : ranks) {
             Optional<Pinned> kept = pin(node, rank, attempt.stepsDone());
             kept.ifPresent(pinned::add);
             if (kept.isEmpty()) {
@@ -117,7 +117,7 @@ final class PartWriter {
     }
 
     /** Waits until nothing is written any more, but no longer than until the deadline. */
-    void awaitEnd(long deadlineNanos) {
+    public void awaitEnd(long deadlineNanos) {
         try {
             for (Thread thread : threads) {
                 TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadlineNanos - System.nanoTime()));

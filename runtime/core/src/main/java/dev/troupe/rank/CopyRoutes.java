@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.snapshot.SnapshotCopies;
 import java.util.Map;
@@ -14,7 +14,7 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
      * @param door
      *            the {@linkplain SnapshotCopies#door number} of where its process takes them in
      */
-    record Buddy(int node, int door) {
+    public record Buddy(int node, int door) {
     }
 
     private volatile Optional<SnapshotCopies> copies = Optional.empty();
@@ -29,22 +29,22 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     }
 
     /** From now on this one hears what comes, on the thread that copies. */
-    void tell(SnapshotCopies.Listener listener) {
+    public void tell(SnapshotCopies.Listener listener) {
         hearer = listener;
     }
 
     /** From now on the copies of these ranks go to these nodes, and those of no other. */
-    void route(Map<Integer, Buddy> byRank) {
+    public void route(Map<Integer, Buddy> byRank) {
         buddies = Map.copyOf(byRank);
     }
 
     /** A node is gone: nothing goes there, and what still comes from it is not wanted. */
-    void forget(int node) {
+    public void forget(int node) {
         copies.ifPresent(carrier -> carrier.forget(node));
     }
 
     /** A rank of this node has kept the state of a stage after so many steps. */
-    void kept(int rank, int stage, long stepsDone) {
+    public void kept(int rank, int stage, long stepsDone) {
         Buddy buddy = buddies.get(rank);
         if (buddy != null) {
             copies.ifPresent(carrier -> carrier.send(buddy.node(), buddy.door(), rank, stage, stepsDone));

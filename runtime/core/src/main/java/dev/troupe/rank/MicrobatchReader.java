@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.Coordinates;

@@ -1,18 +1,19 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.actor.SmallRun;
 import dev.troupe.collective.RankGroups;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.protocol.Pass;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.snapshot.Snapshots;

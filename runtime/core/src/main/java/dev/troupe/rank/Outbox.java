@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -17,7 +17,7 @@ import java.util.function.BiConsumer;
  *
  * <p>Thread rule: any thread.
  */
-final class Outbox {
+public final class Outbox {
     private final int rank;
     private final Transport transport;
     private final Engine engine;
@@ -85,7 +85,7 @@ final class Outbox {
     }
 
     /** A pass begins: everything of the one before is received and committed. */
-    synchronized void begin(long number) {
+    public synchronized void begin(long number) {
         pass = number;
         log.clear().forEach((key, tensor) -> release.accept(key.edge(), tensor));
     }
@@ -108,7 +108,7 @@ final class Outbox {
      * @param received
      *            what the receivers have of it; all else goes again
      */
-    synchronized void resume(int resumed, long ofPass, MessageKeys received) {
+    public synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
             Map<MessageKey, Tensor> missing = log.open(received);
             if (ofPass == pass) {
@@ -118,11 +118,11 @@ final class Outbox {
     }
 
     /** Hands nothing over any more: this incarnation is at its end. */
-    synchronized void retire() {
+    public synchronized void retire() {
         isRetired = true;
     }
 
-    synchronized boolean isRetired() {
+    public synchronized boolean isRetired() {
         return isRetired;
     }
 

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.fault.Carried;

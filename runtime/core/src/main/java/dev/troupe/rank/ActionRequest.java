@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
@@ -18,5 +18,5 @@ import java.util.Optional;
  * @param update
  *            what was decided of a step, from its updates on
  */
-record ActionRequest(Action action, List<Action> sends, Pass pass, Optional<WeightUpdate> update) {
+public record ActionRequest(Action action, List<Action> sends, Pass pass, Optional<WeightUpdate> update) {
 }

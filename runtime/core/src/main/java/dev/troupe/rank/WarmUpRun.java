@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.config.group.Coordinates;
@@ -19,7 +19,7 @@ import java.util.List;
  *
  * <p>Thread rule: the rank's thread.
  */
-final class StageWorker {
+public final class StageWorker {
     private final Stage stage;
     private final Engine engine;
     private final RankResources rank;
@@ -40,7 +40,7 @@ final class StageWorker {
     }
 
     /** Does an action and hands its sends to the transport. */
-    ActionResult run(ActionRequest request) {
+    public ActionResult run(ActionRequest request) {
         long waited = rank.waitedNanos();
         long start = System.nanoTime();
         ActionResult result = points.around(request, () -> traced(request));
@@ -68,7 +68,7 @@ final class StageWorker {
     }
 
     /** How long the last action took, without its sends and without waits for other ranks, in nanoseconds. */
-    long lastNanos() {
+    public long lastNanos() {
         return lastNanos;
     }
 
@@ -77,7 +77,7 @@ final class StageWorker {
     }
 
     /** Weights and optimizer state as files have them, without what another rank writes too. */
-    List<TensorPart> state() {
+    public List<TensorPart> state() {
         return parts(engine, stage.state());
     }
 

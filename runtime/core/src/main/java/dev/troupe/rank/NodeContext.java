@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;

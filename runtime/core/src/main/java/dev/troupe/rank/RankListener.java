@@ -1,10 +1,10 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.transport.TransportFault;
 
 /** Hears what happens to a rank outside its stages. Thread rule: any thread may call it. */
-interface RankListener {
+public interface RankListener {
     /** Something came over the transport. */
     void moved(RankEvent event);
 

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.engine.Tensor;
@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Thread rule: any thread, but for what stages ask.
  */
-final class RankTensors implements RankSide {
+public final class RankTensors implements RankSide {
     private record Key(long pass, Action message) {
     }
 
@@ -57,12 +57,12 @@ final class RankTensors implements RankSide {
     }
 
     /** Gives the buffer of a message that is not wanted back to the transport. */
-    void discard(Action receive, long pass) {
+    public void discard(Action receive, long pass) {
         grant(receive, take(receive, pass));
     }
 
     /** The messages that these receives have fulfilled. */
-    List<MessageKey> keys(List<Action> received) {
+    public List<MessageKey> keys(List<Action> received) {
         return received.stream().map(receive -> plan.keyOf(rank(), receive)).toList();
     }
 

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.rank;
 
 import dev.troupe.prepare.Reason;
 import dev.troupe.snapshot.Snapshots;
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread.
  */
-final class WarmUp {
+public final class WarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
     /** With the pauses. A JVM that is not warm by then has no time to be. */
@@ -53,7 +53,7 @@ final class WarmUp {
      * @param events
      *            hears, on the warm-up's thread and after all its memory is free, how it ended
      */
-    static WarmUp start(NodeContext node, Consumer<String> events) {
+    public static WarmUp start(NodeContext node, Consumer<String> events) {
         WarmUp warmUp = new WarmUp(node, events);
         warmUp.thread.start();
         return warmUp;
@@ -65,7 +65,7 @@ final class WarmUp {
     }
 
     /** Stops it; when this returns all its memory is free. */
-    void end() {
+    public void end() {
         stop();
         try {
             if (!thread.join(THREAD_END)) {
