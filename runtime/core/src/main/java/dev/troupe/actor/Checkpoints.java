@@ -2,123 +2,131 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.protocol.checkpoint.BackgroundCheckpoint;
+import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointCommand;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointMachine;
+import dev.troupe.protocol.checkpoint.CheckpointPatience;
 import dev.troupe.protocol.checkpoint.CheckpointTimer;
-import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.run.RunEvent;
-import dev.troupe.protocol.run.RunMachine;
-import dev.troupe.protocol.RunSettings;
-import dev.troupe.prepare.Reason;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
+import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * The checkpoints of a run, on its coordinator's side: what is written beside training, around
- * {@link BackgroundCheckpoint}, and the files of what the ranks write between two steps. What a run must not do while
- * one is under way waits here: the update at whose commit the next is due, the checkpoint at the end, the end of a run
- * that failed. To the {@link RunMachine} that is no more than a message or a disk that is slow.
+ * The shell around the {@link CheckpointMachine}: it tells nodes and ranks to write, and commits and deletes files.
  *
  * <p>Belongs to the coordinator.
  */
 final class Checkpoints {
     private final CoordinatorSetup setup;
-    private final RunSettings settings;
     private final Map<String, ActorRef<NodeActor.Command>> nodes;
+    private final BiConsumer<List<Integer>, ScheduleActor.Command> ranks;
     private final IntSupplier epoch;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
-    private final Optional<BackgroundCheckpoint> beside;
-    private final Queue<RunEvent> heldEvents = new ArrayDeque<>();
-    private Optional<RunCommand> heldCommand = Optional.empty();
+    private final CheckpointMachine machine;
     private final CheckpointTimer timer;
-    private boolean allStand = true;
-    private int looksWaited;
+    private final CheckpointPatience patience;
 
     /**
-     * @param settings
-     *            with the last checkpoint that stands
+     * @param lookEvery
+     *            the time between two looks
      * @param nodes
      *            by their names, as they come and go
+     * @param ranks
+     *            tells ranks
      * @param epoch
      *            the present one
      * @param coordinator
      *            hears what comes of files
      */
-    Checkpoints(CoordinatorSetup setup, RunSettings settings, Map<String, ActorRef<NodeActor.Command>> nodes,
-            IntSupplier epoch, ActorRef<TrainingCoordinator.Command> coordinator) {
+    Checkpoints(CoordinatorSetup setup, Duration lookEvery, Map<String, ActorRef<NodeActor.Command>> nodes,
+            BiConsumer<List<Integer>, ScheduleActor.Command> ranks, IntSupplier epoch,
+            ActorRef<TrainingCoordinator.Command> coordinator) {
         this.setup = setup;
-        this.settings = settings;
         this.nodes = nodes;
+        this.ranks = ranks;
         this.epoch = epoch;
         this.coordinator = coordinator;
+        this.machine = new CheckpointMachine(setup.settings().rankCount());
         this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
-        this.beside = settings.keepsSnapshots() ? Optional.of(new BackgroundCheckpoint(settings)) : Optional.empty();
+        // Half of the timeout: before it is noticed that nothing moves.
+        this.patience = new CheckpointPatience(
+                Math.min(setup.timeout().toNanos() / 2, setup.hangTimeout().toNanos()), lookEvery.toNanos());
     }
 
-    /** What of the order is for the ranks: where they keep snapshots, only the checkpoint at the end. */
-    static RunSettings ofRanks(RunSettings settings) {
-        return settings.keepsSnapshots() ? settings.withLastCheckpointOnly() : settings;
-    }
-
-    private boolean isUnderWay() {
-        return beside.filter(BackgroundCheckpoint::isUnderWay).isPresent();
-    }
-
-    /** A step is committed, and these nodes have what the ranks kept. */
-    void committed(Commit commit, List<String> hosts) {
-        take(new CheckpointEvent.Committed(commit, epoch.getAsInt(), hosts));
-    }
-
-    void take(CheckpointEvent event) {
-        boolean isOfAnother = event instanceof CheckpointEvent.Moving moving
-                && beside.filter(machine -> machine.isOfThis(moving)).isEmpty();
-        if (!isOfAnother) {
-            looksWaited = 0;
+    /** Takes in one event; returns what the run hears of it. */
+    Optional<RunEvent> take(CheckpointEvent event) {
+        if (!(event instanceof CheckpointEvent.Moving moving) || machine.isOfThis(moving)) {
+            patience.moved();
         }
-        beside.ifPresent(machine -> machine.on(event).forEach(this::carryOut));
+        Optional<RunEvent> settled = Optional.empty();
+        for (CheckpointCommand command : machine.on(event)) {
+            switch (command) {
+                case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> writeFromSnapshots(attempt, hosts);
+                case CheckpointCommand.HaveRanksWrite(var attempt, var told) -> settled = haveRanksWrite(attempt, told);
+                case CheckpointCommand.CommitParts commit -> settled = answer(commit.attempt(), () -> commit(commit));
+                case CheckpointCommand.Delete(CheckpointAttempt attempt) -> settled = answer(attempt, () -> {
+                    setup.checkpoints().abandon(attempt.stepsDone());
+                    return new CheckpointEvent.Deleted(attempt);
+                });
+                case CheckpointCommand.ReportStands(long stepsDone) -> reportStands(stepsDone);
+                case CheckpointCommand.ReportFailed(long stepsDone, String why) -> reportFailed(stepsDone, why);
+                case CheckpointCommand.ReportSettled(var attempt, boolean stands, var failure) ->
+                    settled = Optional.of(new RunEvent.CheckpointSettled(attempt, stands, failure));
+            }
+        }
+        return settled;
     }
 
-    private void carryOut(CheckpointCommand command) {
-        switch (command) {
-            case CheckpointCommand.WriteParts(var attempt, var hosts) -> nodes.forEach((name, node) -> {
-                List<Integer> ranks = IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name))
-                        .boxed().toList();
-                if (!ranks.isEmpty()) {
-                    node.tell(new NodeActor.WriteParts(attempt, ranks));
-                }
-            });
-            case CheckpointCommand.CommitParts(var attempt, var lossScale, var parts) -> aside(() -> {
-                try {
-                    setup.checkpoints().commit(attempt.stepsDone(), lossScale, parts);
-                    return new CheckpointEvent.Stands(attempt);
-                } catch (RuntimeException unwritten) {
-                    return new CheckpointEvent.Refused(attempt, Reason.of(unwritten));
-                }
-            });
-            case CheckpointCommand.Delete(CheckpointAttempt attempt) -> aside(() -> {
-                setup.checkpoints().abandon(attempt.stepsDone());
-                return new CheckpointEvent.Deleted(attempt);
-            });
-            case CheckpointCommand.ReportStands(long stepsDone) -> reportStands(stepsDone);
-            case CheckpointCommand.ReportFailed(long stepsDone, String why) -> reportFailed(stepsDone, why);
+    private void writeFromSnapshots(CheckpointAttempt attempt, List<String> hosts) {
+        nodes.forEach((name, node) -> {
+            List<Integer> here = IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed()
+                    .toList();
+            if (!here.isEmpty()) {
+                node.tell(new NodeActor.WriteParts(attempt, here));
+            }
+        });
+    }
+
+    /** Room is looked for before all begin: later their own files take it. */
+    private Optional<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
+        if (told.size() == setup.settings().rankCount()) {
+            try {
+                setup.checkpoints().requireRoom();
+            } catch (CheckpointException full) {
+                return take(new CheckpointEvent.Refused(attempt, full.getMessage()));
+            }
+        }
+        ranks.accept(told, new ScheduleActor.WriteCheckpoint(attempt.stepsDone()));
+        return Optional.empty();
+    }
+
+    private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {
+        try {
+            setup.checkpoints().commit(commit.attempt().stepsDone(), commit.lossScale(), commit.parts());
+            return new CheckpointEvent.Stands(commit.attempt());
+        } catch (RuntimeException unwritten) {
+            return new CheckpointEvent.Refused(commit.attempt(), Reason.of(unwritten));
         }
     }
 
-    /** A thread for each time: where a disk hangs, only what waits for it does. */
-    private void aside(Supplier<CheckpointEvent> work) {
+    /** Beside training on a thread for each time: where a disk hangs, only what waits for it does. */
+    private Optional<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
+        if (attempt.way() == CheckpointWay.AWAITED) {
+            return take(work.get());
+        }
         Thread.ofPlatform().daemon().name("troupe-checkpoints")
                 .start(() -> coordinator.tell(new TrainingCoordinator.CheckpointHappened(work.get())));
+        return Optional.empty();
     }
 
     private void reportStands(long stepsDone) {
@@ -133,113 +141,21 @@ final class Checkpoints {
         EventLog.ofRun(epoch.getAsInt(), stepsDone, "a checkpoint could not be written: " + why);
     }
 
-    /** Takes in what happens to the run; whether the run hears of it later, from {@link #takeEvent}, or not at all. */
-    boolean holdsBack(RunEvent event) {
-        if (event instanceof RunEvent.NodeLost(String node, String reason)) {
-            take(new CheckpointEvent.NodeGone(node, reason));
-        } else if (event instanceof RunEvent.StopRequested) {
-            take(new CheckpointEvent.Ending());
-        }
-        if (heldCommand.filter(RunCommand.Fail.class::isInstance).isPresent()) {
-            return true; // the run is over
-        }
-        boolean waits = event instanceof RunEvent.Updated updated
-                && beside.filter(machine -> machine.holdsUp(updated.step() + 1)).isPresent();
-        if (waits) {
-            heldEvents.add(event);
-        }
-        return waits;
-    }
-
-    /** Takes in what the run is to do; whether that is done later, when {@link #takeCommand} gives it, or not at all. */
-    boolean holdsBack(RunCommand command) {
-        if (command instanceof RunCommand.EnterEpoch) {
-            allStand = false;
-        } else if (command instanceof RunCommand.Resume) {
-            allStand = true;
-        } else if (command instanceof RunCommand.AbandonCheckpoint) {
-            heldCommand = Optional.empty(); // the run goes back
-        }
-        boolean isWrite = command instanceof RunCommand.WriteCheckpoint;
-        if (isWrite && heldCommand.isPresent()) {
-            return true; // the one that waits is for all ranks, those too that were started again since
-        }
-        boolean waits = isUnderWay() && (isWrite || command instanceof RunCommand.Fail);
-        if (waits) {
-            heldCommand = Optional.of(command);
-        }
-        return waits;
-    }
-
-    /** What need not wait any more. A checkpoint waits also for all ranks to stand: they are told of it once. */
-    Optional<RunCommand> takeCommand() {
-        Optional<RunCommand> ready = heldCommand.filter(
-                command -> !isUnderWay() && (allStand || command instanceof RunCommand.Fail));
-        ready.ifPresent(_ -> heldCommand = Optional.empty());
-        return ready;
-    }
-
-    /** What the run is to hear now. */
-    Optional<RunEvent> takeEvent() {
-        return isUnderWay() ? Optional.empty() : Optional.ofNullable(heldEvents.poll());
-    }
-
-    /**
-     * What the run is to hear where the last checkpoint is too old; nothing where checkpoints are written beside
-     * training.
-     */
+    /** What the run is to hear where the last checkpoint is too old. */
     Optional<RunEvent> dueByTime() {
-        if (!timer.takeDue(setup.clock().getAsLong())) {
-            return Optional.empty();
-        }
-        take(new CheckpointEvent.TimeIsUp());
-        return beside.isPresent() ? Optional.empty() : Optional.of(new RunEvent.CheckpointTimeIsUp());
+        return timer.takeDue(setup.clock().getAsLong())
+                ? Optional.of(new RunEvent.CheckpointTimeIsUp())
+                : Optional.empty();
     }
 
     /**
      * Looks whether the run has waited long enough for something of the checkpoint to happen, a piece of it that is
-     * written too.
+     * written too; returns what the run hears of it.
      *
-     * @param lookEvery
-     *            the time between two looks: by these it counts, so that time in which nobody looks does not
+     * @param runWaits
+     *            whether the run waits for a checkpoint that is written beside training
      */
-    void look(Duration lookEvery) {
-        boolean isAwaited = isUnderWay() && (heldCommand.isPresent() || !heldEvents.isEmpty());
-        looksWaited = isAwaited ? looksWaited + 1 : 0;
-        Duration patience = setup.timeout().dividedBy(2); // before it is noticed that nothing moves
-        if (setup.hangTimeout().compareTo(patience) < 0) {
-            patience = setup.hangTimeout();
-        }
-        if (isAwaited && lookEvery.multipliedBy(looksWaited).compareTo(patience) > 0) {
-            take(new CheckpointEvent.Overdue());
-        }
-    }
-
-    /** Why there is no room for one that the ranks are to write; empty where there is, or it is begun and has it. */
-    Optional<RunEvent> refusal(RunCommand.WriteCheckpoint write) {
-        if (write.ranks().size() == settings.rankCount()) {
-            try {
-                setup.checkpoints().requireRoom();
-            } catch (CheckpointException full) {
-                return Optional.of(new RunEvent.CheckpointFailed(full.getMessage()));
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** Makes what the ranks wrote a checkpoint. */
-    RunEvent commit(RunCommand.CommitCheckpoint commit) {
-        try {
-            setup.checkpoints().commit(commit.stepsDone(), commit.lossScale(), commit.parts());
-        } catch (CheckpointException unwritten) {
-            return new RunEvent.CheckpointFailed(unwritten.getMessage());
-        }
-        reportStands(commit.stepsDone());
-        return new RunEvent.CheckpointCommitted();
-    }
-
-    /** Deletes what the ranks wrote of one that will not be. */
-    void abandon(long stepsDone) {
-        setup.checkpoints().abandon(stepsDone);
+    Optional<RunEvent> look(boolean runWaits) {
+        return patience.isOver(runWaits) ? take(new CheckpointEvent.Overdue()) : Optional.empty();
     }
 }

@@ -120,17 +120,22 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.timers = timers;
         this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
                 setup.settings().firstStep());
-        this.machine = new RunMachine(Checkpoints.ofRanks(setup.settings()), replicas);
+        this.machine = new RunMachine(setup.settings(), replicas);
         this.reports = new RunReports(setup);
         this.standstills = new Standstills(setup);
         this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
                 setup.surroundings());
-        this.checkpoints = newCheckpoints(setup.settings());
+        this.checkpoints = newCheckpoints();
         startNextTick();
     }
 
-    private Checkpoints newCheckpoints(RunSettings settings) {
-        return new Checkpoints(setup, settings, membership.nodes(), () -> machine.epoch(), getContext().getSelf());
+    private Checkpoints newCheckpoints() {
+        return new Checkpoints(setup, tickEvery(), membership.nodes(), this::tellRanks, () -> machine.epoch(),
+                getContext().getSelf());
+    }
+
+    private Duration tickEvery() {
+        return setup.timeout().dividedBy(TICKS_PER_TIMEOUT);
     }
 
     /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
@@ -155,7 +160,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     /** One at a time, so that ticks do not pile up where the coordinator is held up. */
     private void startNextTick() {
-        timers.startSingleTimer(new Tick(), setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
+        timers.startSingleTimer(new Tick(), tickEvery());
     }
 
     private Behavior<Command> onNodeJoined(NodeJoined joined) {
@@ -242,8 +247,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private void takeOver(RunSettings settings, CoordinatorFailover failover) {
         replicas = new ReplicaTable(failover.hosts(), failover.since(), setup.roster().buddies(),
                 settings.firstStep());
-        machine = new RunMachine(Checkpoints.ofRanks(settings), replicas, failover);
-        checkpoints = newCheckpoints(settings);
+        machine = new RunMachine(settings, replicas, failover);
+        checkpoints = newCheckpoints();
         standstills.begin(membership.longestKernelNanos());
     }
 
@@ -269,38 +274,32 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         if (happened.event() instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
             standstills.onMoved();
         }
-        return carryOut(() -> {
-            checkpoints.take(happened.event());
-            return List.of();
-        });
+        return attempt(() -> takeIf(checkpoints.take(happened.event())));
     }
 
     private Behavior<Command> take(RunEvent event) {
-        return carryOut(() -> checkpoints.holdsBack(event) ? List.of() : machine.on(event));
+        return carryOut(() -> machine.on(event));
     }
 
     private Behavior<Command> carryOut(Supplier<List<RunCommand>> commands) {
-        try {
+        return attempt(() -> {
             for (RunCommand command : commands.get()) {
                 Behavior<Command> next = carryOut(command);
                 if (next != this) {
                     return next; // the run is over
                 }
             }
+            return this;
+        });
+    }
+
+    private Behavior<Command> attempt(Supplier<Behavior<Command>> work) {
+        try {
+            return work.get();
         } catch (RuntimeException failure) { // of the listener, a full disk above all
             getContext().getLog().debug("the coordinator cannot go on", failure);
             return end(Optional.of(Reason.of(failure)));
         }
-        return takeUpAgain();
-    }
-
-    /** What waited for a checkpoint need not any more. */
-    private Behavior<Command> takeUpAgain() {
-        Optional<RunCommand> command = checkpoints.takeCommand();
-        if (command.isPresent()) {
-            return carryOut(() -> List.of(command.get()));
-        }
-        return takeIf(checkpoints.takeEvent());
     }
 
     private Behavior<Command> takeIf(Optional<RunEvent> event) {
@@ -308,9 +307,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private Behavior<Command> carryOut(RunCommand command) {
-        if (checkpoints.holdsBack(command)) {
-            return this;
-        }
         switch (command) {
             case RunCommand.StartPass(Pass pass, var told) -> {
                 reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
@@ -321,7 +317,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case RunCommand.CommitStep(StepResult result, Commit commit) -> {
                 reports.committed(result, replicas.hosts());
                 membership.nodes().values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
-                checkpoints.committed(commit, replicas.hosts());
             }
             case RunCommand.ReportValidation(long stepsDone, double loss) ->
                 reports.validation(stepsDone, loss);
@@ -335,13 +330,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                         .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
             }
             case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
-            case RunCommand.WriteCheckpoint write -> {
-                return writeCheckpoint(write);
+            case RunCommand.TellCheckpoint(CheckpointEvent event) -> {
+                return takeIf(checkpoints.take(event));
             }
-            case RunCommand.CommitCheckpoint commit -> {
-                return take(checkpoints.commit(commit));
-            }
-            case RunCommand.AbandonCheckpoint(long stepsDone) -> checkpoints.abandon(stepsDone);
             case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
                 checkpoints.reportFailed(stepsDone, why);
             case RunCommand.Finish _ -> {
@@ -351,15 +342,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 return end(Optional.of(reason));
             }
         }
-        return this;
-    }
-
-    private Behavior<Command> writeCheckpoint(RunCommand.WriteCheckpoint write) {
-        Optional<RunEvent> refusal = checkpoints.refusal(write);
-        if (refusal.isPresent()) {
-            return take(refusal.get());
-        }
-        tellRanks(write.ranks(), new ScheduleActor.WriteCheckpoint(write.stepsDone()));
         return this;
     }
 
@@ -394,10 +376,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             next = takeIf(copyPatience.look(machine, now));
         }
         if (next == this) {
-            next = carryOut(() -> {
-                checkpoints.look(setup.timeout().dividedBy(TICKS_PER_TIMEOUT));
-                return checkpoints.dueByTime().map(machine::on).orElse(List.of());
-            });
+            next = attempt(() -> takeIf(checkpoints.look(machine.waitsForCheckpoint())));
+        }
+        if (next == this) {
+            next = takeIf(checkpoints.dueByTime());
         }
         if (next != this) {
             return next;

@@ -8,6 +8,7 @@ import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
@@ -199,7 +200,7 @@ class CheckpointsTest {
     }
 
     private static CheckpointAttempt at(long stepsDone) {
-        return new CheckpointAttempt(stepsDone, 0);
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE);
     }
 
     private static Incarnation from() {

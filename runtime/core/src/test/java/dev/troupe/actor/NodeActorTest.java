@@ -8,6 +8,7 @@ import dev.troupe.collective.CollectiveException;
 import dev.troupe.fault.InjectedFault;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
@@ -57,7 +58,7 @@ class NodeActorTest extends NodeTests {
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(1)));
         Set<String> byRanks = Set.of(next(RunEvent.CheckpointPartWritten.class).part().sha256(),
                 next(RunEvent.CheckpointPartWritten.class).part().sha256());
-        CheckpointAttempt attempt = new CheckpointAttempt(1, 0);
+        CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.BESIDE);
         node.tell(new NodeActor.WriteParts(attempt, List.of(0, 1)));
         Set<String> beside = new HashSet<>();
         while (beside.size() < 2) {
@@ -72,9 +73,9 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldSayThatWhatIsToBeWrittenIsNotKept() {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
-        node.tell(new NodeActor.WriteParts(new CheckpointAttempt(7, 0), List.of(1)));
+        node.tell(new NodeActor.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
         coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
-                new CheckpointAttempt(7, 0), 1, "what rank 1 kept after 7 steps is not there")));
+                new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), 1, "what rank 1 kept after 7 steps is not there")));
     }
 
     @Test

@@ -48,12 +48,6 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
         return mostRecoveries > 0;
     }
 
-    /** The same for a run whose ranks write the checkpoint at its end alone. */
-    public RunSettings withLastCheckpointOnly() {
-        return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery, 0,
-                savedStep, endsWithCheckpoint, places, mostRecoveries);
-    }
-
     /** Whether what is to happen every so many steps happens after so many; 0 for never. */
     public static boolean isDue(long every, long stepsDone) {
         return every > 0 && stepsDone % every == 0;

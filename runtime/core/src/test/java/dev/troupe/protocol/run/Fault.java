@@ -25,7 +25,11 @@ record Fault(int at, Kind kind, int victim) {
         /** A node dies, with its ranks and all that it keeps. */
         DEATH,
         /** The coordinator is lost with all that it knows, and another takes over some time later. */
-        LEADERLESS;
+        LEADERLESS,
+        /** The disk is full for what is written next of a checkpoint beside training. */
+        FULL_DISK,
+        /** Nothing of the checkpoint moves for which the run waits. */
+        OVERDUE;
 
         /** How many ranks, nodes or messages it may strike. */
         int victims(Simulation run) {
@@ -33,7 +37,7 @@ record Fault(int at, Kind kind, int victim) {
                 case CRASH, SUSPECT -> run.rankCount();
                 case LOSS, SILENT_LOSS, DUPLICATE -> run.messagesOnTheirWay();
                 case DEATH -> run.nodeCount();
-                case LEADERLESS -> 1;
+                case LEADERLESS, FULL_DISK, OVERDUE -> 1;
             };
         }
     }
@@ -63,6 +67,12 @@ record Fault(int at, Kind kind, int victim) {
             }
             case LEADERLESS -> {
                 return run.loseCoordinator();
+            }
+            case FULL_DISK -> {
+                return run.fillDisk();
+            }
+            case OVERDUE -> {
+                return run.giveUpCheckpoint();
             }
         }
         return true;

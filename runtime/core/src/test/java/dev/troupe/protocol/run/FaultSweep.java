@@ -14,7 +14,8 @@ import java.util.function.ToIntFunction;
 final class FaultSweep {
     /** Names a point of a sweep; set it to try that point alone. */
     static final String POINT_PROPERTY = "troupe.simulation.point";
-    private static final int STEPS = 2;
+    /** One step with its validation data and a checkpoint, another whose gradients overflow. */
+    static final int STEPS = 2;
 
     private final RunShape shape;
     private final long seed;
@@ -26,15 +27,15 @@ final class FaultSweep {
     /**
      * @param seed
      *            of the order of moves; 0 for first come, first served
+     * @param steps
+     *            of the run; the checkpoints after all but the last are written beside training
      */
-    FaultSweep(RunShape shape, long seed, World.Copies copies, Protocol protocol) {
+    FaultSweep(RunShape shape, long seed, World.Copies copies, int steps, Protocol protocol) {
         this.shape = shape;
         this.seed = seed;
         this.copies = copies;
         this.protocol = protocol;
-        // One step and its validation data, a checkpoint, a step whose gradients overflow and its validation data, a
-        // checkpoint.
-        this.order = new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
+        this.order = new RunSettings(shape.pipeline(), 0, steps, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
                 1,
                 -1, true, shape.plan().places(), 3);
         this.truth = new Truth(shape.plan(), order);
@@ -80,7 +81,8 @@ final class FaultSweep {
     }
 
     private String nameOf(Fault fault) {
-        return String.join(",", shape.name(), Long.toString(seed), copies.name(), Integer.toString(fault.at()),
+        return String.join(",", shape.name(), Long.toString(seed), copies.name(),
+                Long.toString(order.stepCount()), Integer.toString(fault.at()),
                 fault.kind().name(),
                 Integer.toString(fault.victim()));
     }
@@ -88,11 +90,12 @@ final class FaultSweep {
     /** Tries a point again, of the name that its failure gave it. */
     static boolean tryNamed(String name) {
         List<String> words = List.of(name.split(","));
-        int rest = words.size() - 5;
-        Fault fault = new Fault(Integer.parseInt(words.get(rest + 2)), Fault.Kind.valueOf(words.get(rest + 3)),
-                Integer.parseInt(words.get(rest + 4)));
+        int rest = words.size() - 6;
+        Fault fault = new Fault(Integer.parseInt(words.get(rest + 3)), Fault.Kind.valueOf(words.get(rest + 4)),
+                Integer.parseInt(words.get(rest + 5)));
         return new FaultSweep(RunShape.named(words.subList(0, rest)), Long.parseLong(words.get(rest)),
-                World.Copies.valueOf(words.get(rest + 1)), Protocol.WHOLE).tries(fault);
+                World.Copies.valueOf(words.get(rest + 1)), Integer.parseInt(words.get(rest + 2)), Protocol.WHOLE)
+                .tries(fault);
     }
 
     private Simulation newRun() {

@@ -25,38 +25,43 @@ class FaultSweepTest {
     /** Every point of the smallest runs of every schedule, and some of larger ones. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
-        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, 1);
-        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, 3);
-        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, 17);
-        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED, 13);
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1);
+        sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, FaultSweep.STEPS,
+                3);
+        sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 13);
+        sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 17);
+        sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 13);
     }
 
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
-        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, 401);
-        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 409);
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 401);
+        sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 409);
     }
 
     @Test
     @Tag("long")
     void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrong() {
-        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, SHARE);
-        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED, 11 * SHARE);
+        sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, SHARE);
+        sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 11 * SHARE);
     }
 
     @Test
     void shouldTryThePointThatIsNamed() {
-        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,SENT,60,CRASH,1");
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,SENT,2,60,CRASH,1");
         assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
     }
 
-    private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies,
+    private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies, int steps,
             int stride) {
         long start = System.nanoTime();
         AtomicLong points = new AtomicLong();
         shapes.parallelStream().forEach(shape -> {
-            FaultSweep sweep = new FaultSweep(shape, seed, copies, Protocol.WHOLE);
+            FaultSweep sweep = new FaultSweep(shape, seed, copies, steps, Protocol.WHOLE);
             try {
                 points.addAndGet(sweep.points(stride, DEALER).stream().filter(sweep::tries).count());
             } catch (AssertionError failure) {

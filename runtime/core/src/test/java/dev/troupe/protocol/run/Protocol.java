@@ -9,7 +9,12 @@ package dev.troupe.protocol.run;
  *            whether a stage takes in also what its rank gives back since it came before
  * @param cutsLogsBy
  *            how many messages fewer than it ought to a rank sends again
+ * @param mixesAttempts
+ *            whether a part of an earlier attempt at a checkpoint is taken for one of the present attempt
+ * @param settlesAtOnce
+ *            whether the run hears that a checkpoint stands, for which it waits, as soon as it is begun
  */
-record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy) {
-    static final Protocol WHOLE = new Protocol(true, false, 0);
+record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
+        boolean settlesAtOnce) {
+    static final Protocol WHOLE = new Protocol(true, false, 0, false, false);
 }

@@ -13,14 +13,19 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Two ranks; the head, and so the losses, on rank 1; layer 0 on rank 0, layer 1 on rank 1. */
 class RunMachineTest {
     private static final List<Integer> ALL = List.of(0, 1);
     private static final List<List<Integer>> PLACES = List.of(List.of(0), List.of(1));
+    private static final CheckpointPart PART = new CheckpointPart("rank-000", 1, "00");
     private static final RunEvent STOP = new RunEvent.StopRequested();
 
     @Test
@@ -160,58 +165,39 @@ class RunMachineTest {
         assertEquals(new RunCommand.StartPass(validation, ALL), step(machine, 1).getLast());
         machine.on(new RunEvent.PassDone(from(0), validation, List.of(), List.of()));
         assertEquals(
-                List.of(new RunCommand.ReportValidation(2, 3), new RunCommand.WriteCheckpoint(2, ALL)),
+                List.of(new RunCommand.ReportValidation(2, 3), wanted(2)),
                 machine.on(new RunEvent.PassDone(from(1), validation,
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
-        assertEquals(List.of(), machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))));
         assertEquals(
-                List.of(new RunCommand.CommitCheckpoint(2, LossScale.none(2), List.of(part(0), part(1)))),
-                machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0))));
-        assertEquals(List.of(start(2)), machine.on(new RunEvent.CheckpointCommitted()));
+                List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.PartWritten(attempt(2), 1, PART))),
+                machine.on(new RunEvent.CheckpointPartWritten(from(1), PART)));
+        assertEquals(List.of(start(2)), machine.on(settled(2)));
     }
 
     @Test
-    void shouldGoOnWithoutACheckpointThatRanksCannotWriteAndTryTheNext() {
+    void shouldGoOnWithoutACheckpointThatCannotBeWrittenAndTryTheNext() {
         RunMachine machine = ready(0, 4, 0, 2, -1);
         step(machine, 0);
         step(machine, 1);
-        machine.on(new RunEvent.CheckpointPartFailed(from(1), "no room"));
-        assertEquals(
-                List.of(new RunCommand.AbandonCheckpoint(2),
-                        new RunCommand.ReportCheckpointFailed(2, "no bytes"), start(2)),
-                machine.on(new RunEvent.CheckpointPartFailed(from(0), "no bytes")),
-                "the words of the first rank, whoever answers first");
+        assertEquals(List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.PartFailed(attempt(2), 1, "no room"))),
+                machine.on(new RunEvent.CheckpointPartFailed(from(1), "no room")));
+        assertEquals(List.of(new RunCommand.ReportCheckpointFailed(2, "no room"), start(2)),
+                machine.on(failed(2, "no room")));
         step(machine, 2);
-        assertEquals(new RunCommand.WriteCheckpoint(4, ALL), step(machine, 3).getLast());
-        assertEquals(List.of(new RunCommand.Finish(4)), checkpoint(machine));
-    }
-
-    @Test
-    void shouldGoOnWithoutACheckpointThatCannotBeBegunOrCommitted() {
-        RunEvent failed = new RunEvent.CheckpointFailed("no room");
-        RunMachine machine = ready(0, 4, 0, 1, -1);
-        step(machine, 0);
-        assertEquals(List.of(new RunCommand.AbandonCheckpoint(1),
-                new RunCommand.ReportCheckpointFailed(1, "no room"), start(1)), machine.on(failed));
-        step(machine, 1);
-        machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0)));
-        assertThrows(IllegalStateException.class, () -> machine.on(failed), "a rank is still writing");
-        machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1)));
-        assertEquals(List.of(new RunCommand.AbandonCheckpoint(2),
-                new RunCommand.ReportCheckpointFailed(2, "no room"), start(2)), machine.on(failed));
+        assertEquals(wanted(4), step(machine, 3).getLast());
+        assertEquals(List.of(new RunCommand.Finish(4)), machine.on(settled(4)));
     }
 
     @Test
     void shouldFailWhereTheCheckpointAtTheEndCannotBeWritten() {
         RunMachine machine = ready(0, 2, 0, 1, -1);
         step(machine, 0);
-        checkpoint(machine);
+        machine.on(settled(1));
         step(machine, 1);
-        assertEquals(List.of(new RunCommand.AbandonCheckpoint(2),
-                new RunCommand.Fail(
-                        "the checkpoint at its end, after 2 steps, could not be written, and nothing"
-                                + " else keeps what was learnt since the one before: no room")),
-                machine.on(new RunEvent.CheckpointFailed("no room")));
+        assertEquals(List.of(new RunCommand.Fail(
+                "the checkpoint at its end, after 2 steps, could not be written, and nothing"
+                        + " else keeps what was learnt since the one before: no room")),
+                machine.on(failed(2, "no room")));
     }
 
     @Test
@@ -219,24 +205,29 @@ class RunMachineTest {
         RunMachine machine = ready(0, 9, 0, 1, -1);
         step(machine, 0);
         machine.on(STOP);
-        machine.on(new RunEvent.CheckpointPartFailed(from(0), "no room"));
-        assertInstanceOf(RunCommand.Fail.class,
-                machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))).getLast());
+        assertInstanceOf(RunCommand.Fail.class, machine.on(failed(1, "no room")).getLast());
+    }
+
+    @Test
+    void shouldRefuseAPartOfNoCheckpoint() {
+        RunMachine machine = ready(0, 9, 0, 1, -1);
+        assertThrows(IllegalStateException.class,
+                () -> machine.on(new RunEvent.CheckpointPartWritten(from(0), PART)));
     }
 
     @Test
     void shouldEndWithACheckpointAlsoWhereNoneIsDue() {
         RunMachine machine = ready(0, 1, 0, 0, -1);
-        assertEquals(new RunCommand.WriteCheckpoint(1, ALL), step(machine, 0).getLast());
-        assertEquals(new RunCommand.Finish(1), checkpoint(machine).getLast());
+        assertEquals(wanted(1), step(machine, 0).getLast());
+        assertEquals(new RunCommand.Finish(1), machine.on(settled(1)).getLast());
     }
 
     @Test
     void shouldWriteTheCheckpointOfTheLastStepOnce() {
         RunMachine machine = ready(0, 2, 0, 2, -1);
         step(machine, 0);
-        assertEquals(new RunCommand.WriteCheckpoint(2, ALL), step(machine, 1).getLast());
-        assertEquals(new RunCommand.Finish(2), checkpoint(machine).getLast());
+        assertEquals(wanted(2), step(machine, 1).getLast());
+        assertEquals(new RunCommand.Finish(2), machine.on(settled(2)).getLast());
     }
 
     @Test
@@ -250,7 +241,7 @@ class RunMachineTest {
     void shouldWriteACheckpointInANewDirectoryEvenWhereNoStepIsLeft() {
         RunMachine machine = machine(5, 5, 0, 0, -1);
         machine.on(stands(0));
-        assertEquals(List.of(new RunCommand.WriteCheckpoint(5, ALL)), machine.on(stands(1)));
+        assertEquals(List.of(wanted(5)), machine.on(stands(1)));
     }
 
     @Test
@@ -258,8 +249,8 @@ class RunMachineTest {
         RunMachine machine = machine(0, 9, 0, 0, -1);
         machine.on(stands(0));
         assertEquals(List.of(), machine.on(STOP));
-        assertEquals(List.of(new RunCommand.WriteCheckpoint(0, ALL)), machine.on(stands(1)));
-        assertEquals(new RunCommand.Finish(0), checkpoint(machine).getLast());
+        assertEquals(List.of(wanted(0)), machine.on(stands(1)));
+        assertEquals(new RunCommand.Finish(0), machine.on(settled(0)).getLast());
     }
 
     @Test
@@ -270,7 +261,7 @@ class RunMachineTest {
         assertEquals(List.of(), machine.on(STOP), "asking twice changes nothing");
         trained(machine, 1, 0, 2);
         machine.on(new RunEvent.Updated(from(0), 0, Traffic.NONE));
-        assertEquals(new RunCommand.WriteCheckpoint(1, ALL),
+        assertEquals(wanted(1),
                 machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
     }
 
@@ -282,7 +273,7 @@ class RunMachineTest {
         Pass validation = new Pass(0, Pass.Kind.VALIDATION);
         machine.on(new RunEvent.PassDone(from(0), validation, List.of(), List.of()));
         assertEquals(
-                List.of(new RunCommand.ReportValidation(1, 2), new RunCommand.WriteCheckpoint(1, ALL)),
+                List.of(new RunCommand.ReportValidation(1, 2), wanted(1)),
                 machine.on(
                         new RunEvent.PassDone(from(1), validation, List.of(new MicrobatchLoss(0, 2)),
                                 List.of())));
@@ -372,15 +363,21 @@ class RunMachineTest {
                 List.of(new LayerSquaredSum(layer, 0, squaredSum)));
     }
 
-    private static List<RunCommand> checkpoint(RunMachine machine) {
-        machine.on(new RunEvent.CheckpointPartWritten(from(0), part(0)));
-        assertInstanceOf(RunCommand.CommitCheckpoint.class,
-                machine.on(new RunEvent.CheckpointPartWritten(from(1), part(1))).getLast());
-        return machine.on(new RunEvent.CheckpointCommitted());
+    private static CheckpointAttempt attempt(long stepsDone) {
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.AWAITED);
     }
 
-    private static CheckpointPart part(int rank) {
-        return new CheckpointPart("rank-00" + rank, 1, "00");
+    private static RunCommand wanted(long stepsDone) {
+        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(attempt(stepsDone), LossScale.none(stepsDone),
+                List.of("", "")));
+    }
+
+    private static RunEvent settled(long stepsDone) {
+        return new RunEvent.CheckpointSettled(attempt(stepsDone), true, Optional.empty());
+    }
+
+    private static RunEvent failed(long stepsDone, String why) {
+        return new RunEvent.CheckpointSettled(attempt(stepsDone), false, Optional.of(why));
     }
 
     private static RunCommand start(long step) {

@@ -16,7 +16,10 @@ import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Strike;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -95,18 +98,32 @@ class RunRecoveryTest {
     }
 
     @Test
-    void shouldWaitWithTheNextPassUntilARankStandsThatFailedAfterItsPartWasWritten() {
+    void shouldWaitWithTheEndUntilARankStandsThatFailedWhileTheLastCheckpointWasWritten() {
+        machine.on(new RunEvent.StopRequested());
+        committed();
+        passDone(FAILED, VALIDATION);
+        CheckpointAttempt last = new CheckpointAttempt(1, 0, CheckpointWay.AWAITED);
+        assertEquals(new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(last, LossScale.none(1),
+                List.of("", ""))), passDone(SURVIVOR, VALIDATION).getLast());
+        machine.on(new RunEvent.CheckpointPartWritten(FAILED, new CheckpointPart("rank-001", 1, "00")));
+        assertEquals(List.of(enters(1, 1)), fails(FAILED));
+        machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
+        assertEquals(List.of(), machine.on(new RunEvent.CheckpointSettled(last, true, Optional.empty())));
+        assertEquals(List.of(new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP, new RunCommand.Finish(1)),
+                machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
+    }
+
+    @Test
+    void shouldTellTheCheckpointWhoStartedAgainOnceAllStand() {
+        machine.on(new RunEvent.StopRequested());
         committed();
         passDone(FAILED, VALIDATION);
         passDone(SURVIVOR, VALIDATION);
-        machine.on(new RunEvent.CheckpointPartWritten(FAILED, part(1)));
-        assertEquals(List.of(enters(1, 1)), fails(FAILED));
-        assertEquals(List.of(), machine.on(new RunEvent.CheckpointPartWritten(SURVIVOR, part(0))));
+        fails(FAILED);
         machine.on(stands(SURVIVOR, 1, VALIDATION.number()));
-        assertEquals(List.of(new RunCommand.WriteCheckpoint(1, List.of()),
-                new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
-                new RunCommand.CommitCheckpoint(1, LossScale.none(1), List.of(part(0), part(1)))),
-                machine.on(stands(AGAIN, 1, -1)), "nothing of a pass that is over is sent again");
+        assertEquals(List.of(new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
+                new RunCommand.TellCheckpoint(new CheckpointEvent.RanksRestarted(List.of(1)))),
+                machine.on(stands(AGAIN, 1, -1)));
     }
 
     @Test
@@ -248,7 +265,4 @@ class RunRecoveryTest {
                 List.of("", ""), Map.of());
     }
 
-    private static CheckpointPart part(int rank) {
-        return new CheckpointPart("rank-00" + rank, 1, "00");
-    }
 }

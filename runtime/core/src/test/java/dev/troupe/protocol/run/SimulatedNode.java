@@ -7,6 +7,7 @@ import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
@@ -27,12 +28,13 @@ final class SimulatedNode {
     private final String name;
     // What it has started last of each rank that lives here.
     private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
-    private final Deque<RunCommand> inbox = new ArrayDeque<>();
+    private final Deque<Runnable> inbox = new ArrayDeque<>();
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
     private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
     private final KeptStates snapshots = new KeptStates();
     private final SimulatedCopies copies;
+    private final SimulatedParts parts;
     private final Move isTold;
     private final Move takesCommand;
     private int epoch;
@@ -47,7 +49,8 @@ final class SimulatedNode {
         this.carrier = carrier;
         this.name = name;
         this.copies = new SimulatedCopies(run, this);
-        this.isTold = new Move(name + " hears the coordinator", () -> hear(inbox.remove()));
+        this.parts = new SimulatedParts(run, this);
+        this.isTold = new Move(name + " hears the coordinator", () -> inbox.remove().run());
         this.takesCommand = new Move("the transport of " + name + " takes a command", this::takeCommand);
     }
 
@@ -75,6 +78,7 @@ final class SimulatedNode {
             all.add(takesCommand);
         }
         copies.addMoves(all);
+        parts.addMoves(all);
     }
 
     /** Hosts ranks from the beginning. */
@@ -89,9 +93,24 @@ final class SimulatedNode {
     }
 
     void tell(RunCommand news) {
+        tell(() -> hear(news));
+    }
+
+    /** It is to write the parts of these ranks. */
+    void tell(CheckpointAttempt attempt, List<Integer> ranks) {
+        tell(() -> parts.pin(attempt, ranks));
+    }
+
+    private void tell(Runnable news) {
         if (!isDead) {
             inbox.add(news);
         }
+    }
+
+    /** Another process has its name: what it said is not heard any more. */
+    void silence() {
+        copies.silence();
+        parts.silence();
     }
 
     private void hear(RunCommand news) {
@@ -223,6 +242,7 @@ final class SimulatedNode {
         inbox.clear();
         commands.clear();
         copies.stop();
+        parts.stop();
         carrier.forget(name);
         hosted.values().forEach(rank -> {
             rank.fail();
@@ -233,7 +253,7 @@ final class SimulatedNode {
     /** What it knows, after all that it was told. */
     NodeReport report(TrainingPlan plan) {
         while (!inbox.isEmpty()) {
-            hear(inbox.remove());
+            inbox.remove().run();
         }
         while (commits.size() > 3) {
             commits.pollFirstEntry();
@@ -258,6 +278,6 @@ final class SimulatedNode {
     public String toString() {
         return name + (isDead ? " (dead)" : "") + " with ranks " + hosted.keySet() + " is in epoch " + epoch
                 + ", its transport in " + transportEpoch + " with " + commands.size() + " commands to take; has kept "
-                + snapshots + "; " + copies;
+                + snapshots + "; " + copies + "; " + parts;
     }
 }

@@ -21,7 +21,7 @@ final class SimulatedNodes {
 
     /** One comes. Another process that had its name is long gone, and the network takes nothing more of what it said. */
     void add(SimulatedNode node) {
-        all.stream().filter(other -> other.name().equals(node.name())).forEach(other -> other.copies().silence());
+        all.stream().filter(other -> other.name().equals(node.name())).forEach(SimulatedNode::silence);
         all.add(node);
     }
 

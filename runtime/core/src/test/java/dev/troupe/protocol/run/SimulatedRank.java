@@ -134,7 +134,7 @@ final class SimulatedRank {
 
     private void comeToLife() {
         isBorn = true;
-        toCoordinator.add(() -> run.hosted(this));
+        toCoordinator.add(() -> run.coordinator().hosted(this));
         node.register(this);
         for (int stage : plan.stagesOf(rank())) {
             order(new Part(true, () -> open(stage)));

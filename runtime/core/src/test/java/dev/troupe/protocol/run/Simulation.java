@@ -1,19 +1,12 @@
 package dev.troupe.protocol.run;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.troupe.plan.TrainingPlan;
-import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.NodeReport;
-import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
-import dev.troupe.protocol.StepResult;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.protocol.replica.ReplicaTable;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -21,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
@@ -29,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank},
- * that of the coordinator, a {@link SimulatedNode} for each node and a {@link Carrier} between them. At each point it
- * lists what may happen next, and the caller chooses: what is not chosen is late. The caller may also have ranks fail
- * and messages be lost. {@link Truth} knows what must come of it.
+ * those of the coordinator in a {@link SimulatedCoordinator}, a {@link SimulatedNode} for each node and a {@link Carrier}
+ * between them. At each point it lists what may happen next, and the caller chooses: what is not chosen is late. The
+ * caller may also have ranks fail and messages be lost. {@link Truth} knows what must come of it.
  */
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
@@ -42,16 +34,13 @@ final class Simulation {
     private final Truth truth;
     private final Carrier carrier;
     private final World world;
-    // Null while it is lost, and no other has taken over.
-    private RunMachine coordinator;
-    private ReplicaTable replicas;
     private final SimulatedNodes nodes = new SimulatedNodes();
+    private final SimulatedCoordinator coordinator;
     private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
     private final Move takesOver = new Move("another coordinator takes over", this::takeOver);
     private final Move comesBack = new Move("a node comes back", this::comeBack);
-    // By rank: what its node has started last, and whom the coordinator tells.
+    // By rank: what its node has started last.
     private final SimulatedRank[] started;
-    private final SimulatedRank[] known;
     // Incarnations of which something may still come.
     private final List<SimulatedRank> alive = new ArrayList<>();
     private final List<Deque<RunEvent>> failures = new ArrayList<>();
@@ -60,14 +49,7 @@ final class Simulation {
     private final MessageContents contents = new MessageContents();
 
     private int moveCount;
-    private boolean mayFail;
-    private boolean over;
-    private boolean isCaughtUp = true;
     private int silentLosses;
-    private final List<Long> checkpoints = new ArrayList<>();
-    private final List<Long> validation = new ArrayList<>();
-    private long committed;
-    private boolean isUpdating; // and so a step may be committed before a death is heard of
 
     Simulation(RunShape shape, RunSettings settings) {
         this(shape, settings, new Truth(shape.plan(), settings), new World(shape.pipeline(), 0, World.Copies.NONE),
@@ -80,12 +62,9 @@ final class Simulation {
         this.protocol = protocol;
         this.truth = truth;
         this.world = world;
-        this.replicas = new ReplicaTable(firstHosts(), world.buddies(), settings.firstStep());
-        this.coordinator = new RunMachine(settings, replicas);
+        this.coordinator = new SimulatedCoordinator(this, settings, world, nodes);
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
-        this.committed = settings.firstStep();
         this.started = new SimulatedRank[plan.rankCount()];
-        this.known = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int name = rank;
             Deque<RunEvent> failed = new ArrayDeque<>();
@@ -108,8 +87,7 @@ final class Simulation {
     }
 
     private void comeBack() {
-        join(nodes.nextToComeBack()).come(new RunCommand.EnterEpoch(coordinator.epoch(), List.of(), committed,
-                "it comes late", replicas.hosts(), replicas.since()));
+        join(nodes.nextToComeBack()).come(coordinator.present());
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -122,7 +100,7 @@ final class Simulation {
     void run(ToIntFunction<List<Move>> choice, Consumer<Simulation> mischief) {
         try {
             List<Move> moves = new ArrayList<>();
-            while (!over) {
+            while (!coordinator.isOver()) {
                 mischief.accept(this);
                 makeOne(moves, choice);
             }
@@ -141,9 +119,9 @@ final class Simulation {
         if (!moves.isEmpty()) {
             count();
             moves.get(choice.applyAsInt(moves)).make().run();
-        } else if (silentLosses > 0 && coordinator != null) { // nothing moves, and the coordinator sees so in time
+        } else if (silentLosses > 0 && !coordinator.isLost()) { // nothing moves, and the coordinator sees so in time
             silentLosses = 0;
-            ask(new RunEvent.MessageLost(coordinator.epoch(), "nothing moves"));
+            coordinator.standStill();
         } else {
             fail("the run is stuck");
         }
@@ -169,12 +147,13 @@ final class Simulation {
                     _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
         }
         nodes.addMoves(moves);
-        if (coordinator == null) {
+        coordinator.checkpoints().addMoves(moves);
+        if (coordinator.isLost()) {
             moves.add(takesOver);
         } else if (nodes.hasUnnoticedDeath()) {
             moves.add(hearsOfDeath);
         }
-        if (nodes.hasSomeToComeBack() && !over && coordinator != null) {
+        if (nodes.hasSomeToComeBack() && !coordinator.isOver() && !coordinator.isLost()) {
             moves.add(comesBack);
         }
     }
@@ -189,15 +168,7 @@ final class Simulation {
         while (nodes.hasUnnoticedDeath()) {
             nodes.notice();
         }
-        Map<String, NodeReport> told = nodes.reports(plan);
-        CoordinatorFailover failover = CoordinatorFailover
-                .of(told, new Commit(settings.firstStep(), settings.lossScale())).orElseThrow();
-        replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(), settings.firstStep());
-        coordinator = new RunMachine(
-                settings.savedAt(checkpoints.isEmpty() ? settings.savedStep() : checkpoints.getLast()), replicas,
-                failover);
-        told.keySet().forEach(node -> ask(new RunEvent.NodeJoined(node)));
-        carryOut(coordinator.succeed("the coordinator is lost", told));
+        coordinator.takeOver(nodes.reports(plan));
     }
 
     private void hearOfDeath() {
@@ -226,17 +197,17 @@ final class Simulation {
     }
 
     private void checkEnd() {
-        assertTrue(isCaughtUp, "the run is over, and it was not told that a recovery is");
+        assertTrue(coordinator.isCaughtUp(), "the run is over, and it was not told that a recovery is");
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
-        EndCheck end = new EndCheck(plan, truth, carrier, committed);
-        Stream.of(started).filter(rank -> !node(replicas.hosts().get(rank.rank())).isDead()).forEach(end::check);
+        EndCheck end = new EndCheck(plan, truth, carrier, committed());
+        Stream.of(started).filter(rank -> !node(coordinator.hostOf(rank.rank())).isDead()).forEach(end::check);
     }
 
     // What a caller may do and ask.
 
     /** The user asks for the end of the run. */
     void stop() {
-        ask(new RunEvent.StopRequested());
+        coordinator.stop();
     }
 
     /** Has a rank fail, with all that it computes and all that was told to it; false where it cannot now. */
@@ -259,12 +230,12 @@ final class Simulation {
     }
 
     private boolean canFail(SimulatedRank victim) {
-        return mayFail && !over && victim.isBorn() && !victim.hasFailed();
+        return coordinator.mayFail() && victim.isBorn() && !victim.hasFailed();
     }
 
     /** How many messages are on their way. */
     int messagesOnTheirWay() {
-        return mayFail && !over ? carrier.flying().size() : 0;
+        return coordinator.mayFail() ? carrier.flying().size() : 0;
     }
 
     /** Loses one of the messages on their way. */
@@ -287,10 +258,9 @@ final class Simulation {
     boolean kill(int node) {
         SimulatedNode victim = nodes.get(node);
         List<Integer> ranks = IntStream.range(0, started.length)
-                .filter(rank -> replicas.hosts().get(rank).equals(victim.name())).boxed().toList();
-        if (!mayFail || over || coordinator == null || victim.isDead() || nodes.hasUnnoticedDeath()
-                || nodes.living() == 1 || replicas.recoverable(ranks, committed).isEmpty()
-                || isUpdating && replicas.recoverable(ranks, committed + 1).isEmpty()) {
+                .filter(rank -> coordinator.hostOf(rank).equals(victim.name())).boxed().toList();
+        if (!coordinator.mayFail() || coordinator.isLost() || victim.isDead() || nodes.hasUnnoticedDeath()
+                || nodes.living() == 1 || !coordinator.canLose(ranks)) {
             return false;
         }
         nodes.die(victim);
@@ -304,11 +274,25 @@ final class Simulation {
 
     /** Has the coordinator be lost with all that it knows; false where it cannot be now. */
     boolean loseCoordinator() {
-        if (!mayFail || over || coordinator == null) {
+        if (!coordinator.mayFail() || coordinator.isLost()) {
             return false;
         }
-        coordinator = null;
+        coordinator.lose();
         return true;
+    }
+
+    /** Has the disk be full for what is written next beside training; false where nothing is. */
+    boolean fillDisk() {
+        boolean isUnderWay = coordinator.mayFail() && coordinator.checkpoints().isBesideUnderWay();
+        if (isUnderWay) {
+            coordinator.checkpoints().fillDisk();
+        }
+        return isUnderWay;
+    }
+
+    /** Has the run give up the checkpoint for which it waits; false where it waits for none. */
+    boolean giveUpCheckpoint() {
+        return coordinator.mayFail() && coordinator.giveUpCheckpoint();
     }
 
     int rankCount() {
@@ -320,15 +304,15 @@ final class Simulation {
     }
 
     long committed() {
-        return committed;
+        return coordinator.committed();
     }
 
     List<Long> checkpoints() {
-        return checkpoints;
+        return coordinator.checkpoints().standing();
     }
 
     List<Long> validation() {
-        return validation;
+        return coordinator.validation();
     }
 
     // What ranks and nodes ask and do.
@@ -352,10 +336,8 @@ final class Simulation {
         return rank;
     }
 
-    void hosted(SimulatedRank rank) {
-        if (coordinator != null && rank.incarnation().equals(coordinator.incarnation(rank.rank()))) {
-            known[rank.rank()] = rank;
-        }
+    SimulatedCoordinator coordinator() {
+        return coordinator;
     }
 
     MessageContents contents() {
@@ -363,95 +345,11 @@ final class Simulation {
     }
 
     void ask(RunEvent event) {
-        if (coordinator != null) {
-            carryOut(coordinator.on(event));
-        }
-    }
-
-    private void carryOut(List<RunCommand> commands) {
-        for (RunCommand command : commands) {
-            switch (command) {
-                case RunCommand.StartPass(Pass pass, var told) -> {
-                    mayFail = true;
-                    told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
-                }
-                case RunCommand.Update(var update, var told) -> {
-                    isUpdating = true;
-                    told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
-                }
-                case RunCommand.CommitStep commit -> {
-                    isUpdating = false;
-                    commit(commit.result());
-                    nodes.tellAll(commit);
-                }
-                case RunCommand.ReportValidation(long stepsDone, double loss) -> {
-                    truth.validates(stepsDone, loss);
-                    validation.add(stepsDone);
-                }
-                case RunCommand.WriteCheckpoint(long stepsDone, var told) ->
-                    told.forEach(rank -> tell(rank, to -> to.writeCheckpoint(stepsDone)));
-                case RunCommand.CommitCheckpoint(long stepsDone, var _, var parts) ->
-                    commitCheckpoint(stepsDone, parts);
-                case RunCommand.KeepCopies keep -> nodes.tellAll(keep);
-                case RunCommand.AbandonCheckpoint(long stepsDone) ->
-                    assertEquals(committed, stepsDone, "steps in the checkpoint that is done without");
-                case RunCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
-                case RunCommand.Finish(long stepsDone) -> {
-                    assertEquals(committed, stepsDone, "steps at the end");
-                    over = true;
-                }
-                case RunCommand.EnterEpoch enter -> {
-                    isCaughtUp = false;
-                    isUpdating &= enter.stepsDone() == committed && enter.restarted().size() < started.length;
-                    committed = enter.stepsDone();
-                    nodes.tellAll(enter);
-                }
-                case RunCommand.Resume resume -> {
-                    for (int rank = 0; rank < known.length; rank++) {
-                        tell(rank, to -> to.resume(resume));
-                    }
-                }
-                case RunCommand.ReportCaughtUp _ -> {
-                    assertTrue(!isCaughtUp, "a recovery that is over is over again");
-                    isCaughtUp = true;
-                }
-                case RunCommand.Fail(String reason) -> fail("the run failed: " + reason);
-            }
-        }
-    }
-
-    private void tell(int rank, Consumer<SimulatedRank> news) {
-        SimulatedRank to = known[rank];
-        to.tell(() -> news.accept(to));
-    }
-
-    private void commit(StepResult result) {
-        assertEquals(committed++, result.step(), "the step that is committed");
-        truth.commits(result);
-        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
-            SimulatedNode host = node(replicas.hosts().get(rankOf(stage)));
-            assertTrue(host.isDead() || host.snapshots().find(stage, committed)
-                    .equals(OptionalLong.of(truth.weights(stage, committed))), "what stage " + stage + " has kept");
-        }
-    }
-
-    private void commitCheckpoint(long stepsDone, List<CheckpointPart> parts) {
-        assertEquals(committed, stepsDone, "steps in the checkpoint");
-        assertEquals(settings.rankCount(), parts.size(), "parts of a checkpoint");
-        for (int rank = 0; rank < parts.size(); rank++) {
-            assertEquals(new CheckpointPart("rank-" + rank, stepsDone, truth.checksum(rank, stepsDone)),
-                    parts.get(rank));
-        }
-        checkpoints.add(stepsDone);
-        ask(new RunEvent.CheckpointCommitted());
+        coordinator.ask(event);
     }
 
     private String situation() {
-        StringBuilder text = new StringBuilder(committed + " steps committed, "
-                + (coordinator == null
-                        ? "no coordinator"
-                        : "epoch " + coordinator.epoch() + ", the coordinator misses " + coordinator.missing()
-                                + " and copies of " + coordinator.awaitsCopiesOf()));
+        StringBuilder text = new StringBuilder(coordinator.toString());
         for (SimulatedRank rank : alive) {
             text.append("\n  ").append(rank.situation());
         }

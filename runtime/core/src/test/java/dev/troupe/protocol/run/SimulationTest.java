@@ -44,6 +44,21 @@ class SimulationTest {
         assertEquals(List.of(2L, 3L), simulation.checkpoints());
     }
 
+    /** A checkpoint after each step, all but the last beside training: each waits for the one before, and all stand. */
+    @Test
+    void shouldWriteEveryCheckpointBesideTrainingInRandomOrders() {
+        for (RunShape shape : RunShape.upTo(3, 2, 1)) {
+            Random random = new Random(seed);
+            RunSettings settings = new RunSettings(shape.pipeline(), 0, STEPS, _ -> 0.1, 1, LossScale.none(0), 2, 1, -1,
+                    true, shape.plan().places(), 1);
+            guarded(shape, () -> {
+                Simulation simulation = new Simulation(shape, settings);
+                simulation.run(moves -> random.nextInt(moves.size()));
+                assertEquals(List.of(1L, 2L, 3L), simulation.checkpoints());
+            });
+        }
+    }
+
     /** Takes moves first come, first served, but once lets another go first; for every place and every other. */
     @Test
     void shouldKeepEveryPromiseWhicheverEventOvertakesTheOthersOnce() {

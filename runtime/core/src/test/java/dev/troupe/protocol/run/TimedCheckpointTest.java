@@ -4,28 +4,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.Traffic;
-import dev.troupe.protocol.checkpoint.BackgroundCheckpoint;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
-import dev.troupe.protocol.checkpoint.CheckpointCommand;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.protocol.checkpoint.CheckpointTimer;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One rank of one stage; nothing is due by its steps. */
 @Tag("plan")
 class TimedCheckpointTest {
-    private static final List<String> HOSTS = List.of("a");
-    private static final CheckpointPart PART = new CheckpointPart("part", 1, "");
+    private static final List<String> HOSTS = List.of("");
 
     private static RunSettings settings(int mostRecoveries) {
         return new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 0, -1, true, List.of(List.of(0)),
@@ -46,47 +43,54 @@ class TimedCheckpointTest {
 
     @Test
     void shouldWriteBesideTrainingAtTheNextCommit() {
-        BackgroundCheckpoint machine = new BackgroundCheckpoint(settings(5));
-        assertEquals(List.of(), machine.on(committed(1)));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.TimeIsUp()));
-        CheckpointAttempt attempt = new CheckpointAttempt(2, 0);
-        assertEquals(List.of(new CheckpointCommand.WriteParts(attempt, HOSTS)), machine.on(committed(2)));
-        assertFalse(machine.holdsUp(3));
-        assertEquals(List.of(), machine.on(committed(3)));
-        machine.on(new CheckpointEvent.TimeIsUp()); // a slow disk: the next waits for this one
-        assertEquals(List.of(), machine.on(committed(4)));
-        machine.on(new CheckpointEvent.PartWritten(attempt, 0, PART));
-        assertEquals(List.of(new CheckpointCommand.ReportStands(2)), machine.on(new CheckpointEvent.Stands(attempt)));
-        assertEquals(List.of(new CheckpointCommand.WriteParts(new CheckpointAttempt(5, 0), HOSTS)),
-                machine.on(committed(5)));
+        RunMachine machine = ready(5);
+        step(machine, 0);
+        machine.on(new RunEvent.CheckpointTimeIsUp());
+        assertEquals(List.of(wanted(2, CheckpointWay.BESIDE)), wishes(step(machine, 1)));
+        machine.on(new RunEvent.CheckpointTimeIsUp()); // a slow disk: the next waits for this one
+        assertEquals(List.of(), wishes(step(machine, 2)));
+        assertFalse(machine.waitsForCheckpoint());
+        assertEquals(List.of(), settle(machine, 2, CheckpointWay.BESIDE));
+        assertEquals(List.of(wanted(4, CheckpointWay.BESIDE)), wishes(step(machine, 3)));
     }
 
     /** The ranks write that one. */
     @Test
     void shouldNotWriteTheLastOneBesideTraining() {
-        BackgroundCheckpoint machine = new BackgroundCheckpoint(settings(5));
-        machine.on(new CheckpointEvent.TimeIsUp());
-        assertEquals(List.of(), machine.on(committed(9)));
-        BackgroundCheckpoint ending = new BackgroundCheckpoint(settings(5));
-        ending.on(new CheckpointEvent.TimeIsUp());
-        ending.on(new CheckpointEvent.Ending());
-        assertEquals(List.of(), ending.on(committed(3)));
+        RunMachine machine = ready(5);
+        machine.on(new RunEvent.CheckpointTimeIsUp());
+        machine.on(new RunEvent.StopRequested());
+        assertEquals(List.of(wanted(1, CheckpointWay.AWAITED)), wishes(step(machine, 0)));
     }
 
-    private static CheckpointEvent committed(long stepsDone) {
-        return new CheckpointEvent.Committed(new Commit(stepsDone, LossScale.none(0)), 0, HOSTS);
+    private static RunMachine ready(int mostRecoveries) {
+        RunMachine machine = OneNode.coordinator(settings(mostRecoveries));
+        machine.on(new RunEvent.EpochReady(from(), 0, -1, List.of()));
+        return machine;
+    }
+
+    private static RunCommand wanted(long stepsDone, CheckpointWay way) {
+        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
+                LossScale.none(stepsDone), HOSTS));
+    }
+
+    private static List<RunCommand> wishes(List<RunCommand> commands) {
+        return commands.stream().filter(RunCommand.TellCheckpoint.class::isInstance).toList();
+    }
+
+    private static List<RunCommand> settle(RunMachine machine, long stepsDone, CheckpointWay way) {
+        return machine.on(
+                new RunEvent.CheckpointSettled(new CheckpointAttempt(stepsDone, 0, way), true, Optional.empty()));
     }
 
     @Test
     void shouldHaveTheRanksWriteOneWhereTheyKeepNoSnapshots() {
-        RunMachine machine = OneNode.coordinator(settings(0));
-        machine.on(new RunEvent.EpochReady(from(), 0, -1, List.of()));
+        RunMachine machine = ready(0);
         step(machine, 0);
         machine.on(new RunEvent.CheckpointTimeIsUp());
-        assertEquals(new RunCommand.WriteCheckpoint(2, List.of(0)), step(machine, 1).getLast());
-        machine.on(new RunEvent.CheckpointPartWritten(from(), PART));
+        assertEquals(wanted(2, CheckpointWay.AWAITED), step(machine, 1).getLast());
         assertEquals(List.of(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING), List.of(0))),
-                machine.on(new RunEvent.CheckpointCommitted()));
+                settle(machine, 2, CheckpointWay.AWAITED));
         assertEquals(new RunCommand.StartPass(new Pass(3, Pass.Kind.TRAINING), List.of(0)),
                 step(machine, 2).getLast());
     }

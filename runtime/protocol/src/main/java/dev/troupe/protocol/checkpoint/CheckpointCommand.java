@@ -2,19 +2,30 @@ package dev.troupe.protocol.checkpoint;
 
 import dev.troupe.protocol.LossScale;
 import java.util.List;
+import java.util.Optional;
 
-/** What is to be done for checkpoints that are written beside training. */
+/** What is to be done for a checkpoint. */
 public sealed interface CheckpointCommand {
     /**
-     * Every node is to write the parts of the ranks that it has, from what they kept;
+     * Every node is to write the parts of the ranks that it has, from their snapshots;
      * {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed} answers for each rank.
      *
      * @param hosts
      *            for each rank its node
      */
-    record WriteParts(CheckpointAttempt attempt, List<String> hosts) implements CheckpointCommand {
-        public WriteParts {
+    record WriteFromSnapshots(CheckpointAttempt attempt, List<String> hosts) implements CheckpointCommand {
+        public WriteFromSnapshots {
             hosts = List.copyOf(hosts);
+        }
+    }
+
+    /**
+     * These ranks are to write their parts. {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed}
+     * answers for each; {@link CheckpointEvent.Refused} for all, where there is no room.
+     */
+    record HaveRanksWrite(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointCommand {
+        public HaveRanksWrite {
+            ranks = List.copyOf(ranks);
         }
     }
 
@@ -33,11 +44,23 @@ public sealed interface CheckpointCommand {
     record Delete(CheckpointAttempt attempt) implements CheckpointCommand {
     }
 
-    /** It stands. */
+    /** The checkpoint stands. */
     record ReportStands(long stepsDone) implements CheckpointCommand {
     }
 
-    /** The run goes on without it, for the reason in this sentence. */
+    /** The run continues without this checkpoint, for the reason in this sentence. */
     record ReportFailed(long stepsDone, String why) implements CheckpointCommand {
+    }
+
+    /**
+     * The run is to hear that nothing of this checkpoint is under way any more.
+     *
+     * @param stands
+     *            whether it stands
+     * @param failure
+     *            why it does not, where the run waits for it
+     */
+    record ReportSettled(CheckpointAttempt attempt, boolean stands,
+            Optional<String> failure) implements CheckpointCommand {
     }
 }

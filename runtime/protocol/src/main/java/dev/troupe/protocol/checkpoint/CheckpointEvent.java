@@ -1,39 +1,52 @@
 package dev.troupe.protocol.checkpoint;
 
-import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.LossScale;
 import java.util.List;
 
-/** What happens to checkpoints that are written beside training. */
+/** What happens to a checkpoint. */
 public sealed interface CheckpointEvent {
     /**
-     * A step is committed.
+     * The run wants a checkpoint of its last commit.
      *
+     * @param lossScale
+     *            of the next step
      * @param hosts
-     *            for each rank the node that has what it kept
+     *            for each rank the node that has its snapshot
      */
-    record Committed(Commit commit, int epoch, List<String> hosts) implements CheckpointEvent {
-        public Committed {
+    record Wanted(CheckpointAttempt attempt, LossScale lossScale, List<String> hosts) implements CheckpointEvent {
+        public Wanted {
             hosts = List.copyOf(hosts);
         }
+    }
+
+    /** These ranks were started again and are ready; a part that one of them had not written is to be written again. */
+    record RanksRestarted(List<Integer> ranks) implements CheckpointEvent {
+        public RanksRestarted {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** The run goes back before the commit of the checkpoint that it waits for. */
+    record Withdrawn() implements CheckpointEvent {
     }
 
     /** A node goes on writing a part: bytes have moved since it said so last. */
     record Moving(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** A node has written a rank's part. */
+    /** A rank's part is written. */
     record PartWritten(CheckpointAttempt attempt, int rank, CheckpointPart part) implements CheckpointEvent {
     }
 
-    /** A node cannot write a rank's part, for the reason in this sentence. */
+    /** A rank's part cannot be written, for the reason in this sentence. */
     record PartFailed(CheckpointAttempt attempt, int rank, String why) implements CheckpointEvent {
     }
 
-    /** What was to be committed stands. */
+    /** The checkpoint that was to be committed stands. */
     record Stands(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** What was to be committed cannot be, for the reason in this sentence. */
+    /** The checkpoint cannot be committed, or not be begun, for the reason in this sentence. */
     record Refused(CheckpointAttempt attempt, String why) implements CheckpointEvent {
     }
 
@@ -45,15 +58,7 @@ public sealed interface CheckpointEvent {
     record NodeGone(String node, String reason) implements CheckpointEvent {
     }
 
-    /** The run has waited for the one under way for as long as it may. */
+    /** The run has waited for the checkpoint under way for as long as it may. */
     record Overdue() implements CheckpointEvent {
-    }
-
-    /** The last checkpoint is so old that the next commit is to have one. */
-    record TimeIsUp() implements CheckpointEvent {
-    }
-
-    /** The run is to end after the step under way, with a checkpoint that its ranks write. */
-    record Ending() implements CheckpointEvent {
     }
 }

@@ -1,5 +1,5 @@
 /**
- * The logic of checkpoints as a pure state machine, from the attempt to the manifest.
+ * The logic of checkpoints: when one is due, and a pure state machine from the attempt to the manifest.
  *
  * <p>Imports the JDK and {@code dev.troupe.protocol}.
  */

@@ -1,12 +1,11 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.WeightUpdate;
-import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import java.util.List;
 import java.util.Map;
 
@@ -34,29 +33,11 @@ public sealed interface RunCommand {
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
-    /** These ranks are to write their parts of a checkpoint. */
-    record WriteCheckpoint(long stepsDone, List<Integer> ranks) implements RunCommand {
-        public WriteCheckpoint {
-            ranks = List.copyOf(ranks);
-        }
+    /** This happens to the checkpoint that the run wants, or has under way: its machine is to hear it. */
+    record TellCheckpoint(CheckpointEvent event) implements RunCommand {
     }
 
-    /**
-     * All parts are written: make the checkpoint one, with the scale that the next step has;
-     * {@link RunEvent.CheckpointCommitted} or {@link RunEvent.CheckpointFailed} answers.
-     */
-    record CommitCheckpoint(long stepsDone, LossScale lossScale,
-            List<CheckpointPart> parts) implements RunCommand {
-        public CommitCheckpoint {
-            parts = List.copyOf(parts);
-        }
-    }
-
-    /** Delete what was written of this checkpoint. */
-    record AbandonCheckpoint(long stepsDone) implements RunCommand {
-    }
-
-    /** The run goes on without this checkpoint, for the reason in this sentence. */
+    /** The run continues without this checkpoint, for the reason in this sentence. */
     record ReportCheckpointFailed(long stepsDone, String why) implements RunCommand {
     }
 

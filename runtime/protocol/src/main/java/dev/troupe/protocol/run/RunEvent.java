@@ -7,6 +7,7 @@ import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Strike;
 import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.util.List;
 import java.util.Optional;
@@ -48,8 +49,12 @@ public sealed interface RunEvent {
     record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
     }
 
+    /** What a rank says of its part of a checkpoint. */
+    sealed interface OfCheckpoint extends OfRank {
+    }
+
     /** A rank has written its part of a checkpoint. */
-    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements OfRank {
+    record CheckpointPartWritten(Incarnation from, CheckpointPart part) implements OfCheckpoint {
     }
 
     /**
@@ -91,15 +96,18 @@ public sealed interface RunEvent {
     }
 
     /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
-    record CheckpointPartFailed(Incarnation from, String why) implements OfRank {
+    record CheckpointPartFailed(Incarnation from, String why) implements OfCheckpoint {
     }
 
-    /** The checkpoint stands that was to be committed. */
-    record CheckpointCommitted() implements RunEvent {
-    }
-
-    /** The checkpoint cannot be written, for the reason in this sentence. */
-    record CheckpointFailed(String why) implements RunEvent {
+    /**
+     * Nothing of a checkpoint is under way any more.
+     *
+     * @param stands
+     *            whether it stands
+     * @param failure
+     *            why it does not, in one sentence, where the run waits for it
+     */
+    record CheckpointSettled(CheckpointAttempt attempt, boolean stands, Optional<String> failure) implements RunEvent {
     }
 
     /** The last checkpoint is so old that the next commit is to have one. */

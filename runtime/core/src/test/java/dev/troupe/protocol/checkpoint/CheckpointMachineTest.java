@@ -1,0 +1,176 @@
+package dev.troupe.protocol.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.LossScale;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Two ranks on two nodes. */
+@Tag("plan")
+class CheckpointMachineTest {
+    private static final List<String> HOSTS = List.of("a", "b");
+    private static final String OVERDUE = "nothing of it moved any more while the run waited for it, for as long as it may"
+            + " (recovery.hang-timeout, and half of transport.timeout at most)";
+
+    private final CheckpointMachine machine = new CheckpointMachine(2);
+
+    @Test
+    void shouldCommitWhenAllPartsAreThere() {
+        assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(beside(2), HOSTS)), want(beside(2)));
+        assertEquals(List.of(), part(beside(2), 1));
+        assertEquals(
+                List.of(new CheckpointCommand.CommitParts(beside(2), LossScale.none(2), List.of(file(0), file(1)))),
+                part(beside(2), 0));
+        assertEquals(List.of(new CheckpointCommand.ReportStands(2), stands(beside(2))),
+                machine.on(new CheckpointEvent.Stands(beside(2))));
+    }
+
+    @Test
+    void shouldNotBeginTwoAtATime() {
+        want(beside(2));
+        assertThrows(IllegalStateException.class, () -> want(beside(4)));
+    }
+
+    @Test
+    void shouldNotHearAnEarlierAttempt() {
+        want(beside(2));
+        machine.on(new CheckpointEvent.NodeGone("a", "gone"));
+        part(beside(2), 1);
+        machine.on(new CheckpointEvent.Deleted(beside(2)));
+        CheckpointAttempt again = new CheckpointAttempt(2, 1, CheckpointWay.BESIDE);
+        assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(again, HOSTS)), want(again));
+        assertEquals(List.of(), part(beside(2), 0), "of the attempt that was given up");
+        assertEquals(List.of(), part(again, 0));
+        assertFalse(machine.isOfThis(new CheckpointEvent.Moving(beside(2))));
+        assertTrue(machine.isOfThis(new CheckpointEvent.Moving(again)));
+    }
+
+    @Test
+    void shouldWaitForAllBeforeItDeletesWhatAFailedOneLeaves() {
+        want(beside(2));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.PartFailed(beside(2), 1, "no room")));
+        assertEquals(failed("no room"), part(beside(2), 0));
+        assertEquals(List.of(settled(beside(2))), machine.on(new CheckpointEvent.Deleted(beside(2))),
+                "until it is deleted");
+    }
+
+    @Test
+    void shouldDoWithoutOneThatCannotBeCommitted() {
+        want(beside(2));
+        part(beside(2), 0);
+        part(beside(2), 1);
+        assertEquals(failed("no rename"), machine.on(new CheckpointEvent.Refused(beside(2), "no rename")));
+    }
+
+    @Test
+    void shouldGoOnWithThePartsThatALostNodeHasWritten() {
+        want(beside(2));
+        part(beside(2), 0);
+        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("a", "gone")));
+        assertEquals(CheckpointCommand.CommitParts.class, part(beside(2), 1).getFirst().getClass());
+        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("b", "gone")));
+    }
+
+    @Test
+    void shouldGiveUpWhatTheRunHasWaitedForTooLong() {
+        want(beside(2));
+        assertEquals(failed(OVERDUE), machine.on(new CheckpointEvent.Overdue()));
+        assertEquals(List.of(), part(beside(2), 0), "too late");
+        assertEquals(List.of(settled(beside(2))), machine.on(new CheckpointEvent.Overdue()),
+                "where not even deleting ends");
+        want(beside(4));
+        part(beside(4), 0);
+        part(beside(4), 1);
+        assertEquals(List.of(new CheckpointCommand.ReportFailed(4, OVERDUE), settled(beside(4))),
+                machine.on(new CheckpointEvent.Overdue()));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Stands(beside(4))), "too late");
+    }
+
+    @Test
+    void shouldHaveRanksWriteWhereTheRunWaits() {
+        assertEquals(List.of(new CheckpointCommand.HaveRanksWrite(awaited(2), List.of(0, 1))), want(awaited(2)));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.NodeGone("a", "gone")), "its ranks start elsewhere");
+        part(awaited(2), 0);
+        assertEquals(List.of(new CheckpointCommand.HaveRanksWrite(awaited(2), List.of(1))),
+                machine.on(new CheckpointEvent.RanksRestarted(List.of(0, 1))), "a part stays written");
+        assertEquals(CheckpointCommand.CommitParts.class, part(awaited(2), 1).getFirst().getClass());
+        assertEquals(List.of(), machine.on(new CheckpointEvent.RanksRestarted(List.of(0, 1))));
+    }
+
+    @Test
+    void shouldTellTheRunThatWaitsWhatFailed() {
+        want(awaited(2));
+        machine.on(new CheckpointEvent.PartFailed(awaited(2), 1, "no room"));
+        assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
+                machine.on(new CheckpointEvent.PartFailed(awaited(2), 0, "no bytes")));
+        assertEquals(List.of(failedAwaited("no bytes")), machine.on(new CheckpointEvent.Deleted(awaited(2))),
+                "the words of the first rank, whoever answers first");
+    }
+
+    @Test
+    void shouldNotBeginWhereThereIsNoRoom() {
+        want(awaited(2));
+        assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))),
+                machine.on(new CheckpointEvent.Refused(awaited(2), "no room")));
+        assertEquals(List.of(failedAwaited("no room")), machine.on(new CheckpointEvent.Deleted(awaited(2))));
+        want(awaited(4));
+        part(awaited(4), 0);
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Refused(awaited(4), "no room")), "a rank still writes");
+    }
+
+    @Test
+    void shouldDeleteWhatIsWithdrawnAndNotCallItAFailure() {
+        want(awaited(2));
+        part(awaited(2), 0);
+        assertEquals(List.of(new CheckpointCommand.Delete(awaited(2))), machine.on(new CheckpointEvent.Withdrawn()));
+        assertEquals(List.of(settled(awaited(2))), machine.on(new CheckpointEvent.Deleted(awaited(2))));
+        want(awaited(4));
+        part(awaited(4), 0);
+        part(awaited(4), 1);
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Withdrawn()), "it may come to stand at any time");
+        assertEquals(List.of(new CheckpointCommand.ReportStands(4), stands(awaited(4))),
+                machine.on(new CheckpointEvent.Stands(awaited(4))));
+    }
+
+    private static CheckpointAttempt beside(long stepsDone) {
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE);
+    }
+
+    private static CheckpointAttempt awaited(long stepsDone) {
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.AWAITED);
+    }
+
+    private static CheckpointPart file(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+
+    private static List<CheckpointCommand> failed(String why) {
+        return List.of(new CheckpointCommand.ReportFailed(2, why), new CheckpointCommand.Delete(beside(2)));
+    }
+
+    private static CheckpointCommand stands(CheckpointAttempt attempt) {
+        return new CheckpointCommand.ReportSettled(attempt, true, Optional.empty());
+    }
+
+    private static CheckpointCommand settled(CheckpointAttempt attempt) {
+        return new CheckpointCommand.ReportSettled(attempt, false, Optional.empty());
+    }
+
+    private static CheckpointCommand failedAwaited(String why) {
+        return new CheckpointCommand.ReportSettled(awaited(2), false, Optional.of(why));
+    }
+
+    private List<CheckpointCommand> want(CheckpointAttempt attempt) {
+        return machine.on(new CheckpointEvent.Wanted(attempt, LossScale.none(attempt.stepsDone()), HOSTS));
+    }
+
+    private List<CheckpointCommand> part(CheckpointAttempt attempt, int rank) {
+        return machine.on(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
+    }
+}

@@ -1,0 +1,292 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.Traffic;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointCommand;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointMachine;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A run of two ranks and its checkpoints: seven steps, a checkpoint due after each two, of which those after 2, 4 and 6 are
+ * written beside training.
+ */
+@Tag("plan")
+class RunCheckpointsTest {
+    private final RunMachine run = newRun(settings());
+
+    private static RunSettings settings() {
+        return new RunSettings(2, 0, 7, _ -> 0.1, 0, LossScale.none(0), 0, 2, -1, true, List.of(List.of(0), List.of(1)),
+                5);
+    }
+
+    private static RunMachine newRun(RunSettings settings) {
+        RunMachine machine = OneNode.coordinator(settings);
+        for (int rank = 0; rank < 2; rank++) {
+            machine.on(new RunEvent.EpochReady(new Incarnation(rank, 0), 0, -1, List.of()));
+        }
+        return machine;
+    }
+
+    @Test
+    void shouldWantWhatIsDueAndGoOn() {
+        assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.StartPass.class), kinds(step(run, 0)));
+        List<RunCommand> second = step(run, 1);
+        assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.TellCheckpoint.class, RunCommand.StartPass.class),
+                kinds(second));
+        assertEquals(wanted(2, CheckpointWay.BESIDE), second.get(1));
+        assertFalse(run.waitsForCheckpoint());
+    }
+
+    @Test
+    void shouldHoldUpOnlyTheCommitAtWhichTheNextIsDue() {
+        step(run, 0);
+        step(run, 1);
+        step(run, 2);
+        assertEquals(List.of(), step(run, 3));
+        assertTrue(run.waitsForCheckpoint());
+        assertEquals(3, run.stepsDone());
+        assertEquals(wanted(4, CheckpointWay.BESIDE), settle(run, 2, true).get(1));
+        assertEquals(4, run.stepsDone());
+    }
+
+    @Test
+    void shouldTryTheNextWhereOneFailed() {
+        step(run, 0);
+        step(run, 1);
+        assertEquals(List.of(), settle(run, 2, false));
+        step(run, 2);
+        assertEquals(wanted(4, CheckpointWay.BESIDE), step(run, 3).get(1));
+    }
+
+    @Test
+    void shouldNotWantWhatStandsAlready() {
+        RunMachine resumed = newRun(settings().savedAt(2));
+        step(resumed, 0);
+        assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.StartPass.class), kinds(step(resumed, 1)));
+    }
+
+    @Test
+    void shouldWriteTheLastOnceTheOneUnderWayIsSettled() {
+        step(run, 0);
+        step(run, 1);
+        run.on(new RunEvent.StopRequested());
+        assertEquals(List.of(RunCommand.CommitStep.class), kinds(step(run, 2)));
+        assertTrue(run.waitsForCheckpoint());
+        assertEquals(List.of(wanted(3, CheckpointWay.AWAITED)), settle(run, 2, true));
+        assertFalse(run.waitsForCheckpoint());
+    }
+
+    @Test
+    void shouldEndWithItsFailureOnceTheOneUnderWayIsSettled() {
+        step(run, 0);
+        step(run, 1);
+        assertEquals(List.of(),
+                run.on(new RunEvent.PassDone(new Incarnation(0, 0), training(2), List.of(), List.of())));
+        assertEquals(List.of(), run.on(new RunEvent.PassDone(new Incarnation(1, 0), training(2),
+                List.of(new MicrobatchLoss(0, Double.NaN)), List.of())));
+        assertTrue(run.waitsForCheckpoint());
+        assertEquals(List.of(), run.on(new RunEvent.RankFailed(new Incarnation(0, 0), "too late")));
+        assertEquals(List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone("a", "gone"))),
+                run.on(new RunEvent.NodeLost("a", "gone")));
+        assertEquals(List.of(RunCommand.Fail.class), kinds(settle(run, 2, true)));
+    }
+
+    /** What may happen next; each names itself. */
+    private enum Move {
+        COMMIT, PART_0, PART_1, FAIL_0, FAIL_1, STANDS, REFUSED, DELETED, LOSE_A, OVERDUE
+    }
+
+    /** Both machines, with at most one fault, as far as its moves say; whatever is asked for is answered some time. */
+    private static final class World {
+        private final RunMachine run = newRun(settings());
+        private final CheckpointMachine machine = new CheckpointMachine(2);
+        private final List<String> said = new ArrayList<>();
+        private final List<CheckpointEvent> pending = new ArrayList<>();
+        private long stepsTrained;
+        private boolean hasFault;
+        private CheckpointAttempt underWay;
+
+        List<Move> moves() {
+            List<Move> moves = new ArrayList<>();
+            if (stepsTrained < 6 && run.stepsDone() == stepsTrained) {
+                moves.add(Move.COMMIT);
+            }
+            for (CheckpointEvent event : pending) {
+                switch (event) {
+                    case CheckpointEvent.PartWritten(var _, int rank, var _) -> {
+                        moves.add(rank == 0 ? Move.PART_0 : Move.PART_1);
+                        addFault(moves, rank == 0 ? Move.FAIL_0 : Move.FAIL_1);
+                    }
+                    case CheckpointEvent.Stands _ -> {
+                        moves.add(Move.STANDS);
+                        addFault(moves, Move.REFUSED);
+                    }
+                    case CheckpointEvent.Deleted _ -> moves.add(Move.DELETED);
+                    case CheckpointEvent.Wanted _,CheckpointEvent.RanksRestarted _,CheckpointEvent.Withdrawn _,CheckpointEvent.PartFailed _,CheckpointEvent.Refused _,CheckpointEvent.NodeGone _,CheckpointEvent.Overdue _,CheckpointEvent.Moving _ ->
+                        throw new AssertionError(event + " is no answer");
+                }
+            }
+            addFault(moves, Move.LOSE_A);
+            if (run.waitsForCheckpoint()) {
+                addFault(moves, Move.OVERDUE);
+            }
+            return moves;
+        }
+
+        private void addFault(List<Move> moves, Move fault) {
+            if (!hasFault) {
+                moves.add(fault);
+            }
+        }
+
+        void make(Move move) {
+            hasFault |= List.of(Move.FAIL_0, Move.FAIL_1, Move.REFUSED, Move.LOSE_A, Move.OVERDUE).contains(move);
+            switch (move) {
+                case COMMIT -> carryOut(step(run, stepsTrained++));
+                case PART_0 -> take(takePart(0));
+                case PART_1 -> take(takePart(1));
+                case FAIL_0 -> take(new CheckpointEvent.PartFailed(takePart(0).attempt(), 0, "full"));
+                case FAIL_1 -> take(new CheckpointEvent.PartFailed(takePart(1).attempt(), 1, "full"));
+                case STANDS -> take(takeAnswer(CheckpointEvent.Stands.class));
+                case REFUSED -> take(
+                        new CheckpointEvent.Refused(takeAnswer(CheckpointEvent.Stands.class).attempt(), "full"));
+                case DELETED -> take(takeAnswer(CheckpointEvent.Deleted.class));
+                case LOSE_A -> {
+                    pending.removeIf(event -> event instanceof CheckpointEvent.PartWritten part && part.rank() == 0);
+                    take(new CheckpointEvent.NodeGone("", "gone"));
+                }
+                case OVERDUE -> take(new CheckpointEvent.Overdue());
+            }
+        }
+
+        private CheckpointEvent.PartWritten takePart(int rank) {
+            CheckpointEvent.PartWritten part = pending.stream()
+                    .filter(CheckpointEvent.PartWritten.class::isInstance).map(CheckpointEvent.PartWritten.class::cast)
+                    .filter(written -> written.rank() == rank).findFirst().orElseThrow();
+            pending.remove(part);
+            return part;
+        }
+
+        private <T extends CheckpointEvent> T takeAnswer(Class<T> kind) {
+            T answer = pending.stream().filter(kind::isInstance).map(kind::cast).findFirst().orElseThrow();
+            pending.remove(answer);
+            return answer;
+        }
+
+        private void carryOut(List<RunCommand> commands) {
+            for (RunCommand command : commands) {
+                if (command instanceof RunCommand.TellCheckpoint(CheckpointEvent event)) {
+                    take(event);
+                }
+            }
+        }
+
+        private void take(CheckpointEvent event) {
+            for (CheckpointCommand command : machine.on(event)) {
+                switch (command) {
+                    case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> {
+                        assertEquals(null, underWay, "two at a time");
+                        assertEquals(run.stepsDone(), attempt.stepsDone());
+                        underWay = attempt;
+                        for (int rank = 0; rank < hosts.size(); rank++) {
+                            pending.add(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
+                        }
+                    }
+                    case CheckpointCommand.HaveRanksWrite _ -> throw new AssertionError(command + " before the end");
+                    case CheckpointCommand.CommitParts(var attempt, LossScale scale, var parts) -> {
+                        assertEquals(underWay, attempt);
+                        assertEquals(attempt.stepsDone(), scale.updates());
+                        assertEquals(List.of(file(0), file(1)), parts);
+                        pending.add(new CheckpointEvent.Stands(attempt));
+                    }
+                    case CheckpointCommand.Delete(var attempt) -> {
+                        assertEquals(underWay, attempt);
+                        pending.add(new CheckpointEvent.Deleted(attempt));
+                    }
+                    case CheckpointCommand.ReportStands(long steps) -> said.add(steps + " stands");
+                    case CheckpointCommand.ReportFailed(long steps, var _) -> said.add(steps + " failed");
+                    case CheckpointCommand.ReportSettled(var attempt, boolean stands, var failure) -> {
+                        underWay = null;
+                        carryOut(run.on(new RunEvent.CheckpointSettled(attempt, stands, failure)));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Each is told of once, in order, and where nothing goes wrong all stand. */
+    @Test
+    void shouldTellOfEachThatIsDueOnceInEveryOrderOfEvents() {
+        int runs = 0;
+        List<List<Move>> open = new ArrayList<>(List.of(List.of()));
+        while (!open.isEmpty()) {
+            List<Move> made = open.removeLast();
+            World world = new World();
+            made.forEach(world::make);
+            List<Move> moves = world.moves();
+            // A node that is lost may be lost at any time; that alone keeps no run going.
+            if (moves.isEmpty() || moves.equals(List.of(Move.LOSE_A))) {
+                runs++;
+                assertEquals(6, world.run.stepsDone(), () -> "stuck after " + made);
+                assertEquals(null, world.underWay, () -> "never ends: " + made);
+                assertEquals(List.of("2", "4", "6"), world.said.stream().map(line -> line.substring(0, 1)).toList(),
+                        made::toString);
+                long failed = world.said.stream().filter(line -> line.endsWith("failed")).count();
+                assertTrue(failed <= (world.hasFault ? 1 : 0), () -> world.said + " in " + made);
+            }
+            for (Move move : moves) {
+                List<Move> next = new ArrayList<>(made);
+                next.add(move);
+                open.add(next);
+            }
+        }
+        assertTrue(runs > 1000, runs + " runs");
+    }
+
+    private static CheckpointPart file(int rank) {
+        return new CheckpointPart("rank-00" + rank, 1, "00");
+    }
+
+    private static RunCommand wanted(long stepsDone, CheckpointWay way) {
+        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
+                LossScale.none(stepsDone), List.of("", "")));
+    }
+
+    private static List<RunCommand> settle(RunMachine run, long stepsDone, boolean stands) {
+        return run.on(new RunEvent.CheckpointSettled(new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE), stands,
+                Optional.empty()));
+    }
+
+    private static List<Class<?>> kinds(List<RunCommand> commands) {
+        return commands.stream().<Class<?>>map(Object::getClass).toList();
+    }
+
+    private static Pass training(long step) {
+        return new Pass(step, Pass.Kind.TRAINING);
+    }
+
+    private static List<RunCommand> step(RunMachine run, long step) {
+        for (int rank = 0; rank < 2; rank++) {
+            run.on(new RunEvent.PassDone(new Incarnation(rank, 0), training(step),
+                    rank == 1 ? List.of(new MicrobatchLoss(0, 2)) : List.of(), List.of()));
+        }
+        run.on(new RunEvent.Updated(new Incarnation(0, 0), step, Traffic.NONE));
+        return run.on(new RunEvent.Updated(new Incarnation(1, 0), step, Traffic.NONE));
+    }
+}

@@ -1,0 +1,77 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The parts of checkpoints that a node writes from snapshots, one rank after the other, as {@code PartWriter} does. */
+final class SimulatedParts {
+    /** What is pinned of a rank. */
+    private record Pinned(CheckpointAttempt attempt, int rank, String weights) {
+    }
+
+    private final Simulation run;
+    private final SimulatedNode node;
+    private final Deque<Pinned> pinned = new ArrayDeque<>();
+    private final Deque<CheckpointEvent> toCoordinator = new ArrayDeque<>();
+    private final Move writes;
+    private final Move tells;
+
+    SimulatedParts(Simulation run, SimulatedNode node) {
+        this.run = run;
+        this.node = node;
+        this.writes = new Move(node.name() + " writes a part", this::write);
+        this.tells = new Move("the coordinator hears of parts on " + node.name(),
+                () -> run.coordinator().take(toCoordinator.remove()));
+    }
+
+    void addMoves(List<Move> all) {
+        if (!pinned.isEmpty()) {
+            all.add(writes);
+        }
+        if (!toCoordinator.isEmpty()) {
+            all.add(tells);
+        }
+    }
+
+    /** Pins the snapshots of these ranks; later ones take other memory. */
+    void pin(CheckpointAttempt attempt, List<Integer> ranks) {
+        for (int rank : ranks) {
+            List<OptionalLong> states = run.stagesOf(rank)
+                    .mapToObj(stage -> node.snapshots().find(stage, attempt.stepsDone())).toList();
+            if (states.stream().allMatch(OptionalLong::isPresent)) {
+                pinned.add(new Pinned(attempt, rank, states.stream().map(OptionalLong::getAsLong).toList().toString()));
+            } else {
+                toCoordinator.add(new CheckpointEvent.PartFailed(attempt, rank, "it is not there"));
+            }
+        }
+    }
+
+    private void write() {
+        Pinned next = pinned.remove();
+        long stepsDone = next.attempt().stepsDone();
+        toCoordinator.add(run.coordinator().checkpoints().takeFullDisk()
+                ? new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "the disk is full")
+                : new CheckpointEvent.PartWritten(next.attempt(), next.rank(),
+                        new CheckpointPart("rank-" + next.rank(), stepsDone, next.weights())));
+    }
+
+    /** Nothing is written any more; what was said is still on its way. */
+    void stop() {
+        pinned.clear();
+    }
+
+    /** What was said is not heard any more. */
+    void silence() {
+        toCoordinator.clear();
+    }
+
+    @Override
+    public String toString() {
+        return "parts to write " + pinned + ", to tell " + toCoordinator;
+    }
+}

@@ -1,0 +1,197 @@
+package dev.troupe.protocol.checkpoint;
+
+import dev.troupe.protocol.LossScale;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * The logic of one checkpoint after the other, from the wish of the run to the manifest.
+ *
+ * <pre>
+ *   IDLE --wanted--> WRITING --all parts--> COMMITTING --stands--> IDLE
+ *                       |                       |
+ *                       +------> DELETING <-----+ --deleted--> IDLE
+ * </pre>
+ *
+ * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. Beside training, nodes write the parts from
+ * snapshots: a part belongs to a rank and a commit, not to an incarnation, and a restart of the rank takes nothing from it;
+ * the run continues without a checkpoint that fails, and is told so at once. Where the run waits, ranks write their parts,
+ * and a rank that was started again before its part was written is told again; the run decides what a failure costs.
+ *
+ * <p>The machine tells the run when the checkpoint is settled: it stands, or nothing is left of it. Answers that are of an
+ * earlier attempt are not heard.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+public final class CheckpointMachine {
+    private enum State {
+        IDLE, WRITING, COMMITTING, DELETING
+    }
+
+    private final int rankCount;
+    private final BitSet answered = new BitSet();
+    private final CheckpointParts parts = new CheckpointParts();
+    private State state = State.IDLE;
+    private CheckpointAttempt attempt;
+    private LossScale lossScale;
+    private List<String> hosts = List.of();
+    private boolean isWithdrawn;
+    private Optional<String> failure = Optional.empty();
+
+    public CheckpointMachine(int rankCount) {
+        this.rankCount = rankCount;
+    }
+
+    /** Takes in one event and returns what is to be done, in order. */
+    public List<CheckpointCommand> on(CheckpointEvent event) {
+        List<CheckpointCommand> commands = new ArrayList<>();
+        switch (event) {
+            case CheckpointEvent.Wanted wanted -> begin(wanted, commands);
+            case CheckpointEvent.RanksRestarted(var ranks) -> writeAgain(ranks, commands);
+            case CheckpointEvent.Withdrawn() -> withdraw(commands);
+            case CheckpointEvent.PartWritten(var of, int rank, CheckpointPart part) -> {
+                if (awaitsPart(of, rank)) {
+                    parts.add(part);
+                    answer(rank, commands);
+                }
+            }
+            case CheckpointEvent.PartFailed(var of, int rank, String why) -> {
+                if (awaitsPart(of, rank)) {
+                    failPart(rank, why, commands);
+                }
+            }
+            case CheckpointEvent.NodeGone(String node, String reason) -> loseNode(node, reason, commands);
+            case CheckpointEvent.Stands(var of) -> {
+                if (isAt(State.COMMITTING, of)) {
+                    commands.add(new CheckpointCommand.ReportStands(of.stepsDone()));
+                    settle(true, commands);
+                }
+            }
+            case CheckpointEvent.Refused(var of, String why) -> {
+                if (isAt(State.COMMITTING, of) || isAt(State.WRITING, of) && answered.isEmpty()) {
+                    fail(why, commands);
+                }
+            }
+            case CheckpointEvent.Deleted(var of) -> {
+                if (isAt(State.DELETING, of)) {
+                    settle(false, commands);
+                }
+            }
+            case CheckpointEvent.Moving _ -> {
+                // The run that waits for it waits longer.
+            }
+            case CheckpointEvent.Overdue() -> giveUp(commands);
+        }
+        return commands;
+    }
+
+    /** Whether bytes move of the checkpoint under way. */
+    public boolean isOfThis(CheckpointEvent.Moving moving) {
+        return state != State.IDLE && moving.attempt().equals(attempt);
+    }
+
+    private void begin(CheckpointEvent.Wanted wanted, List<CheckpointCommand> commands) {
+        if (state != State.IDLE) {
+            throw new IllegalStateException("the run wants " + wanted.attempt() + " while " + attempt + " is " + state);
+        }
+        state = State.WRITING;
+        attempt = wanted.attempt();
+        lossScale = wanted.lossScale();
+        hosts = wanted.hosts();
+        isWithdrawn = false;
+        failure = Optional.empty();
+        answered.clear();
+        parts.clear();
+        commands.add(switch (attempt.way()) {
+            case BESIDE -> new CheckpointCommand.WriteFromSnapshots(attempt, hosts);
+            case AWAITED -> new CheckpointCommand.HaveRanksWrite(attempt,
+                    IntStream.range(0, rankCount).boxed().toList());
+        });
+    }
+
+    private void writeAgain(List<Integer> restarted, List<CheckpointCommand> commands) {
+        List<Integer> again = restarted.stream().filter(rank -> awaitsPart(attempt, rank)).toList();
+        if (!again.isEmpty() && isAwaited()) {
+            commands.add(new CheckpointCommand.HaveRanksWrite(attempt, again));
+        }
+    }
+
+    private void withdraw(List<CheckpointCommand> commands) {
+        isWithdrawn = true;
+        if (state == State.WRITING && isAwaited()) { // one that is being committed comes to stand, or fails
+            fail("the run goes back", commands);
+        }
+    }
+
+    private boolean isAwaited() {
+        return attempt.way() == CheckpointWay.AWAITED;
+    }
+
+    private boolean isAt(State expected, CheckpointAttempt of) {
+        return state == expected && of.equals(attempt);
+    }
+
+    private boolean awaitsPart(CheckpointAttempt of, int rank) {
+        return isAt(State.WRITING, of) && !answered.get(rank);
+    }
+
+    private void failPart(int rank, String why, List<CheckpointCommand> commands) {
+        parts.fail(rank, why);
+        answer(rank, commands);
+    }
+
+    /** A rank that is started again elsewhere writes its part; a snapshot of this commit may be gone with its node. */
+    private void loseNode(String node, String reason, List<CheckpointCommand> commands) {
+        for (int rank = 0; rank < hosts.size(); rank++) {
+            if (hosts.get(rank).equals(node) && awaitsPart(attempt, rank) && !isAwaited()) {
+                failPart(rank, reason, commands);
+            }
+        }
+    }
+
+    /** Deleted only when every part is answered for: a node that still writes would leave its file behind. */
+    private void answer(int rank, List<CheckpointCommand> commands) {
+        answered.set(rank);
+        if (answered.cardinality() < rankCount) {
+            return;
+        }
+        if (parts.failure().isPresent()) {
+            fail(parts.failure().get(), commands);
+        } else {
+            state = State.COMMITTING;
+            commands.add(new CheckpointCommand.CommitParts(attempt, lossScale, parts.inOrder()));
+        }
+    }
+
+    private void fail(String why, List<CheckpointCommand> commands) {
+        state = State.DELETING;
+        if (isAwaited()) {
+            failure = Optional.of(why);
+        } else {
+            commands.add(new CheckpointCommand.ReportFailed(attempt.stepsDone(), why));
+        }
+        commands.add(new CheckpointCommand.Delete(attempt));
+    }
+
+    private void settle(boolean stands, List<CheckpointCommand> commands) {
+        state = State.IDLE;
+        commands.add(new CheckpointCommand.ReportSettled(attempt, stands, failure.filter(_ -> !isWithdrawn)));
+    }
+
+    private void giveUp(List<CheckpointCommand> commands) {
+        String why = "nothing of it moved any more while the run waited for it, for as long as it may"
+                + " (recovery.hang-timeout, and half of transport.timeout at most)";
+        switch (state) {
+            case WRITING -> fail(why, commands);
+            case COMMITTING -> { // it may come to stand at any time, so nothing of it is touched
+                commands.add(new CheckpointCommand.ReportFailed(attempt.stepsDone(), why));
+                settle(false, commands);
+            }
+            case DELETING -> settle(false, commands); // the next that stands has it deleted
+            case IDLE -> throw new IllegalStateException("no checkpoint is under way that the run could wait for");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package dev.troupe.protocol.checkpoint;
+
+/**
+ * Says when a run has waited long enough for a checkpoint of which nothing moves. It counts looks and not a clock: time in
+ * which nobody looks does not count.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+public final class CheckpointPatience {
+    private final long patienceNanos;
+    private final long lookEveryNanos;
+    private long waitedNanos;
+
+    /**
+     * @param patienceNanos
+     *            how long a run waits
+     * @param lookEveryNanos
+     *            the time between two looks
+     */
+    public CheckpointPatience(long patienceNanos, long lookEveryNanos) {
+        this.patienceNanos = patienceNanos;
+        this.lookEveryNanos = lookEveryNanos;
+    }
+
+    /** Something of the checkpoint moved. */
+    public void moved() {
+        waitedNanos = 0;
+    }
+
+    /** Looks; whether the run, where it waits, has waited for longer than it may. */
+    public boolean isOver(boolean waits) {
+        waitedNanos = waits ? waitedNanos + lookEveryNanos : 0;
+        return waitedNanos > patienceNanos;
+    }
+}

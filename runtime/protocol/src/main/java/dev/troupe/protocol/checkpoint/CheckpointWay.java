@@ -1,0 +1,9 @@
+package dev.troupe.protocol.checkpoint;
+
+/** Whether a run waits for a checkpoint. */
+public enum CheckpointWay {
+    /** Nodes write the parts from the snapshots of their ranks, while the run computes the next steps. */
+    BESIDE,
+    /** Ranks write their parts between two steps, and the run waits. */
+    AWAITED
+}

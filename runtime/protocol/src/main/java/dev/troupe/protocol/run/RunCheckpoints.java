@@ -1,0 +1,142 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.checkpoint.CheckpointWay;
+import dev.troupe.protocol.replica.ReplicaTable;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * When a run wants a checkpoint, and what waits for the one under way. Where ranks keep snapshots, a checkpoint on the
+ * way is written beside training: one at a time, and the commit at which the next is due by its steps waits for it. One
+ * that is due by the time waits for the one under way. So do the last checkpoint and the end of a run that failed. Where
+ * no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run continues without a
+ * checkpoint that cannot be written; only the last has none after it, and so ends the run.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+final class RunCheckpoints {
+    private final RunSettings settings;
+    private final StepProgress step;
+    private final ReplicaTable replicas;
+    private final CheckpointWay onTheWay;
+    private Optional<CheckpointAttempt> underWay = Optional.empty();
+    private long newest;
+    private boolean isTimeUp;
+    private boolean isEnding;
+
+    /**
+     * @param settings
+     *            with how many steps lie between two checkpoints, and the one that stands already
+     * @param replicas
+     *            with the node of each rank, which has its snapshot
+     */
+    RunCheckpoints(RunSettings settings, StepProgress step, ReplicaTable replicas) {
+        this.settings = settings;
+        this.step = step;
+        this.replicas = replicas;
+        this.onTheWay = settings.keepsSnapshots() ? CheckpointWay.BESIDE : CheckpointWay.AWAITED;
+        this.newest = settings.savedStep();
+    }
+
+    /** One was written so long ago that the next commit is to have one. */
+    void timeIsUp() {
+        isTimeUp = true;
+    }
+
+    /** The run is to end after the step under way, and waits for its last checkpoint. */
+    void endAfterStep() {
+        isEnding = true;
+    }
+
+    /** Whether the run ends at the last commit. */
+    boolean isLast() {
+        return isLast(step.stepsDone());
+    }
+
+    private boolean isLast(long stepsDone) {
+        return isEnding || stepsDone >= settings.stepCount();
+    }
+
+    /** Whether one of the last commit is to be begun in this way, while the run is on its way. */
+    boolean isDue(CheckpointWay way) {
+        return way == onTheWay && (way == CheckpointWay.AWAITED || !isLast())
+                && (isTimeUp || isDueBySteps(step.stepsDone())) && underWay.isEmpty() && newest != step.stepsDone();
+    }
+
+    private boolean isDueBySteps(long stepsDone) {
+        return RunSettings.isDue(settings.checkpointEvery(), stepsDone);
+    }
+
+    /** Whether a run that ends at the last commit wants a checkpoint of it. */
+    boolean isWantedAtEnd() {
+        return settings.endsWithCheckpoint() && newest != step.stepsDone();
+    }
+
+    /** Has one of the last commit begun. */
+    void begin(CheckpointWay way, int epoch, List<RunCommand> commands) {
+        Commit commit = step.commit();
+        CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);
+        underWay = Optional.of(attempt);
+        isTimeUp = false;
+        commands.add(new RunCommand.TellCheckpoint(
+                new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
+    }
+
+    /** The one under way stands, or nothing is left of it. */
+    void settle(RunEvent.CheckpointSettled settled) {
+        if (!underWay.equals(Optional.of(settled.attempt()))) {
+            throw new IllegalStateException(settled + ", and under way is " + underWay);
+        }
+        underWay = Optional.empty();
+        newest = settled.stands() ? settled.attempt().stepsDone() : newest;
+    }
+
+    boolean isUnderWay() {
+        return underWay.isPresent();
+    }
+
+    boolean isUnderWay(CheckpointWay way) {
+        return underWay.filter(attempt -> attempt.way() == way).isPresent();
+    }
+
+    /** What a rank says of its part of the one under way. */
+    void tell(RunEvent.OfCheckpoint said, List<RunCommand> commands) {
+        commands.add(new RunCommand.TellCheckpoint(switch (said) {
+            case RunEvent.CheckpointPartWritten(var from, var part) ->
+                new CheckpointEvent.PartWritten(underWay.orElseThrow(), from.rank(), part);
+            case RunEvent.CheckpointPartFailed(var from, String why) ->
+                new CheckpointEvent.PartFailed(underWay.orElseThrow(), from.rank(), why);
+        }));
+    }
+
+    /** Passes this on where the run waits for one. */
+    void tellAwaited(CheckpointEvent event, List<RunCommand> commands) {
+        if (isUnderWay(CheckpointWay.AWAITED)) {
+            commands.add(new RunCommand.TellCheckpoint(event));
+        }
+    }
+
+    /** A node is gone, whatever the run does about it. */
+    void lose(String node, String reason, List<RunCommand> commands) {
+        if (isUnderWay(CheckpointWay.BESIDE)) {
+            commands.add(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone(node, reason)));
+        }
+    }
+
+    /** Why a run ends that cannot have its last one. */
+    String lastFailed(String why) {
+        return "the checkpoint at its end, after " + step.stepsDone() + " steps, could not be written, and nothing else"
+                + " keeps what was learnt since the one before: " + why;
+    }
+
+    /** Whether the next commit waits for the one under way, since another is due at it. */
+    boolean holdsUpCommit() {
+        long next = step.stepsDone() + 1;
+        return !isLast(next) && isDueBySteps(next)
+                && underWay.filter(attempt -> attempt.stepsDone() != next).isPresent();
+    }
+}
