@@ -92,9 +92,10 @@ final class LaunchCommand implements Callable<Integer> {
         int withoutProgress = 0;
         while (true) {
             OptionalLong before = Checkpoint.newestSteps(directory);
-            ProcessSupervisor started = new ProcessSupervisor(file, spec, directory, logs, resume, respawns, output);
+            ProcessSupervisor started = new ProcessSupervisor(file, spec, local, directory, logs, resume, respawns,
+                    output);
             requests.running(started);
-            started.run(local);
+            started.run();
             OptionalLong now = Checkpoint.newestSteps(directory);
             withoutProgress = now.equals(before) ? withoutProgress + 1 : 1;
             if (requests.isAsked() || started.lost().isEmpty() || !spec.recovery().enabled() || now.isEmpty()

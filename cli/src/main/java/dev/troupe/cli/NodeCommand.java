@@ -75,6 +75,7 @@ final class NodeCommand implements Callable<Integer> {
             }
             requests.starting();
             TrainingRun training = ClusterRun.join(run, node, Version.text(), report);
+            parent.answerWith(training::stepsDone);
             requests.running(new StoppableRun(training));
             return end(run, training.await(), report, requests);
         }

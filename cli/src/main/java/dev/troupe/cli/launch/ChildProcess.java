@@ -1,6 +1,7 @@
 package dev.troupe.cli.launch;
 
 import dev.troupe.cli.stop.ParentWatch;
+import dev.troupe.cli.stop.ProgressAnswer;
 import dev.troupe.cli.stop.StandardError;
 import java.io.BufferedReader;
 import java.io.FileOutputStream;
@@ -45,7 +46,7 @@ public final class ChildProcess {
      * Starts a process, with the flags and the class path of this one.
      *
      * @param log
-     *            the file to which every line of the process is appended
+     *            the file to which every line of the process is appended, except answers to this process
      * @param onOutput
      *            receives each line of its standard output, on a thread of its own
      * @param onError
@@ -81,7 +82,9 @@ public final class ChildProcess {
                     if (line.equals(StandardError.INCUBATOR_WARNING)) {
                         continue;
                     }
-                    log.println(line);
+                    if (ProgressAnswer.of(line).isEmpty()) {
+                        log.println(line);
+                    }
                     listener.accept(line);
                 }
             } catch (IOException ended) {
@@ -108,9 +111,14 @@ public final class ChildProcess {
         say(ParentWatch.STOP_NOW);
     }
 
-    private void say(String word) {
+    /** Asks the process for the committed steps; its output has the {@link ProgressAnswer}. */
+    void askProgress(long question) {
+        say(ProgressAnswer.ask(question));
+    }
+
+    private void say(String line) {
         try {
-            process.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
             process.getOutputStream().flush();
         } catch (IOException _) {
             // The process has ended.

@@ -104,13 +104,6 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** Returns the number of lines of steps. */
-    public static long stepCount(Path file) throws IOException {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.filter(line -> line.startsWith("{\"step\":")).count();
-        }
-    }
-
     /** Returns the time of each step that has a line, in seconds; an empty list where the file cannot be read. */
     static List<Double> stepSeconds(Path file) {
         try (Stream<String> lines = Files.lines(file)) {
@@ -119,12 +112,6 @@ public final class MetricsLog implements AutoCloseable {
         } catch (IOException | UncheckedIOException _) {
             return List.of();
         }
-    }
-
-    /** Returns the time of the longest step that has a line, in seconds; 0 where none has. */
-    public static double longestStepSeconds(Path file) throws IOException {
-        return Files.readAllLines(file).stream().map(MetricsLog::parse)
-                .mapToDouble(line -> line.path("step_seconds").doubleValue()).max().orElse(0);
     }
 
     /** Returns the first step that has no line yet. */

@@ -4,12 +4,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
 /**
- * Lets a launched process obey its launcher's lines on standard input, and stop with a checkpoint where the launcher
- * has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service counts once in
- * each process.
+ * Lets a launched process obey its launcher's lines on standard input and answer its questions, and stop with a checkpoint
+ * where the launcher has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service
+ * counts once in each process.
  */
 public final class ParentWatch {
     public static final String STOP = "stop";
@@ -17,6 +20,8 @@ public final class ParentWatch {
 
     @Option(names = "--launched", hidden = true, description = "Another process of this command has started this one, and says on its standard input when to stop.")
     private boolean isLaunched;
+
+    private volatile Supplier<OptionalLong> stepsDone = OptionalLong::empty;
 
     /** Whether a launcher has started this process. */
     public boolean isLaunched() {
@@ -30,15 +35,19 @@ public final class ParentWatch {
         }
     }
 
-    private static void listen(StopRequests requests) {
+    /** The process has joined a run; from now on it answers the launcher with the committed steps. Any thread. */
+    public void answerWith(LongSupplier committedSteps) {
+        stepsDone = () -> OptionalLong.of(committedSteps.getAsLong());
+    }
+
+    private void listen(StopRequests requests) {
         try (BufferedReader said = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             String line;
             while ((line = said.readLine()) != null) {
                 switch (line) {
                     case STOP -> requests.stop();
                     case STOP_NOW -> requests.stopNow();
-                    default -> {
-                    }
+                    default -> ProgressAnswer.asked(line).ifPresent(this::answer);
                 }
             }
         } catch (IOException _) {
@@ -46,5 +55,10 @@ public final class ParentWatch {
         }
         System.err.println("troupe: the process that launched this one has ended, so this one stops too");
         requests.stop();
+    }
+
+    private void answer(long question) {
+        System.out.println(new ProgressAnswer(question, stepsDone.get()).line());
+        System.out.flush();
     }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,10 +20,9 @@ class MetricsLogTest {
     private Path home;
 
     @Test
-    void shouldCountOnlyLinesOfSteps() throws IOException {
+    void shouldReadOnlyLinesOfSteps() throws IOException {
         Path file = write(FIRST + SECOND + FAILED);
-        assertEquals(2, MetricsLog.stepCount(file));
-        assertEquals(4, MetricsLog.longestStepSeconds(file));
+        assertEquals(List.of(0.5, 4.0), MetricsLog.stepSeconds(file));
         assertEquals(2.25, MetricsLog.lossOf(file, 1).orElseThrow());
     }
 

@@ -8,6 +8,7 @@ import dev.troupe.actor.Neighbours;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.rank.NodeContext;
 import dev.troupe.actor.NodeSetup;
+import dev.troupe.actor.RunPosition;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
@@ -51,7 +52,7 @@ import org.slf4j.LoggerFactory;
  * The part of a started run in one JVM: all its ranks ({@link #start}), or those of one node of a cluster
  * ({@code dev.troupe.cluster}).
  *
- * <p>Thread rule: {@link #await} on one thread, {@link #stop} on any.
+ * <p>Thread rule: {@link #await} on one thread, the other methods on any.
  */
 public final class TrainingRun {
     private static final Logger LOG = LoggerFactory.getLogger(TrainingRun.class);
@@ -211,6 +212,11 @@ public final class TrainingRun {
                 return Behaviors.same();
             }).build();
         });
+    }
+
+    /** Returns the committed steps, as far as this JVM knows. Any thread. */
+    public long stepsDone() {
+        return Math.max(stepsBefore, RunPosition.of(system).stepsDone());
     }
 
     /** Asks the run to end after the current step, with a checkpoint, without a time limit. */

@@ -1,4 +1,4 @@
-package dev.troupe.cli.launch;
+package dev.troupe.protocol.supervisor;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;

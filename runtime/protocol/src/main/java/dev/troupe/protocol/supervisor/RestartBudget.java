@@ -1,4 +1,4 @@
-package dev.troupe.cli.launch;
+package dev.troupe.protocol.supervisor;
 
 import java.time.Duration;
 import java.util.HashMap;

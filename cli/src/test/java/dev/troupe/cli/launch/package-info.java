@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.cli.launch}. */
-package dev.troupe.cli.launch;

@@ -1,0 +1,26 @@
+package dev.troupe.protocol.supervisor;
+
+/** The state of a node's process. */
+public enum ProcessState {
+    RUNNING,
+    /** The process ended with the run, at its last step. */
+    DONE,
+    /** The process ended with a run that was stopped before its last step. */
+    STOPPED,
+    /** The process gave the run up, by itself. */
+    FAILED,
+    /** The request of the process was wrong. */
+    REFUSED,
+    /** The process was killed, or crashed. */
+    LOST;
+
+    /** Whether the process ended with the run, at its last step or before. */
+    boolean isOver() {
+        return this == DONE || this == STOPPED;
+    }
+
+    /** Whether the process ended before the run. */
+    boolean hasFailed() {
+        return this == FAILED || this == REFUSED || this == LOST;
+    }
+}

@@ -1,0 +1,10 @@
+package dev.troupe.protocol.supervisor;
+
+/** How a run ended on one machine. */
+public enum RunEnd {
+    DONE, FAILED,
+    /** The request was wrong; no step was computed. */
+    REFUSED,
+    /** The run was stopped before its last step. */
+    STOPPED
+}

@@ -1,0 +1,75 @@
+package dev.troupe.protocol.supervisor;
+
+import java.time.Duration;
+
+/** A process of a node, from its start to its end. A node whose process starts again has another one. */
+final class SupervisedProcess {
+    private final String node;
+    private final boolean isRejoined;
+    private final long startNanos;
+    private final long firstQuestion;
+    private boolean isAsked;
+    private long askedNanos;
+    private ProcessState state = ProcessState.RUNNING;
+
+    /**
+     * @param isRejoined
+     *            whether the process was started in place of a lost one
+     * @param firstQuestion
+     *            the number of the first question that this process can be asked; earlier ones were for a former process
+     */
+    SupervisedProcess(String node, boolean isRejoined, long startNanos, long firstQuestion) {
+        this.node = node;
+        this.isRejoined = isRejoined;
+        this.startNanos = startNanos;
+        this.firstQuestion = firstQuestion;
+    }
+
+    String node() {
+        return node;
+    }
+
+    boolean isRejoined() {
+        return isRejoined;
+    }
+
+    Duration lived(long nowNanos) {
+        return Duration.ofNanos(nowNanos - startNanos);
+    }
+
+    ProcessState state() {
+        return state;
+    }
+
+    boolean isAlive() {
+        return state == ProcessState.RUNNING;
+    }
+
+    void end(ProcessState how) {
+        state = how;
+    }
+
+    /** Whether the process may be asked: one question at a time, since a process that hangs reads none. */
+    boolean isToBeAsked() {
+        return isAlive() && !isAsked;
+    }
+
+    void ask(long nowNanos) {
+        isAsked = true;
+        askedNanos = nowNanos;
+    }
+
+    /** Returns the time of the last question. */
+    long askedNanos() {
+        return askedNanos;
+    }
+
+    /** Notes an answer; returns whether the question was for this process. */
+    boolean answer(long question) {
+        if (question < firstQuestion) {
+            return false;
+        }
+        isAsked = false;
+        return true;
+    }
+}

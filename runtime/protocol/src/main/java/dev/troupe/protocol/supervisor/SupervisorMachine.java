@@ -1,0 +1,322 @@
+package dev.troupe.protocol.supervisor;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The launcher of one machine's nodes and their media drivers: which processes live, when one starts again, when the run
+ * is over, and how it ended.
+ *
+ * <pre>
+ *   NEW --begin--> DRIVERS --all are ready--> NODES --no node lives, or the others have to end--> OVER
+ *    |                |                                                                           ^
+ *    +----------------+----- a request to stop, or a driver that does not start ------------------+
+ * </pre>
+ *
+ * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until
+ * another process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps
+ * are known from the processes, which are asked again and again.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+public final class SupervisorMachine {
+    private enum Phase {
+        NEW, DRIVERS, NODES, OVER
+    }
+
+    private static final long DRIVER_START_SECONDS = 60;
+    /** No node tells a process that was still starting when the run ended that the run is over. */
+    private static final long LAST_REJOINED_SECONDS = 5;
+    /** Longer than a node takes to exit by itself after a request to stop at once. */
+    private static final long STOP_NOW_SECONDS = 35;
+
+    private final SupervisorSettings settings;
+    private final RestartBudget restartBudget;
+    private final RunProgress progress = new RunProgress();
+    private final Map<String, SupervisedProcess> nodes = new LinkedHashMap<>();
+    private final List<String> hosts;
+    private final List<NodeFailure> failures = new ArrayList<>();
+    /** The last killed or crashed process without which the run seemed to continue. */
+    private Optional<NodeFailure> lastGone = Optional.empty();
+    private Optional<String> lost = Optional.empty();
+    private Phase phase = Phase.NEW;
+    private int readyDrivers;
+    private long driverStartNanos;
+    private long questions;
+    private String leader;
+    private boolean isStopAsked;
+    private boolean isStopNowAsked;
+    private long stopNowNanos;
+    private boolean isRunOver;
+    private long runOverNanos;
+    private long nowNanos;
+
+    public SupervisorMachine(SupervisorSettings settings) {
+        this.settings = settings;
+        this.hosts = settings.hosts();
+        this.leader = settings.leader();
+        this.restartBudget = new RestartBudget(settings.restartBudget());
+    }
+
+    /**
+     * Handles one event and returns the commands, in order.
+     *
+     * @param time
+     *            the time of the event on a monotonic clock, in nanoseconds
+     */
+    public List<SupervisorCommand> on(SupervisorEvent event, long time) {
+        nowNanos = time;
+        List<SupervisorCommand> commands = new ArrayList<>();
+        switch (event) {
+            case SupervisorEvent.Begin _ -> begin(commands);
+            case SupervisorEvent.DriverReady(String host) -> driverReady(host, commands);
+            case SupervisorEvent.DriverEnded ended -> driverEnded(ended, commands);
+            case SupervisorEvent.NodeEnded ended -> nodeEnded(ended);
+            case SupervisorEvent.Answered answered -> hear(answered);
+            case SupervisorEvent.TookOver(String node) -> leader = node;
+            case SupervisorEvent.StopAsked(boolean atOnce) -> stop(atOnce, commands);
+            case SupervisorEvent.Tick _ -> tick(commands);
+        }
+        if (phase == Phase.NODES) {
+            look(commands);
+        }
+        return commands;
+    }
+
+    /** Whether the run is over on this machine, so that the machine has no more commands. */
+    public boolean isOver() {
+        return phase == Phase.OVER;
+    }
+
+    /** Returns the killed or crashed process without which the run could not continue, if there was one. */
+    public Optional<String> lost() {
+        return lost;
+    }
+
+    /** Returns how the run ended, once all processes have. A refused request tells more than the ends of the other nodes. */
+    public RunEnd end() {
+        if (isRefused()) {
+            return RunEnd.REFUSED;
+        }
+        Collection<SupervisedProcess> all = nodes.values();
+        // A process that was started again does not decide, unless the coordinator has moved to it.
+        boolean hasFailed = all.stream().anyMatch(process -> !process.state().isOver()
+                && (!process.isRejoined() || process.node().equals(leader)));
+        boolean isDone = all.stream().anyMatch(process -> process.state() == ProcessState.DONE);
+        // A process that was started again too late to take part is stopped when the run is done.
+        boolean wasStopped = !isDone && all.stream().anyMatch(process -> process.state() == ProcessState.STOPPED);
+        if (isStopNowAsked || isStopAsked && nodes.isEmpty() || wasStopped && !hasFailed) {
+            return RunEnd.STOPPED;
+        }
+        return isDone && !hasFailed ? RunEnd.DONE : RunEnd.FAILED;
+    }
+
+    private void begin(List<SupervisorCommand> commands) {
+        if (phase == Phase.NEW) {
+            phase = Phase.DRIVERS;
+            startDriver(commands);
+        }
+    }
+
+    /** One driver starts after the other: the first that is refused says why. */
+    private void startDriver(List<SupervisorCommand> commands) {
+        driverStartNanos = nowNanos;
+        commands.add(new SupervisorCommand.StartDriver(hosts.get(readyDrivers)));
+    }
+
+    private void driverReady(String host, List<SupervisorCommand> commands) {
+        if (phase != Phase.DRIVERS || !host.equals(hosts.get(readyDrivers))) {
+            return;
+        }
+        readyDrivers++;
+        if (readyDrivers < hosts.size()) {
+            startDriver(commands);
+            return;
+        }
+        phase = Phase.NODES;
+        settings.nodes().forEach(node -> startNode(node.name(), false, commands));
+        commands.add(new SupervisorCommand.Say(
+                nodes.size() + " nodes start; their logs are in " + settings.logs()));
+    }
+
+    private void startNode(String node, boolean rejoins, List<SupervisorCommand> commands) {
+        nodes.put(node, new SupervisedProcess(node, rejoins, nowNanos, questions + 1));
+        commands.add(new SupervisorCommand.StartNode(node, rejoins));
+    }
+
+    private void driverEnded(SupervisorEvent.DriverEnded ended, List<SupervisorCommand> commands) {
+        if (phase == Phase.DRIVERS && ended.host().equals(hosts.get(readyDrivers))) {
+            refuse(ended.complaint().orElseGet(() -> "the media driver of " + ended.host() + " did not start; see "
+                    + settings.log(driver(ended.host()))), commands);
+        } else if ((phase == Phase.DRIVERS || phase == Phase.NODES) && !ended.isInOrder()) {
+            lost = isStopAsked ? Optional.empty() : Optional.of(driver(ended.host()));
+            complain(driver(ended.host()), ended.how(), commands);
+            endAll(commands);
+        } // a driver that ended in order had no node left to serve
+    }
+
+    /** Returns the name of a media driver's process. */
+    public static String driver(String host) {
+        return "media-driver-" + host;
+    }
+
+    private void refuse(String why, List<SupervisorCommand> commands) {
+        phase = Phase.OVER;
+        commands.add(new SupervisorCommand.Refuse(why));
+    }
+
+    private void nodeEnded(SupervisorEvent.NodeEnded ended) {
+        SupervisedProcess process = nodes.get(ended.node());
+        if (process == null) {
+            return;
+        }
+        process.end(ended.state());
+        if (process.state().isOver() && !isRunOver) {
+            isRunOver = true;
+            runOverNanos = nowNanos;
+        }
+        if (phase == Phase.NODES && !isStopAsked && process.state().hasFailed()) {
+            failures.add(new NodeFailure(process, ended, nowNanos, progress.stepsDone()));
+        }
+    }
+
+    private void hear(SupervisorEvent.Answered answered) {
+        SupervisedProcess process = nodes.get(answered.node());
+        if (process != null && process.answer(answered.question()) && answered.stepsDone().isPresent()) {
+            long steps = answered.stepsDone().getAsLong();
+            progress.hear(steps, nowNanos);
+            failures.forEach(failure -> failure.hear(process, process.askedNanos(), steps));
+        }
+    }
+
+    private void stop(boolean atOnce, List<SupervisorCommand> commands) {
+        isStopAsked = true;
+        if (atOnce && !isStopNowAsked) {
+            isStopNowAsked = true;
+            stopNowNanos = nowNanos;
+        }
+        switch (phase) {
+            case NEW, DRIVERS -> endAll(commands);
+            case NODES -> living().forEach(process -> commands.add(new SupervisorCommand.Stop(process.node(), atOnce)));
+            case OVER -> {
+            }
+        }
+    }
+
+    private void tick(List<SupervisorCommand> commands) {
+        if (phase == Phase.DRIVERS && isOlderThan(driverStartNanos, DRIVER_START_SECONDS)) {
+            String host = hosts.get(readyDrivers);
+            refuse("the media driver of " + host + " did not start within " + DRIVER_START_SECONDS + " seconds; see "
+                    + settings.log(driver(host)), commands);
+        } else if (phase == Phase.NODES) {
+            nodes.values().stream().filter(SupervisedProcess::isToBeAsked).forEach(process -> {
+                process.ask(nowNanos);
+                questions++;
+                commands.add(new SupervisorCommand.Ask(process.node(), questions));
+            });
+        }
+    }
+
+    private void look(List<SupervisorCommand> commands) {
+        if (!isStopAsked) {
+            continueWithoutFailed(commands);
+        }
+        if (isAnyAlive() && !isRefused() && !isLate(commands) && !isLateAfterStopNow()) {
+            return;
+        }
+        failures.stream().findFirst().filter(first -> !first.hasComplained())
+                .ifPresent(first -> complain(first.node(), first.how(), commands)); // it ended the other nodes
+        lost = failures.stream().filter(NodeFailure::isLost).map(NodeFailure::node).findFirst().or(this::lostAtLast);
+        endAll(commands);
+    }
+
+    /** Removes the failed processes without which the run continues, and starts them again within the restart budget. */
+    private void continueWithoutFailed(List<SupervisorCommand> commands) {
+        boolean isAnyOver = isAnyOver();
+        for (NodeFailure failure : List.copyOf(failures)) {
+            String node = failure.node();
+            boolean isRunDone = isAnyOver && failure.isLost() && !node.equals(leader); // the coordinator writes the model
+            if (!isRunDone && !failure.isSurvived()) {
+                continue;
+            }
+            failures.remove(failure);
+            nodes.remove(node);
+            if (failure.isLost()) {
+                lastGone = Optional.of(failure);
+            }
+            boolean startsAgain = !isAnyOver && isAnyAlive() && !failure.isRefusedAgain()
+                    && restartBudget.next(node, failure.lived());
+            commands.add(new SupervisorCommand.Say(node + " ended " + failure.how() + "; the run goes on without it"
+                    + (startsAgain ? ", and its process starts again" : "")));
+            if (startsAgain) {
+                startNode(node, true, commands);
+            }
+        }
+    }
+
+    /**
+     * Returns the process that ended last, if its end is recent: a step that was almost committed is still committed
+     * after the end, and does not prove that the run continues.
+     */
+    private Optional<String> lostAtLast() {
+        return isAnyOver() || isStopAsked
+                ? Optional.empty()
+                : lastGone.filter(gone -> gone.ageNanos(nowNanos) < progress.patienceNanos()).map(NodeFailure::node);
+    }
+
+    private List<SupervisedProcess> living() {
+        return nodes.values().stream().filter(SupervisedProcess::isAlive).toList();
+    }
+
+    private boolean isAnyAlive() {
+        return nodes.values().stream().anyMatch(SupervisedProcess::isAlive);
+    }
+
+    private boolean isAnyOver() {
+        return nodes.values().stream().anyMatch(process -> process.state().isOver());
+    }
+
+    /** Returns whether a node was refused at its start; the others would wait for it. */
+    private boolean isRefused() {
+        return nodes.values().stream()
+                .anyMatch(process -> !process.isRejoined() && process.state() == ProcessState.REFUSED);
+    }
+
+    /** Returns whether nodes still run that should have ended: after a node gave up, or after the run. */
+    private boolean isLate(List<SupervisorCommand> commands) {
+        boolean isAfterTheRun = isRunOver && living().stream().allMatch(SupervisedProcess::isRejoined)
+                && isOlderThan(runOverNanos, LAST_REJOINED_SECONDS);
+        boolean isHeldUp = failures.stream()
+                .anyMatch(failure -> !failure.isLost() && failure.ageNanos(nowNanos) > progress.patienceNanos());
+        if (isHeldUp) {
+            commands.add(new SupervisorCommand.Complain(living().stream().map(SupervisedProcess::node).toList()
+                    + " did not end within " + TimeUnit.NANOSECONDS.toSeconds(progress.patienceNanos())
+                    + " seconds after another had failed"));
+        }
+        return isAfterTheRun || isHeldUp;
+    }
+
+    /** Returns whether nodes still run long after they were asked to stop at once. */
+    private boolean isLateAfterStopNow() {
+        return isStopNowAsked && isOlderThan(stopNowNanos, STOP_NOW_SECONDS);
+    }
+
+    private boolean isOlderThan(long thenNanos, long seconds) {
+        return nowNanos - thenNanos > TimeUnit.SECONDS.toNanos(seconds);
+    }
+
+    private void complain(String process, String how, List<SupervisorCommand> commands) {
+        commands.add(
+                new SupervisorCommand.Complain(process + " ended " + how + "; its log is " + settings.log(process)));
+    }
+
+    private void endAll(List<SupervisorCommand> commands) {
+        phase = Phase.OVER;
+        commands.add(new SupervisorCommand.End(lost.isPresent() || isStopNowAsked));
+    }
+}

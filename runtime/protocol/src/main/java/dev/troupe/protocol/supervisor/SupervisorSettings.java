@@ -1,0 +1,40 @@
+package dev.troupe.protocol.supervisor;
+
+import java.util.List;
+
+/**
+ * The part of a run that one launcher starts.
+ *
+ * @param nodes
+ *            the nodes of this machine, in the order of their start
+ * @param leader
+ *            the node that has the first coordinator, on this machine or another
+ * @param restartBudget
+ *            most restarts in a row of a node's process without which the run continues
+ * @param logs
+ *            the directory of the processes' logs, for sentences
+ */
+public record SupervisorSettings(List<Node> nodes, String leader, int restartBudget, String logs) {
+    public SupervisorSettings {
+        nodes = List.copyOf(nodes);
+    }
+
+    /**
+     * A node of this machine.
+     *
+     * @param host
+     *            its address; nodes of one machine may have several, as if they were several machines
+     */
+    public record Node(String name, String host) {
+    }
+
+    /** Returns the addresses of the nodes, in order; each has a media driver. */
+    List<String> hosts() {
+        return nodes.stream().map(Node::host).distinct().toList();
+    }
+
+    /** Returns the place of a process's log, in words. */
+    String log(String process) {
+        return logs + "/" + process + ".log";
+    }
+}

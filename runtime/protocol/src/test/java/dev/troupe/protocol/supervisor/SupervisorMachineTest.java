@@ -1,0 +1,385 @@
+package dev.troupe.protocol.supervisor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The machine event by event: the nodes a, which leads, and b on one host, and c on another. */
+@Tag("plan")
+class SupervisorMachineTest {
+    private static final String HOST = "127.0.0.1";
+    private static final String OTHER_HOST = "127.0.0.2";
+    private static final String KILLED = "by signal 9";
+
+    private final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
+            List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST),
+                    new SupervisorSettings.Node("c", OTHER_HOST)),
+            "a", 2, "logs"));
+    private long now = -5_000_000_000L; // a monotonic clock may be negative
+
+    private List<SupervisorCommand> on(SupervisorEvent event) {
+        return machine.on(event, now);
+    }
+
+    private List<SupervisorCommand> tick(Duration later) {
+        now += later.toNanos();
+        return on(new SupervisorEvent.Tick());
+    }
+
+    private void start() {
+        on(new SupervisorEvent.Begin());
+        on(new SupervisorEvent.DriverReady(HOST));
+        on(new SupervisorEvent.DriverReady(OTHER_HOST));
+    }
+
+    private List<SupervisorCommand> ended(String node, ProcessState state) {
+        String how = state == ProcessState.LOST ? KILLED : "with an exit code";
+        return on(new SupervisorEvent.NodeEnded(node, state, how, false));
+    }
+
+    /** Asks the living nodes after some time; each answers with these steps. */
+    private List<SupervisorCommand> askAfter(Duration time, long stepsDone) {
+        List<SupervisorCommand> last = List.of();
+        for (SupervisorCommand command : tick(time)) {
+            if (command instanceof SupervisorCommand.Ask(String node, long question)) {
+                List<SupervisorCommand> commands = answer(node, question, stepsDone);
+                last = commands.isEmpty() ? last : commands;
+            }
+        }
+        return last;
+    }
+
+    private List<SupervisorCommand> answer(String node, long question, long stepsDone) {
+        return on(new SupervisorEvent.Answered(node, question, OptionalLong.of(stepsDone)));
+    }
+
+    private static SupervisorCommand goesOnWithout(String node, boolean startsAgain) {
+        return new SupervisorCommand.Say(node + " ended " + KILLED + "; the run goes on without it"
+                + (startsAgain ? ", and its process starts again" : ""));
+    }
+
+    private static List<SupervisorCommand> startsAgain(String node) {
+        return List.of(goesOnWithout(node, true), new SupervisorCommand.StartNode(node, true));
+    }
+
+    @Test
+    void shouldStartTheDriverOfEachHostAndThenTheNodes() {
+        assertEquals(List.of(new SupervisorCommand.StartDriver(HOST)), on(new SupervisorEvent.Begin()));
+        assertEquals(List.of(), on(new SupervisorEvent.DriverReady(OTHER_HOST)));
+        assertEquals(List.of(new SupervisorCommand.StartDriver(OTHER_HOST)), on(new SupervisorEvent.DriverReady(HOST)));
+        assertEquals(List.of(new SupervisorCommand.StartNode("a", false), new SupervisorCommand.StartNode("b", false),
+                new SupervisorCommand.StartNode("c", false),
+                new SupervisorCommand.Say("3 nodes start; their logs are in logs")),
+                on(new SupervisorEvent.DriverReady(OTHER_HOST)));
+    }
+
+    @Test
+    void shouldSayWhyADriverDidNotStart() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(new SupervisorCommand.Refuse("no room")), on(
+                new SupervisorEvent.DriverEnded(HOST, false, "with exit code 2", Optional.of("no room"))));
+        assertTrue(machine.isOver());
+    }
+
+    @Test
+    void shouldNameTheLogOfADriverThatGaveNoReason() {
+        on(new SupervisorEvent.Begin());
+        on(new SupervisorEvent.DriverReady(HOST));
+        assertEquals(List.of(new SupervisorCommand.Refuse(
+                "the media driver of 127.0.0.2 did not start; see logs/media-driver-127.0.0.2.log")),
+                on(new SupervisorEvent.DriverEnded(OTHER_HOST, true, "with exit code 0", Optional.empty())));
+    }
+
+    @Test
+    void shouldWaitAMinuteForADriver() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(), tick(Duration.ofSeconds(60)));
+        assertEquals(
+                List.of(new SupervisorCommand.Refuse("the media driver of 127.0.0.1 did not start within 60 seconds;"
+                        + " see logs/media-driver-127.0.0.1.log")),
+                tick(Duration.ofMillis(1)));
+    }
+
+    @Test
+    void shouldEndTheRunWhereADriverIsKilled() {
+        start();
+        assertEquals(List.of(
+                new SupervisorCommand.Complain("media-driver-127.0.0.1 ended by signal 9; its log is"
+                        + " logs/media-driver-127.0.0.1.log"),
+                new SupervisorCommand.End(true)),
+                on(new SupervisorEvent.DriverEnded(HOST, false, KILLED, Optional.empty())));
+        assertEquals(Optional.of("media-driver-127.0.0.1"), machine.lost());
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    @Test
+    void shouldLetADriverEndThatHasNoNodeLeft() {
+        start();
+        assertEquals(List.of(), on(new SupervisorEvent.DriverEnded(HOST, true, "with exit code 0", Optional.empty())));
+        assertFalse(machine.isOver());
+    }
+
+    @Test
+    void shouldAskAProcessOneQuestionAtATime() {
+        start();
+        assertEquals(List.of(new SupervisorCommand.Ask("a", 1), new SupervisorCommand.Ask("b", 2),
+                new SupervisorCommand.Ask("c", 3)), tick(Duration.ofMillis(200)));
+        on(new SupervisorEvent.Answered("b", 2, OptionalLong.empty()));
+        assertEquals(List.of(new SupervisorCommand.Ask("b", 4)), tick(Duration.ofMillis(200)));
+    }
+
+    @Test
+    void shouldStartAProcessAgainOnceAStepIsCommittedWithoutIt() {
+        start();
+        askAfter(Duration.ofSeconds(1), 5);
+        assertEquals(List.of(), ended("b", ProcessState.LOST));
+        assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 6), "the step may be from before the end");
+        assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 6));
+        assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 7));
+    }
+
+    @Test
+    void shouldNotTakeALateAnswerForAStepWithoutTheProcess() {
+        start();
+        tick(Duration.ofSeconds(1)); // the questions 1 to 3
+        answer("a", 1, 5);
+        ended("b", ProcessState.LOST);
+        assertEquals(List.of(), answer("c", 3, 7), "the question is older than the end");
+        tick(Duration.ofMillis(999)); // 4 and 5
+        assertEquals(List.of(), answer("c", 5, 8), "a node hears of a commit within a second");
+        tick(Duration.ofMillis(1)); // 6
+        assertEquals(List.of(), answer("a", 4, 9), "the question is of the first second too");
+        assertEquals(List.of(), answer("c", 6, 10), "the first answer of this process after the first second");
+        assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 10));
+        assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 11));
+    }
+
+    @Test
+    void shouldNotTakeAnAnswerOfAFormerProcessForTheNewOnes() {
+        start();
+        askAfter(Duration.ofSeconds(1), 5);
+        tick(Duration.ofSeconds(1)); // b is asked number 5
+        ended("b", ProcessState.LOST);
+        answer("a", 4, 5);
+        answer("c", 6, 5);
+        askAfter(Duration.ofSeconds(1), 5);
+        assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 6));
+        assertTrue(tick(Duration.ofSeconds(1)).toString().contains("Ask[node=b"));
+        answer("b", 5, 5);
+        assertFalse(tick(Duration.ofSeconds(1)).toString().contains("Ask[node=b"),
+                "its own question has no answer yet");
+    }
+
+    @Test
+    void shouldKeepTheRestartBudget() {
+        start();
+        for (int time = 0; time < 2; time++) {
+            ended("b", ProcessState.LOST);
+            askAfter(Duration.ofSeconds(1), 10 * time + 1);
+            assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 10 * time + 2));
+        }
+        ended("b", ProcessState.LOST);
+        askAfter(Duration.ofSeconds(1), 50);
+        assertEquals(List.of(goesOnWithout("b", false)), askAfter(Duration.ofSeconds(1), 51));
+        assertFalse(machine.isOver());
+        ended("a", ProcessState.DONE);
+        assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
+        assertEquals(RunEnd.DONE, machine.end());
+    }
+
+    @Test
+    void shouldNotStartARefusedProcessAThirdTime() {
+        start();
+        ended("b", ProcessState.LOST);
+        askAfter(Duration.ofSeconds(1), 1);
+        askAfter(Duration.ofSeconds(1), 2);
+        ended("b", ProcessState.REFUSED);
+        askAfter(Duration.ofSeconds(1), 3);
+        assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run goes on without it")),
+                askAfter(Duration.ofSeconds(1), 4));
+        assertFalse(machine.isOver());
+    }
+
+    @Test
+    void shouldEndWithTheRun() {
+        start();
+        assertEquals(List.of(), ended("a", ProcessState.DONE));
+        assertEquals(List.of(), ended("b", ProcessState.DONE));
+        assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
+        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(Optional.empty(), machine.lost());
+        assertEquals(List.of(), tick(Duration.ofHours(1)));
+    }
+
+    @Test
+    void shouldStartNoProcessAgainOnceTheRunIsOver() {
+        start();
+        ended("a", ProcessState.DONE);
+        assertEquals(List.of(goesOnWithout("b", false)), ended("b", ProcessState.LOST));
+        assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
+        assertEquals(RunEnd.DONE, machine.end());
+    }
+
+    @Test
+    void shouldFailWhereTheLeaderIsLostBeforeItHasWrittenTheModel() {
+        start();
+        ended("b", ProcessState.DONE);
+        ended("c", ProcessState.DONE);
+        assertEquals(List.of(new SupervisorCommand.Complain("a ended by signal 9; its log is logs/a.log"),
+                new SupervisorCommand.End(true)), ended("a", ProcessState.LOST));
+        assertEquals(Optional.of("a"), machine.lost());
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    @Test
+    void shouldFailWhereTheLostLeaderHadRejoined() {
+        start();
+        ended("b", ProcessState.LOST);
+        askAfter(Duration.ofSeconds(1), 1);
+        askAfter(Duration.ofSeconds(1), 2);
+        on(new SupervisorEvent.TookOver("b"));
+        ended("a", ProcessState.DONE);
+        ended("c", ProcessState.DONE);
+        assertEquals(new SupervisorCommand.End(true), ended("b", ProcessState.LOST).getLast());
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    @Test
+    void shouldNotMissAFormerLeader() {
+        start();
+        on(new SupervisorEvent.TookOver("b"));
+        ended("b", ProcessState.DONE);
+        assertEquals(List.of(goesOnWithout("a", false)), ended("a", ProcessState.LOST));
+    }
+
+    @Test
+    void shouldEndAProcessThatRejoinedTooLateToHearOfTheEnd() {
+        start();
+        ended("b", ProcessState.LOST);
+        askAfter(Duration.ofSeconds(1), 1);
+        askAfter(Duration.ofSeconds(1), 2);
+        ended("a", ProcessState.DONE);
+        ended("c", ProcessState.DONE);
+        tick(Duration.ofSeconds(5));
+        assertFalse(machine.isOver());
+        assertEquals(List.of(new SupervisorCommand.End(false)), List.of(tick(Duration.ofMillis(1)).getLast()));
+        ended("b", ProcessState.STOPPED);
+        assertEquals(RunEnd.DONE, machine.end());
+    }
+
+    @Test
+    void shouldNameTheLostProcessThatEndedTheOthers() {
+        start();
+        ended("c", ProcessState.LOST);
+        ended("a", ProcessState.FAILED);
+        assertEquals(List.of(new SupervisorCommand.Complain("c ended by signal 9; its log is logs/c.log"),
+                new SupervisorCommand.End(true)), ended("b", ProcessState.FAILED));
+        assertEquals(Optional.of("c"), machine.lost());
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    /** A step that was almost committed is still committed after the loss of a process; then the others end. */
+    @Test
+    void shouldNameAProcessThatWasLostAMomentBeforeTheEnd() {
+        start();
+        ended("c", ProcessState.LOST);
+        askAfter(Duration.ofSeconds(1), 1);
+        assertEquals(startsAgain("c"), askAfter(Duration.ofSeconds(1), 2));
+        ended("a", ProcessState.FAILED);
+        ended("b", ProcessState.FAILED);
+        ended("c", ProcessState.FAILED);
+        assertTrue(machine.isOver());
+        assertEquals(Optional.of("c"), machine.lost());
+    }
+
+    @Test
+    void shouldRefuseWhereANodeIsRefusedAtItsStart() {
+        start();
+        assertEquals(List.of(new SupervisorCommand.Complain("b ended with an exit code; its log is logs/b.log"),
+                new SupervisorCommand.End(false)), ended("b", ProcessState.REFUSED));
+        ended("a", ProcessState.STOPPED);
+        ended("c", ProcessState.STOPPED);
+        assertEquals(RunEnd.REFUSED, machine.end());
+    }
+
+    @Test
+    void shouldEndNodesThatDoNotFollowAFailedOne() {
+        start();
+        on(new SupervisorEvent.NodeEnded("b", ProcessState.FAILED, "with exit code 1", true));
+        tick(Duration.ofSeconds(60));
+        assertFalse(machine.isOver());
+        assertEquals(List.of(
+                new SupervisorCommand.Complain("[a, c] did not end within 60 seconds after another had failed"),
+                new SupervisorCommand.End(false)), tick(Duration.ofMillis(1)));
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    @Test
+    void shouldWaitForThreeOfTheLongestStepsMore() {
+        start();
+        askAfter(Duration.ofSeconds(1), 0);
+        askAfter(Duration.ofSeconds(100), 1); // with the start of the run in it
+        askAfter(Duration.ofSeconds(20), 2);
+        askAfter(Duration.ofSeconds(10), 3);
+        ended("b", ProcessState.FAILED);
+        tick(Duration.ofSeconds(120));
+        assertFalse(machine.isOver());
+        assertTrue(tick(Duration.ofMillis(1)).toString().contains("within 120 seconds"));
+    }
+
+    @Test
+    void shouldStopAfterTheStep() {
+        start();
+        assertEquals(List.of(new SupervisorCommand.Stop("a", false), new SupervisorCommand.Stop("b", false),
+                new SupervisorCommand.Stop("c", false)), on(new SupervisorEvent.StopAsked(false)));
+        ended("a", ProcessState.STOPPED);
+        ended("b", ProcessState.STOPPED);
+        tick(Duration.ofHours(1));
+        assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.STOPPED));
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+
+    @Test
+    void shouldKillWhatDoesNotStopAtOnce() {
+        start();
+        on(new SupervisorEvent.StopAsked(false));
+        assertEquals(List.of(new SupervisorCommand.Stop("a", true), new SupervisorCommand.Stop("b", true),
+                new SupervisorCommand.Stop("c", true)), on(new SupervisorEvent.StopAsked(true)));
+        tick(Duration.ofSeconds(35));
+        assertFalse(machine.isOver());
+        assertEquals(new SupervisorCommand.End(true), tick(Duration.ofMillis(1)).getLast());
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+
+    @Test
+    void shouldStartNothingWhereItIsStoppedBefore() {
+        on(new SupervisorEvent.StopAsked(false));
+        assertEquals(List.of(), on(new SupervisorEvent.Begin()));
+        assertTrue(machine.isOver());
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+
+    @Test
+    void shouldStartNoNodeWhereItIsStoppedWhileADriverStarts() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(new SupervisorCommand.End(false)), on(new SupervisorEvent.StopAsked(false)));
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+
+    @Test
+    void shouldHearNothingOfAProcessThatIsGone() {
+        start();
+        tick(Duration.ofSeconds(1));
+        ended("a", ProcessState.DONE);
+        ended("b", ProcessState.LOST);
+        assertEquals(List.of(), answer("b", 2, 7));
+        assertEquals(List.of(), ended("b", ProcessState.LOST));
+    }
+}
