@@ -47,7 +47,7 @@ import java.util.Random;
  * @param heap
  *            use of the heap in those steps
  */
-record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
+public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes threads,
         List<KernelTimes.Total> kernels, Map<String, Long> productNanos, HeapUse heap) {
     private static final int CORPUS_BYTES = 1 << 20;
     private static final long CORPUS_SEED = 1;
@@ -69,7 +69,8 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
      * @throws IllegalStateException
      *             where the run fails, with its reason
      */
-    static MeasuredRun of(BenchmarkModel model, Arrangement arrangement, int warmupSteps, int steps, List<String> more)
+    public static MeasuredRun of(BenchmarkModel model, Arrangement arrangement, int warmupSteps, int steps,
+            List<String> more)
             throws InterruptedException, IOException {
         List<String> settings = new ArrayList<>(model.settings());
         settings.addAll(arrangement.settings());
@@ -96,7 +97,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
     }
 
     /** Printable bytes, since the speed of a step does not depend on the text. */
-    static byte[] corpus() {
+    public static byte[] corpus() {
         Random random = new Random(CORPUS_SEED);
         StringBuilder text = new StringBuilder(CORPUS_BYTES);
         for (int i = 0; i < CORPUS_BYTES; i++) {
@@ -105,7 +106,7 @@ record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadTimes th
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    static void delete(Path directory) throws IOException {
+    public static void delete(Path directory) throws IOException {
         Files.walkFileTree(directory, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

@@ -13,15 +13,15 @@ public final class Samples {
         values.add(value);
     }
 
-    void addAll(List<Double> more) {
+    public void addAll(List<Double> more) {
         values.addAll(more);
     }
 
-    int count() {
+    public int count() {
         return values.size();
     }
 
-    double latest() {
+    public double latest() {
         return values.getLast();
     }
 
@@ -35,16 +35,16 @@ public final class Samples {
         return quantile(0.5);
     }
 
-    double least() {
+    public double least() {
         return quantile(0);
     }
 
-    double greatest() {
+    public double greatest() {
         return quantile(1);
     }
 
     /** Returns the value below which a share of the samples lies; between two samples the nearer one. */
-    double quantile(double share) {
+    public double quantile(double share) {
         if (values.isEmpty()) {
             throw new IllegalStateException("nothing was measured");
         }

@@ -3,9 +3,8 @@
  * tables.
  *
  * <p>Imports the JDK, {@code dev.troupe.bench.kernels}, {@code dev.troupe.bench.profile}, {@code dev.troupe.config},
- * {@code dev.troupe.config.spec}, {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu},
- * {@code dev.troupe.engine.provider}, {@code dev.troupe.observe}, {@code dev.troupe.prepare},
- * {@code dev.troupe.protocol}, {@code dev.troupe.run}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
- * {@code com.fasterxml.jackson}, {@code org.openjdk.jmh} and {@code picocli}.
+ * {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.observe}, {@code dev.troupe.prepare},
+ * {@code dev.troupe.protocol}, {@code dev.troupe.run}, {@code dev.troupe.transport}, {@code org.openjdk.jmh} and
+ * {@code picocli}.
  */
 package dev.troupe.bench;

@@ -1,4 +1,4 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

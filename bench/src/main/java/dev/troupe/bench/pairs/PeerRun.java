@@ -1,4 +1,4 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
 import java.io.BufferedReader;
 import java.io.IOException;

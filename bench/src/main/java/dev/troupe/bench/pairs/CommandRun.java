@@ -1,7 +1,9 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.bench.MeasuredRun;
+import dev.troupe.bench.Samples;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
+import dev.troupe.bench.Arrangement;
+import dev.troupe.bench.BenchmarkModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

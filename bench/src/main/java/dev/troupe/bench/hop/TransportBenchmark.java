@@ -1,5 +1,8 @@
-package dev.troupe.bench;
+package dev.troupe.bench.hop;
 
+import dev.troupe.bench.MarkdownTable;
+import dev.troupe.bench.PublishedFigures;
+import dev.troupe.bench.Samples;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.spec.TransportSpec;

@@ -1,5 +1,8 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
+import dev.troupe.bench.MarkdownTable;
+import dev.troupe.bench.MeasuredRun;
+import dev.troupe.bench.Samples;
 import java.util.List;
 import java.util.Locale;
 

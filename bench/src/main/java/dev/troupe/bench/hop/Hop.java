@@ -1,4 +1,4 @@
-package dev.troupe.bench;
+package dev.troupe.bench.hop;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;

@@ -1,15 +1,16 @@
-package dev.troupe.bench;
+package dev.troupe.bench.hop;
 
+import dev.troupe.bench.Samples;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cpu.CpuEngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
-import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportFault;

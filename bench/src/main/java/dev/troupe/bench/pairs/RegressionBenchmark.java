@@ -1,5 +1,8 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
+import dev.troupe.bench.BenchmarkModel;
+import dev.troupe.bench.MarkdownTable;
+import dev.troupe.bench.MeasuredRun;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -1,8 +1,11 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.bench.Arrangement;
+import dev.troupe.bench.BenchmarkModel;
+import dev.troupe.bench.MeasuredRun;
 import dev.troupe.bench.profile.HeapUse;
 import dev.troupe.bench.profile.ThreadTimes;
 import java.io.ByteArrayOutputStream;

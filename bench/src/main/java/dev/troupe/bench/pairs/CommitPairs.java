@@ -1,5 +1,6 @@
-package dev.troupe.bench;
+package dev.troupe.bench.pairs;
 
+import dev.troupe.bench.Samples;
 import java.util.Locale;
 
 /** Runs of this tree and of another commit's, taken in turns, of one training. Thread rule: one thread. */

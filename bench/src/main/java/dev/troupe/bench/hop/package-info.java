@@ -1,0 +1,9 @@
+/**
+ * What a hop of a message between two ranks costs: in one JVM, and between two.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.bench}, {@code dev.troupe.config}, {@code dev.troupe.config.spec},
+ * {@code dev.troupe.engine}, {@code dev.troupe.engine.cpu}, {@code dev.troupe.engine.provider},
+ * {@code dev.troupe.prepare}, {@code dev.troupe.protocol}, {@code dev.troupe.transport},
+ * {@code dev.troupe.transport.aeron} and {@code picocli}.
+ */
+package dev.troupe.bench.hop;

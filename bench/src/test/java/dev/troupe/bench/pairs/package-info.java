@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.bench.pairs}. */
+package dev.troupe.bench.pairs;
