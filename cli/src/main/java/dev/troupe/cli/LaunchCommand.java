@@ -7,7 +7,7 @@ import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.ParentWatch;
 import dev.troupe.cli.stop.StopRequests;
-import dev.troupe.cluster.Certificates;
+import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;

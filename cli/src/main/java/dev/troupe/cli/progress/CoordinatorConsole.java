@@ -6,7 +6,7 @@ import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cluster.ClusterRun;
-import dev.troupe.cluster.NodeStatus;
+import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;

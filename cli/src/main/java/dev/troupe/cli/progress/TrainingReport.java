@@ -2,7 +2,7 @@ package dev.troupe.cli.progress;
 
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.cluster.NodeStatus;
+import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.data.Batches;
 import dev.troupe.protocol.watch.Notice;

@@ -2,6 +2,9 @@ package dev.troupe.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.cluster.status.NodeStatus;
+import dev.troupe.cluster.status.StatusBoard;
+import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;

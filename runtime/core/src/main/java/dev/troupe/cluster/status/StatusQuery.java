@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.status;
 
 import dev.troupe.config.cluster.NodeSpec;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.status;
 
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -8,7 +8,7 @@ import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Extension;
 
 /** The status that a node's management port returns. Any thread may read and write. */
-final class StatusBoard implements Extension {
+public final class StatusBoard implements Extension {
     private static final Id ID = new Id();
 
     private volatile NodeStatus status = NodeStatus.of("", List.of());
@@ -23,7 +23,7 @@ final class StatusBoard implements Extension {
         }
     }
 
-    static StatusBoard of(ActorSystem system) {
+    public static StatusBoard of(ActorSystem system) {
         return ID.get(system);
     }
 
@@ -31,11 +31,11 @@ final class StatusBoard implements Extension {
         return status;
     }
 
-    void set(NodeStatus now) {
+    public void set(NodeStatus now) {
         status = now;
     }
 
-    synchronized void change(UnaryOperator<NodeStatus> change) {
+    public synchronized void change(UnaryOperator<NodeStatus> change) {
         status = change.apply(status);
     }
 }

@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.tls;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.status;
 
 import java.util.List;
 import java.util.Optional;

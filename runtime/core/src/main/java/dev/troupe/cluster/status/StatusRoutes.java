@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.status;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;

@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.tls;
 
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.plan.UsageException;

@@ -1,4 +1,4 @@
-package dev.troupe.cluster;
+package dev.troupe.cluster.tls;
 
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.liveness.Sockets;
@@ -25,10 +25,10 @@ import javax.net.ssl.SSLSocketFactory;
  * TLS as on the control plane: each side shows a certificate, and accepts only one of the same authority that has a subject
  * or alternative name in common with its own. The files are read for every connection, so that they can be renewed.
  */
-final class MutualTls implements Sockets {
+public final class MutualTls implements Sockets {
     private final TlsSpec files;
 
-    MutualTls(TlsSpec files) {
+    public MutualTls(TlsSpec files) {
         this.files = files;
     }
 

@@ -1,0 +1,6 @@
+/**
+ * Who may speak to a node: the certificates of a cluster, their checks, and sockets on which both sides show one.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.config.cluster}, {@code dev.troupe.liveness} and {@code dev.troupe.plan}.
+ */
+package dev.troupe.cluster.tls;

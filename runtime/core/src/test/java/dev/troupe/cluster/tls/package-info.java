@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.cluster.tls}. */
+package dev.troupe.cluster.tls;
