@@ -34,7 +34,6 @@ class TidyTest {
      * whose file has become short enough, or has gone, fails.
      */
     private static final Map<String, Integer> LONG_FILES = new TreeMap<>(Map.of(
-            "cluster-config/src/main/java/dev/troupe/config/Values.java", 448,
             "runtime/core/src/main/java/dev/troupe/transport/aeron/TransportAgent.java", 412,
             "stages/compute/src/main/java/dev/troupe/stage/Stage.java", 445));
 

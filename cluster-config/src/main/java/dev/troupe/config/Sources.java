@@ -148,7 +148,7 @@ record Sources(Config all, Config given, Config defaults, KnownKeys keys) {
     private static void checkSection(String section, ConfigValue value, KnownKeys keys, List<Problem> problems) {
         if (!(value instanceof ConfigObject object)) {
             problems.add(new Problem(section.isEmpty() ? ROOT : section, Origins.of(value.origin()),
-                    "a section { ... }", Values.show(value), "it has " + keys.keysOf(section)));
+                    "a section { ... }", Scalar.show(value), "it has " + keys.keysOf(section)));
             return;
         }
         for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(object).entrySet()) {

@@ -3,10 +3,8 @@ package dev.troupe.config;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigList;
 import com.typesafe.config.ConfigObject;
-import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
-import com.typesafe.config.ConfigValueType;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.KnownKeys;
 import dev.troupe.config.problem.Problem;
@@ -35,9 +33,7 @@ import java.util.stream.Collectors;
  * <p>A wrong value becomes a problem and is replaced by its default, so that the other problems are found too.
  */
 final class Values {
-    private static final Pattern NUMBER = Pattern.compile("[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?");
     private static final int FARTHEST_WORD = 2;
-    private static final int LONGEST_QUOTE = 60;
 
     private final Config all;
     private final Config given;
@@ -93,7 +89,7 @@ final class Values {
                 sections.getLast().reportUnknown(keys);
             } else {
                 wrong.add(key);
-                problems.add(new Problem(place, Origins.of(element.origin()), "a section { ... }", show(element),
+                problems.add(new Problem(place, Origins.of(element.origin()), "a section { ... }", Scalar.show(element),
                         "it has " + keys.keysOf("")));
             }
         }
@@ -125,43 +121,30 @@ final class Values {
     }
 
     int integer(String key, int minimum, int maximum) {
-        OptionalInt number = whole(value(key), minimum, maximum);
+        OptionalInt number = Scalar.whole(value(key), minimum, maximum);
         if (number.isPresent()) {
             return number.getAsInt();
         }
-        report(key, "a whole number " + range(minimum, maximum), "");
+        report(key, "a whole number " + Scalar.range(minimum, maximum), "");
         return defaults.getInt(path(key));
     }
 
     /** Returns the numbers of a list, or an empty list where one is wrong. */
     List<Integer> integers(String key, int minimum, int maximum) {
         if (value(key) instanceof ConfigList list) {
-            List<OptionalInt> numbers = list.stream().map(element -> whole(element, minimum, maximum)).toList();
+            List<OptionalInt> numbers = list.stream().map(element -> Scalar.whole(element, minimum, maximum)).toList();
             if (numbers.stream().allMatch(OptionalInt::isPresent)) {
                 return numbers.stream().map(OptionalInt::getAsInt).toList();
             }
         }
-        report(key, "a list of whole numbers " + range(minimum, maximum) + ", such as [0, 1]", "");
+        report(key, "a list of whole numbers " + Scalar.range(minimum, maximum) + ", such as [0, 1]", "");
         return List.of();
-    }
-
-    private static OptionalInt whole(ConfigValue value, int minimum, int maximum) {
-        try {
-            BigDecimal number = new BigDecimal(number(value));
-            if (number.compareTo(BigDecimal.valueOf(minimum)) >= 0
-                    && number.compareTo(BigDecimal.valueOf(maximum)) <= 0) {
-                return OptionalInt.of(number.intValueExact());
-            }
-        } catch (ArithmeticException | NumberFormatException notWhole) {
-            // The caller reports every wrong number.
-        }
-        return OptionalInt.empty();
     }
 
     long seed(String key) {
         ConfigValue value = value(key);
         try {
-            return new BigDecimal(number(value)).longValueExact();
+            return new BigDecimal(Scalar.number(value)).longValueExact();
         } catch (ArithmeticException | NumberFormatException notWhole) {
             report(key, "a whole number of at most 64 bits", "");
             return defaults.getLong(path(key));
@@ -169,7 +152,7 @@ final class Values {
     }
 
     double decimal(String key, Range range) {
-        double number = decimal(value(key));
+        double number = Scalar.decimal(value(key));
         if (range.holds(number)) {
             return number;
         }
@@ -179,8 +162,8 @@ final class Values {
 
     OptimizerSpec.Betas betas(String key) {
         if (value(key) instanceof ConfigList list && list.size() == 2) {
-            double first = decimal(list.get(0));
-            double second = decimal(list.get(1));
+            double first = Scalar.decimal(list.get(0));
+            double second = Scalar.decimal(list.get(1));
             if (Range.FRACTION.holds(first) && Range.FRACTION.holds(second)) {
                 return new OptimizerSpec.Betas(first, second);
             }
@@ -203,9 +186,10 @@ final class Values {
         for (int i = 0; i < elements.size(); i++) {
             ConfigValue element = elements.get(i);
             String place = value(key) instanceof ConfigList ? key + "[" + i + "]" : key;
-            String text = text(element);
+            String text = Scalar.text(element);
             if (text == null) {
-                problems.add(new Problem(name(place), Origins.of(element.origin()), expected, show(element), ""));
+                problems.add(
+                        new Problem(name(place), Origins.of(element.origin()), expected, Scalar.show(element), ""));
                 continue;
             }
             try {
@@ -228,7 +212,7 @@ final class Values {
 
     boolean flag(String key) {
         choices.put(name(key), List.of("true", "false"));
-        return switch (text(value(key))) {
+        return switch (Scalar.text(value(key))) {
             case "true" -> true;
             case "false" -> false;
             case null, default -> {
@@ -239,7 +223,7 @@ final class Values {
     }
 
     <E extends Enum<E> & Word> E word(String key, Class<E> type, String hint) {
-        String text = text(value(key));
+        String text = Scalar.text(value(key));
         List<E> words = List.of(type.getEnumConstants());
         choices.put(name(key), words.stream().map(Word::word).toList());
         for (E choice : words) {
@@ -256,7 +240,7 @@ final class Values {
     }
 
     String text(String key, Pattern allowed, String expected) {
-        String text = text(value(key));
+        String text = Scalar.text(value(key));
         if (text != null && allowed.matcher(text).matches()) {
             return text;
         }
@@ -266,7 +250,7 @@ final class Values {
 
     /** Returns a path made absolute, or null where the value is one of the words for no path. */
     Path path(String key, Set<String> none) {
-        String text = text(value(key));
+        String text = Scalar.text(value(key));
         if (text == null) {
             report(key, "a path", "");
             return null;
@@ -286,7 +270,7 @@ final class Values {
         }
         List<Path> paths = new ArrayList<>();
         for (ConfigValue element : list) {
-            String text = text(element);
+            String text = Scalar.text(element);
             try {
                 if (text == null || none.contains(text)) {
                     report(key, "a path, or a list of one or more", "");
@@ -319,48 +303,32 @@ final class Values {
     }
 
     Duration duration(String key, Duration minimum, Duration maximum) {
-        Duration duration = duration(value(key), minimum, maximum);
+        Duration duration = Scalar.duration(value(key), minimum, maximum);
         if (duration != null) {
             return duration;
         }
-        report(key, "a duration with its unit " + range(minimum, maximum) + ", such as 60s", "");
+        report(key, "a duration with its unit " + Scalar.range(minimum, maximum) + ", such as 60s", "");
         return defaults.getDuration(path(key));
     }
 
     /** Returns the durations of a list, or a single duration. */
     List<Duration> durations(String key, Duration minimum, Duration maximum) {
         List<Duration> durations = new ArrayList<>();
-        elements(key).forEach(element -> durations.add(duration(element, minimum, maximum)));
+        elements(key).forEach(element -> durations.add(Scalar.duration(element, minimum, maximum)));
         if (!durations.isEmpty() && !durations.contains(null)) {
             return durations;
         }
         report(key,
-                "a duration with its unit " + range(minimum, maximum)
+                "a duration with its unit " + Scalar.range(minimum, maximum)
                         + ", or a list of them, such as 2ms or [2ms, 3ms]",
                 "");
         return List.of(defaults.getDuration(path(key)));
     }
 
-    /** Returns null where the value is no duration in the range. */
-    private static Duration duration(ConfigValue value, Duration minimum, Duration maximum) {
-        try {
-            // HOCON reads a bare number as milliseconds, which the user hardly ever means.
-            if (value.valueType() == ConfigValueType.STRING && !NUMBER.matcher(text(value)).matches()) {
-                Duration duration = value.atKey("duration").getDuration("duration");
-                if (duration.compareTo(minimum) >= 0 && duration.compareTo(maximum) <= 0) {
-                    return duration;
-                }
-            }
-        } catch (com.typesafe.config.ConfigException noDuration) {
-            // The caller reports every wrong duration.
-        }
-        return null;
-    }
-
     /** Reports that a value is wrong by itself. */
     void report(String key, String expected, String hint) {
         ConfigValue value = value(key);
-        report(key, expected, show(value), hint);
+        report(key, expected, Scalar.show(value), hint);
     }
 
     /** Reports that a value contradicts others. */
@@ -375,27 +343,6 @@ final class Values {
     <T> T missing(String key, String expected, T instead) {
         report(key, expected, "none", "");
         return instead;
-    }
-
-    /** Returns a value as a message shows it, cut where it is long. */
-    static String show(ConfigValue value) {
-        return switch (value.valueType()) {
-            case OBJECT -> "a section";
-            case LIST -> shorten(value.render(ConfigRenderOptions.concise()));
-            case STRING -> quote((String) value.unwrapped());
-            case NUMBER, BOOLEAN -> shorten(text(value));
-            case NULL -> "null";
-        };
-    }
-
-    /** Every value of the command line is text, but a number is shown without quotes. */
-    private static String quote(String text) {
-        return NUMBER.matcher(text).matches() ? shorten(text) : '"' + shorten(text) + '"';
-    }
-
-    private static String shorten(String text) {
-        String line = text.replaceAll("\\p{Cntrl}", " ");
-        return line.length() <= LONGEST_QUOTE ? line : line.substring(0, LONGEST_QUOTE) + "...";
     }
 
     private ConfigValue value(String key) {
@@ -413,36 +360,5 @@ final class Values {
 
     private String path(String key) {
         return scope + key;
-    }
-
-    private static double decimal(ConfigValue value) {
-        String text = text(value);
-        return text != null && NUMBER.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
-    }
-
-    private static String number(ConfigValue value) {
-        String text = text(value);
-        if (text == null || !NUMBER.matcher(text).matches()) {
-            throw new NumberFormatException();
-        }
-        return text;
-    }
-
-    /** Returns a scalar as it was written, or null where the value is no scalar. */
-    private static String text(ConfigValue value) {
-        return switch (value.valueType()) {
-            case STRING -> (String) value.unwrapped();
-            // Rendering keeps the digits of the source, where unwrapping would round them.
-            case NUMBER, BOOLEAN -> value.render();
-            case OBJECT, LIST, NULL -> null;
-        };
-    }
-
-    private static String range(Duration minimum, Duration maximum) {
-        return "from " + minimum.toMillis() + "ms to " + maximum.toHours() + "h";
-    }
-
-    private static String range(int minimum, int maximum) {
-        return "from " + minimum + " to " + maximum;
     }
 }
