@@ -1,9 +1,7 @@
 package dev.troupe.transport.aeron;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -45,7 +43,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private final Counters counters;
     private final NanoClock clock;
     private final ManyToOneConcurrentLinkedQueue<Command> commands = new ManyToOneConcurrentLinkedQueue<>();
-    private final TransportListener[] listeners;
+    private final RankListeners listeners;
     private final SendQueue sends;
     private final PostedReceives receives;
     private final Frame frameOfMachine = new Frame(false);
@@ -71,7 +69,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
         this.client = client;
         this.counters = counters;
         this.clock = clock;
-        this.listeners = new TransportListener[nodes.worldSize()];
+        this.listeners = new RankListeners(nodes.worldSize());
         this.sends = new SendQueue(nodes.nodeCount(), this::nodeOf);
         this.receives = new PostedReceives(nodes.nodeCount(), this::nodeOf, this);
         this.peers = peersOf(nodes);
@@ -135,7 +133,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             end = new TransportFault.TransportEnded(e instanceof TransportException
                     ? e.getMessage()
                     : "the transport thread ended by an error: " + e);
-            tellAll(end);
+            listeners.tellAll(listener -> listener.onFault(end));
         } finally {
             sends.clear(giveBack);
             receives.clear();
@@ -155,7 +153,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             TransportFault fault = link.newFault(now);
             if (fault != null) {
                 LOG.warn("{}", fault.sentence());
-                tellAll(fault);
+                listeners.tellAll(listener -> listener.onFault(fault));
             }
         }
         return work + client.poll(onFrame, FRAGMENTS_PER_POLL);
@@ -189,9 +187,9 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             taken++;
             switch (command) {
                 case Command.Register register -> {
-                    listeners[register.rank()] = register.listener();
+                    listeners.register(register.rank(), register.listener());
                     if (epoch > 0) { // the epoch may have begun since this rank was started
-                        tell(register.rank(), listener -> listener.onEpoch(epoch));
+                        listeners.tell(register.rank(), listener -> listener.onEpoch(epoch));
                     }
                 }
                 case Command.Grant grant -> {
@@ -222,17 +220,13 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     private void begin(Command.Epoch begun) {
         epoch = begun.epoch();
         announce(begun);
-        tellAll(listener -> listener.onEpoch(epoch));
+        listeners.tellAll(listener -> listener.onEpoch(epoch));
         boolean isMoved = nodes != begun.nodes();
         nodes = begun.nodes();
         sends.epoch(epoch, giveBack);
         receives.epoch(epoch);
         if (isMoved) {
-            for (int rank = 0; rank < listeners.length; rank++) {
-                if (!nodes.isLocal(rank)) {
-                    listeners[rank] = null;
-                }
-            }
+            listeners.keep(nodes::isLocal);
             client.enter(nodes);
             peers = peersOf(nodes);
         }
@@ -273,14 +267,14 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             } else {
                 sends.finish(link.node());
                 counters.sentMessage();
-                tell(message.id.edge().fromRank(), listener -> listener.onSent(message.id, message.tensor));
+                listeners.tell(message.id.edge().fromRank(), listener -> listener.onSent(message.id, message.tensor));
             }
         }
         return sent;
     }
 
     private void giveBack(SendQueue.Outgoing message) {
-        returned(listeners[message.id.edge().fromRank()], message.id.edge(), message.tensor);
+        returned(listeners.of(message.id.edge().fromRank()), message.id.edge(), message.tensor);
     }
 
     private void abandon(Link link, SendQueue.Outgoing message) {
@@ -289,7 +283,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
                 + link.readFailure();
         LOG.error(sentence, link.readFailure());
         giveBack.accept(message);
-        tell(message.id.edge().fromRank(),
+        listeners.tell(message.id.edge().fromRank(),
                 listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
     }
 
@@ -331,7 +325,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     }
 
     private boolean isListening(int rank) {
-        return nodes.isLocal(rank) && listeners[rank] != null;
+        return nodes.isLocal(rank) && listeners.of(rank) != null;
     }
 
     private boolean isOnNode(int rank, int node) {
@@ -341,50 +335,30 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
     @Override
     public void landed(MessageId id, Tensor tensor) {
         counters.receivedMessage();
-        tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));
+        listeners.tell(id.edge().toRank(), listener -> listener.onLanded(id, tensor));
     }
 
     @Override
     public void returned(Edge edge, Tensor tensor) {
-        returned(listeners[edge.toRank()], edge, tensor);
+        returned(listeners.of(edge.toRank()), edge, tensor);
     }
 
     @Override
     public void lost(Edge edge, DropReason reason, String sentence) {
         LOG.warn("{}", sentence);
-        tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
+        listeners.tell(edge.toRank(),
+                listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
     }
 
     @Override
     public void damaged(int node, int rank) {
         String sentence = "a frame from node " + node + " does not fit its checksum, so a message that rank " + rank
                 + " waits for may never be whole";
-        tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
+        listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
     private void returned(TransportListener owner, Edge edge, Tensor tensor) {
-        guarded(owner, listener -> listener.onReturned(edge, tensor));
-    }
-
-    private void tellAll(TransportFault fault) {
-        tellAll(listener -> listener.onFault(fault));
-    }
-
-    private void tellAll(Consumer<TransportListener> news) {
-        Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> guarded(listener, news));
-    }
-
-    private void tell(int rank, Consumer<TransportListener> news) {
-        guarded(listeners[rank], news);
-    }
-
-    private static void guarded(TransportListener listener, Consumer<TransportListener> news) {
-        try {
-            news.accept(listener);
-        } catch (RuntimeException e) {
-            // The error of one rank must not stop the messages of the others.
-            LOG.error("a transport listener threw", e);
-        }
+        RankListeners.tell(owner, listener -> listener.onReturned(edge, tensor));
     }
 
     /** Returns the tensors of commands that were submitted after the thread had ended, on any thread, one at a time. */
@@ -398,7 +372,7 @@ final class TransportAgent implements Runnable, PostedReceives.Events {
             switch (left) {
                 case Command.Register register -> {
                     if (end != null) {
-                        guarded(register.listener(), listener -> listener.onFault(end));
+                        RankListeners.tell(register.listener(), listener -> listener.onFault(end));
                     }
                 }
                 case Command.Grant grant -> returned(grant.owner(), grant.edge(), grant.buffer());
