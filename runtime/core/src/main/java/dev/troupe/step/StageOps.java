@@ -186,10 +186,10 @@ public final class StageOps implements StepOps {
     @Override
     public void sendShared(Action send, Pass pass) {
         if (plan.needsMessage(send)) {
-            rank.grant(send.as(Kind.RECV_SHARED), stage.takeTiedGradient());
+            rank.grant(send.as(Kind.RECV_SHARED), stage.tied().takeGradient());
         }
-        Tensor copy = stage.takeTiedGradient();
-        engine.copy(stage.tiedGradient(), copy);
+        Tensor copy = stage.tied().takeGradient();
+        engine.copy(stage.tied().gradient(), copy);
         handOver(send, pass, copy);
         if (plan.needsMessage(send)) {
             rank.send(send, pass);
@@ -199,11 +199,11 @@ public final class StageOps implements StepOps {
     @Override
     public void addShared(Action receive, Pass pass) {
         if (plan.peerStage(receive) == stage.index()) {
-            stage.reduceTied();
+            stage.tied().reduce();
             return;
         }
-        Tensor other = take(receive, pass, stage::takeTiedGradient);
-        stage.addTiedGradient(other);
+        Tensor other = take(receive, pass, stage.tied()::takeGradient);
+        stage.tied().add(other);
         stage.release(other);
     }
 

@@ -34,7 +34,7 @@ record Alone(int rank, Stage stage, int[] tokens) implements RankSide {
 
     @Override
     public Tensor take(Action receive, Pass pass) {
-        return receive.kind().isTransfer() ? stage.takeBoundary() : stage.takeTiedGradient();
+        return receive.kind().isTransfer() ? stage.takeBoundary() : stage.tied().takeGradient();
     }
 
     @Override

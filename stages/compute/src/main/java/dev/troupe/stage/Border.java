@@ -4,23 +4,37 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /**
- * What crosses the borders of a stage.
+ * What goes into a stage: the activations and gradients of its neighbours, and at the ends of the model token ids and
+ * targets.
  *
  * @param stage
  *            the stage's index
  * @param shape
- *            of every tensor that comes in or goes out
+ *            the shape of every tensor from or to a neighbour
+ * @param upload
+ *            brings token ids to the engine; closed with the border
  */
-record Border(int stage, Shape shape) {
-    /**
-     * Checks what a neighbour gave.
-     *
-     * @param expected
-     *            whether there must be a tensor; otherwise there must be none
-     * @throws IllegalArgumentException
-     *             where that is not so
-     */
-    void check(String what, int microbatch, Tensor tensor, boolean expected) {
+record Border(int stage, Shape shape, StageLayers layers, TokenUpload upload) implements AutoCloseable {
+    /** Returns the input of the stage's first layer: the neighbour's activation, or the tokens on the first stage. */
+    Tensor input(int microbatch, Tensor activation, int[] tokens) {
+        boolean isFirst = layers.embedding() != null;
+        check("an input", microbatch, activation, !isFirst);
+        return isFirst ? upload.tensor("tokens", tokens) : activation;
+    }
+
+    /** Gives the head its targets, where the stage has the head. */
+    void predict(StageTape tape, int[] targets) {
+        if (layers.head() != null) {
+            tape.head().predict(upload.tensor("targets", targets));
+        }
+    }
+
+    /** Checks the gradient of the next stage; the last stage has none. */
+    void checkGradient(int microbatch, Tensor gradient) {
+        check("a gradient", microbatch, gradient, layers.head() == null);
+    }
+
+    private void check(String what, int microbatch, Tensor tensor, boolean expected) {
         if (expected && tensor != null && tensor.shape().equals(shape)) {
             return;
         }
@@ -29,5 +43,10 @@ record Border(int stage, Shape shape) {
                     + (expected ? what + " of shape " + shape : "nothing") + " from its neighbour for microbatch "
                     + microbatch + ", but found " + (tensor == null ? "none" : what + " of shape " + tensor.shape()));
         }
+    }
+
+    @Override
+    public void close() {
+        upload.close();
     }
 }

@@ -14,7 +14,6 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.partition.Partition;
-import dev.troupe.partition.TensorSharing;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.WeightSource;
@@ -54,7 +53,6 @@ public final class Stage implements AutoCloseable {
     private final StageState state;
     private final Border border;
     private final TiedTable tied;
-    private final TokenUpload upload;
     private final MicrobatchTapes tapes;
     private long step;
     private int firstMicrobatch;
@@ -77,9 +75,9 @@ public final class Stage implements AutoCloseable {
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
-        this.border = new Border(index, new ResidualStream(context).shape());
-        this.tied = new TiedTable(index, engine, stack, buffers);
-        this.upload = new TokenUpload(context, index, model.size(Axis.VOCABULARY));
+        this.border = new Border(index, new ResidualStream(context).shape(), stack,
+                new TokenUpload(context, index, model.size(Axis.VOCABULARY)));
+        this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
     }
 
@@ -113,15 +111,7 @@ public final class Stage implements AutoCloseable {
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             TensorShare share, DataShare data, WeightSource source) {
-        int longest = partition.model().size(Axis.POSITION);
-        if (settings.sequenceLength() > longest) {
-            throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
-                    + " tokens, but the run asks for " + settings.sequenceLength() + ": shorten the sequence");
-        }
-        TensorSharing.refusal(partition.model(), settings.rows(), share.group().size(), share.sequence())
-                .ifPresent(refusal -> {
-                    throw new IllegalArgumentException(refusal);
-                });
+        settings.requireFits(partition.model(), share);
         return new Stage(engine, partition, index, settings, share, data, source);
     }
 
@@ -224,8 +214,8 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
         StageTape tape = tapes.begin(microbatch);
-        predict(tape, targets);
-        Tensor output = tape.forward(firstInput(microbatch, input, tokens),
+        border.predict(tape, targets);
+        Tensor output = tape.forward(border.input(microbatch, input, tokens),
                 settings.dropout().keyOf(step, firstMicrobatch + microbatch));
         recordLoss(microbatch, tape);
         return output;
@@ -237,8 +227,8 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
         StageTape tape = tapes.begin(microbatch);
-        predict(tape, targets);
-        Tensor output = tape.forwardOnly(firstInput(microbatch, input, tokens));
+        border.predict(tape, targets);
+        Tensor output = tape.forwardOnly(border.input(microbatch, input, tokens));
         recordLoss(microbatch, tape);
         tapes.end(microbatch);
         return output;
@@ -262,7 +252,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.check("a gradient", microbatch, outputGradient, !hasHead());
+        border.checkGradient(microbatch, outputGradient);
         return tape.backwardInput(outputGradient);
     }
 
@@ -272,7 +262,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.check("a gradient", microbatch, outputGradient, !hasHead());
+        border.checkGradient(microbatch, outputGradient);
         Tensor inputGradient = tape.backward(outputGradient);
         tapes.end(microbatch);
         return inputGradient;
@@ -315,31 +305,9 @@ public final class Stage implements AutoCloseable {
         buffers.reduceGradients();
     }
 
-    /** With both ends of a tied table here: adds the head's gradient to the embedding's, once a step, after its row. */
-    public void reduceTied() {
-        tied.reduce();
-    }
-
-    /**
-     * With one end of a tied table here: the live gradient [V x C] to send to the stage that has the other, this rank's rows
-     * of it, or of shared gradients its share of these in one row. It is copied before {@link #addTiedGradient} changes it.
-     */
-    public Tensor tiedGradient() {
-        return tied.gradient();
-    }
-
-    /** A buffer for the other end's {@link #tiedGradient}, with any content. Goes back with {@link #release}. */
-    public Tensor takeTiedGradient() {
-        return pool.takeFloats(tied.gradient().shape());
-    }
-
-    /**
-     * With one end of a tied table here: adds the other end's {@link #tiedGradient}, as it was before anything was added to
-     * it; the tensor stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table
-     * stay the same bits, and the same as where one stage has both.
-     */
-    public void addTiedGradient(Tensor other) {
-        tied.add(other);
+    /** Returns the token table that the model uses at both ends, as this stage has it. */
+    public TiedTable tied() {
+        return tied;
     }
 
     /**
@@ -385,7 +353,8 @@ public final class Stage implements AutoCloseable {
         return state.weights();
     }
 
-    /** The gradients, named as their weights; of a tied table with both ends here the sum after {@link #reduceTied}. */
+    /** The gradients, named as their weights; of a tied table with both ends here the sum after
+     * {@link TiedTable#reduce}. */
     public List<StateTensor> gradients() {
         return state.gradients();
     }
@@ -420,18 +389,7 @@ public final class Stage implements AutoCloseable {
     public void close() {
         pool.close();
         buffers.close();
-        upload.close();
-    }
-
-    private Tensor firstInput(int microbatch, Tensor input, int[] tokens) {
-        border.check("an input", microbatch, input, !hasEmbedding());
-        return hasEmbedding() ? upload.tensor("tokens", tokens) : input;
-    }
-
-    private void predict(StageTape tape, int[] targets) {
-        if (hasHead()) {
-            tape.head().predict(upload.tensor("targets", targets));
-        }
+        border.close();
     }
 
     private void recordLoss(int microbatch, StageTape tape) {

@@ -1,7 +1,11 @@
 package dev.troupe.stage;
 
 import dev.troupe.layer.DropoutSettings;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.TensorSharing;
 
 /**
  * What all stages of a run have in common beside the model.
@@ -33,6 +37,18 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     /** Settings of a stage that keeps everything and drops nothing out. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE);
+    }
+
+    /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */
+    void requireFits(ModelSpec model, TensorShare share) {
+        int longest = model.size(Axis.POSITION);
+        if (sequenceLength > longest) {
+            throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
+                    + " tokens, but the run asks for " + sequenceLength + ": shorten the sequence");
+        }
+        TensorSharing.refusal(model, rows(), share.group().size(), share.sequence()).ifPresent(refusal -> {
+            throw new IllegalArgumentException(refusal);
+        });
     }
 
     /** Rows of an activation: B T. */

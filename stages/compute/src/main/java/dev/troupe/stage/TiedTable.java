@@ -2,24 +2,31 @@ package dev.troupe.stage;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.StageBuffers;
 
-/** The table that a model uses at both ends, as one stage has it: one end, both, or none. */
-final class TiedTable {
+/**
+ * The token table that a model uses at both ends, as one stage has it: one end, both, or none.
+ *
+ * <p>Thread rule: the engine's thread. A call that does not fit the ends of the stage raises {@link IllegalStateException}.
+ */
+public final class TiedTable {
     private final int stage;
     private final Engine engine;
+    private final TensorPool pool;
     private final StageLayers layers;
     private final StageBuffers buffers;
 
-    TiedTable(int stage, Engine engine, StageLayers layers, StageBuffers buffers) {
+    TiedTable(int stage, Engine engine, TensorPool pool, StageLayers layers, StageBuffers buffers) {
         this.stage = stage;
         this.engine = engine;
+        this.pool = pool;
         this.layers = layers;
         this.buffers = buffers;
     }
 
-    /** With both ends here: adds the head end's gradient to the embedding end's. */
-    void reduce() {
+    /** With both ends here: adds the head's gradient to the embedding's, once a step, after its row. */
+    public void reduce() {
         if (layers.tiedEnd() != TiedEnd.BOTH) {
             throw new IllegalStateException("stage " + stage + " has " + layers.tiedEnd()
                     + " of a tied token table, but " + TiedEnd.BOTH + " was expected");
@@ -31,8 +38,11 @@ final class TiedTable {
         engine.add(sum, layers.head().table().gradient(), sum);
     }
 
-    /** With one end here: its gradient, or where gradients are shared out this rank's share of it. */
-    Tensor gradient() {
+    /**
+     * With one end here: the live gradient [V x C] to send to the stage that has the other end, this rank's rows of it,
+     * or of shared gradients its share of these in one row. It is copied before {@link #add} changes it.
+     */
+    public Tensor gradient() {
         return switch (layers.tiedEnd()) {
             case EMBEDDING -> buffers.exchangedGradient(layers.embedding().tokenTable());
             case HEAD -> buffers.exchangedGradient(layers.head().table());
@@ -41,8 +51,17 @@ final class TiedTable {
         };
     }
 
-    /** With one end here: adds the other's gradient, on every stage in the same order. */
-    void add(Tensor other) {
+    /** A buffer for the other end's {@link #gradient}, with any content. Goes back with {@link Stage#release}. */
+    public Tensor takeGradient() {
+        return pool.takeFloats(gradient().shape());
+    }
+
+    /**
+     * With one end here: adds the other end's {@link #gradient}, as it was before anything was added to it; the tensor
+     * stays the caller's. Both stages sum embedding end plus head end, so that the two copies of the table stay the same
+     * bits, and the same as where one stage has both.
+     */
+    public void add(Tensor other) {
         Tensor own = gradient();
         if (layers.tiedEnd() == TiedEnd.EMBEDDING) {
             engine.add(own, other, own);

@@ -129,7 +129,7 @@ class GradientBucketsTest {
                 // Head, three blocks, embedding; the tied table is not final yet.
                 assertEquals(List.of(UNIT * 1L, BLOCK, BLOCK, BLOCK, POSITIONS), witness.elements);
                 assertEquals(List.of(false, false, false, false, true), witness.positionsWereKnown);
-                stage.reduceTied();
+                stage.tied().reduce();
                 stage.addUpGradients();
                 assertEquals(Math.ceilDiv(TABLE, UNIT) * UNIT, witness.elements.getLast());
                 assertEquals(6, witness.elements.size());
@@ -150,7 +150,7 @@ class GradientBucketsTest {
                 stage.lastBackwardFollows();
                 stage.backwardWeight(0);
                 assertEquals(5, witness.elements.size());
-                stage.reduceTied();
+                stage.tied().reduce();
                 stage.addUpGradients();
                 // The next step's first backward is not its last.
                 forward(stage, 0);

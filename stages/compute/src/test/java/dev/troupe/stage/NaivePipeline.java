@@ -231,14 +231,14 @@ final class NaivePipeline implements Training, AutoCloseable {
     private void reduceTied() {
         int last = stages.size() - 1;
         switch (stages.getFirst().tiedEnd()) {
-            case BOTH -> stages.getFirst().reduceTied();
+            case BOTH -> stages.getFirst().tied().reduce();
             case EMBEDDING -> {
-                Tensor headEnd = stages.getFirst().takeTiedGradient();
-                Tensor embeddingEnd = stages.getLast().takeTiedGradient();
-                copy(last, stages.getLast().tiedGradient(), 0, headEnd);
-                copy(0, stages.getFirst().tiedGradient(), last, embeddingEnd);
-                stages.getFirst().addTiedGradient(headEnd);
-                stages.getLast().addTiedGradient(embeddingEnd);
+                Tensor headEnd = stages.getFirst().tied().takeGradient();
+                Tensor embeddingEnd = stages.getLast().tied().takeGradient();
+                copy(last, stages.getLast().tied().gradient(), 0, headEnd);
+                copy(0, stages.getFirst().tied().gradient(), last, embeddingEnd);
+                stages.getFirst().tied().add(headEnd);
+                stages.getLast().tied().add(embeddingEnd);
                 stages.getFirst().release(headEnd);
                 stages.getLast().release(embeddingEnd);
             }

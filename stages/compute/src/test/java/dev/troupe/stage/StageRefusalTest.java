@@ -108,9 +108,9 @@ class StageRefusalTest {
         assertEquals(TiedEnd.NONE, stage(three, 1).tiedEnd());
         assertEquals(TiedEnd.HEAD, stage(three, 2).tiedEnd());
         assertEquals(TiedEnd.BOTH, stage(Partition.uniform(MODEL, 1), 0).tiedEnd());
-        assertThrows(IllegalStateException.class, () -> stage(three, 0).reduceTied());
-        assertThrows(IllegalStateException.class, () -> stage(three, 1).tiedGradient());
-        assertThrows(IllegalStateException.class, () -> stage(Partition.uniform(MODEL, 1), 0).tiedGradient());
+        assertThrows(IllegalStateException.class, () -> stage(three, 0).tied().reduce());
+        assertThrows(IllegalStateException.class, () -> stage(three, 1).tied().gradient());
+        assertThrows(IllegalStateException.class, () -> stage(Partition.uniform(MODEL, 1), 0).tied().gradient());
     }
 
     @Test
