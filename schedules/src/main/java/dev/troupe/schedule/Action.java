@@ -7,12 +7,12 @@ import java.util.regex.Pattern;
  * One thing that a rank does in one stage, for one microbatch or once in a step. Its text is the one PyTorch uses:
  * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}.
  *
- * @param stage index of the stage whose rank does it, from 0; a message is named after the end that it stands on
- * @param kind what is done
+ * @param stage index of the stage whose rank does it, from 0; a message is named after its own end
+ * @param kind the kind of work
  * @param microbatch index of the microbatch, from 0; {@link #WHOLE_STEP} of a kind that is done once in a step
  */
 public record Action(int stage, Kind kind, int microbatch) {
-    /** Stands for no microbatch. */
+    /** The microbatch of an action that has none. */
     public static final int WHOLE_STEP = -1;
 
     // Nine digits at most, so that a number in a hand-written plan always fits an int.
@@ -29,7 +29,7 @@ public record Action(int stage, Kind kind, int microbatch) {
         }
     }
 
-    /** An action that is done once in a step. */
+    /** Creates an action that is done once in a step. */
     public Action(int stage, Kind kind) {
         this(stage, kind, WHOLE_STEP);
     }
@@ -64,7 +64,7 @@ public record Action(int stage, Kind kind, int microbatch) {
                 + "2F0, 1B3 or 1SEND_F0.");
     }
 
-    /** The action of another kind for the same stage, and where that kind has one for the same microbatch. */
+    /** Returns the action of another kind for the same stage, and where that kind has one for the same microbatch. */
     public Action as(Kind other) {
         return new Action(stage, other, other.isPerMicrobatch() ? microbatch : WHOLE_STEP);
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Passes over the backwards of a plan. B is I and W together: where the two stand side by side they may become one
- * action, which saves the cost of one; where they are one they may become two, which lets a later hand move the W.
+ * Passes over the backwards of a plan. B is I and W together: two neighbours may become one action, which saves the
+ * cost of one; one action may become two, so that a later pass can move the W.
  *
  * <pre>
  * merge   0F0 0I0 0W0 0I1 0F1 0W1   =>   0F0 0B0 0I1 0F1 0W1
@@ -17,13 +17,13 @@ import java.util.Set;
  *             1F0 1B0 1F1 1B1       =>       1F0 1B0 1F1 1I1 1W1
  * </pre>
  *
- * <p>They are for plans that only compute: lower them afterwards.
+ * <p>These passes take plans that only compute; lowering comes afterwards.
  */
 public final class Backwards {
     private Backwards() {
     }
 
-    /** The plan with each I and the W of the same stage and microbatch right behind it made one B. */
+    /** Returns the plan with each I and the W of the same stage and microbatch right behind it made one B. */
     public static Plan merge(Plan plan) {
         return rewrite(plan, (row, position) -> {
             Action input = row.get(position);
@@ -33,7 +33,7 @@ public final class Backwards {
         });
     }
 
-    /** The plan with each B made an I and a W right behind it; of a pair the I stays in the pair. */
+    /** Returns the plan with each B made an I and a W right behind it; of a pair the I stays in the pair. */
     public static Plan split(Plan plan) {
         return rewrite(plan, (row, position) -> {
             Action whole = row.get(position);
@@ -42,10 +42,10 @@ public final class Backwards {
     }
 
     /**
-     * The plan with each B split that sends a gradient to another rank and has no forward behind it on its own. In the
-     * cool-down the ranks before wait for that gradient and for nothing else, so that leaving before the W it makes a
-     * step of one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and B keeps less than I and
-     * W.
+     * Returns the plan with each B split that sends a gradient to another rank and has no forward behind it on its own.
+     * In the cool-down the ranks before wait for that gradient and for nothing else, so that leaving before the W it
+     * makes a step of one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and B keeps less than
+     * I and W.
      */
     public static Plan splitCoolDown(Plan plan) {
         return rewrite(plan, (row, position) -> {
@@ -60,7 +60,7 @@ public final class Backwards {
         return List.of(whole.as(Kind.BACKWARD_INPUT), whole.as(Kind.BACKWARD_WEIGHT));
     }
 
-    /** How many actions of the old row a pass has read, and what it writes for them. */
+    /** The number of actions of the old row that a pass has read, and the actions that it writes for them. */
     private record Step(int read, List<Action> written) {
     }
 

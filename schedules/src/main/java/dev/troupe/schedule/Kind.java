@@ -4,17 +4,17 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * What an action does. The codes are those that PyTorch writes in its plans, where it has one: F to RECV_B, UNSHARD, RESHARD
- * and REDUCE_GRAD.
+ * The kind of work of an action. The codes are those that PyTorch writes in its plans, where it has one: F to RECV_B,
+ * UNSHARD, RESHARD and REDUCE_GRAD.
  */
 public enum Kind {
     /** The forward of a stage for one microbatch. */
     FORWARD("F", Resource.COMPUTE, true),
     /** The whole backward: the gradients of the input and of the weights together. */
     FULL_BACKWARD("B", Resource.COMPUTE, true),
-    /** The backward for the input alone; the gradient it makes is what the stage before waits for. */
+    /** The backward for the input alone; the stage before waits for its gradient. */
     BACKWARD_INPUT("I", Resource.COMPUTE, true),
-    /** The backward for the weights alone; nobody waits for it but the optimizer. */
+    /** The backward for the weights alone; only the optimizer waits for its gradients. */
     BACKWARD_WEIGHT("W", Resource.COMPUTE, true),
     /** Sends the output of this stage to the next one. */
     SEND_F("SEND_F", Resource.LINK, true),
@@ -29,19 +29,19 @@ public enum Kind {
      * action that reads them, layer by layer as they are read, or behind an update, all of them.
      */
     UNSHARD("UNSHARD", Resource.GROUP, false),
-    /** Lets go of the gathered weights. */
+    /** Frees the gathered weights. */
     RESHARD("RESHARD", Resource.GROUP, false),
     /** Adds up the gradients of the stage's layers over the ranks that hold the same weights, and waits for the sums. */
     REDUCE_GRAD("REDUCE_GRAD", Resource.GROUP, false),
-    /** Sends this stage's gradient of a parameter that another stage has too. */
+    /** Sends this stage's gradient of a parameter that it shares with another stage. */
     SEND_SHARED("SEND_SHARED", Resource.LINK, false),
-    /** Receives the other stage's gradient of a parameter that this one has too, and adds it. */
+    /** Receives the other stage's gradient of a shared parameter, and adds it. */
     RECV_SHARED("RECV_SHARED", Resource.LINK, false),
-    /** Adds up the squares of the stage's gradients, for the norm of all. */
+    /** Adds up the squares of the stage's gradients, for the global norm. */
     NORM("NORM", Resource.GROUP, false),
-    /** Steps the optimizer, as was decided. */
+    /** Steps the optimizer by the coordinator's decision. */
     UPDATE("UPDATE", Resource.DECISION, false),
-    /** Keeps what the stage starts again from, should it fail. */
+    /** Takes the snapshot from which the stage starts again after a failure. */
     SNAPSHOT("SNAPSHOT", Resource.COMPUTE, false);
 
     private final String code;
@@ -54,48 +54,51 @@ public enum Kind {
         this.perMicrobatch = perMicrobatch;
     }
 
-    /** The code of this kind in the text of an action, such as {@code F} or {@code SEND_B}. */
+    /** Returns the code of this kind in the text of an action, such as {@code F} or {@code SEND_B}. */
     public String code() {
         return code;
     }
 
-    /** What it needs beside the engine of its rank. */
+    /** Returns the resource that an action of this kind needs beside the engine of its rank. */
     public Resource resource() {
         return resource;
     }
 
-    /** Whether it is done for each microbatch; if not, once in a step. */
+    /** Returns whether an action of this kind is done for each microbatch; if not, once in a step. */
     public boolean isPerMicrobatch() {
         return perMicrobatch;
     }
 
-    /** Whether it is a forward or a backward: F, B, I or W. */
+    /** Returns whether this kind is a forward or a backward: F, B, I or W. */
     public boolean isCompute() {
         return perMicrobatch && resource == Resource.COMPUTE;
     }
 
-    /** Whether it hands on or takes the activation or gradient of a microbatch: SEND_F, RECV_F, SEND_B or RECV_B. */
+    /**
+     * Returns whether this kind sends or receives the activation or gradient of a microbatch: SEND_F, RECV_F, SEND_B or
+     * RECV_B.
+     */
     public boolean isTransfer() {
         return perMicrobatch && resource == Resource.LINK;
     }
 
-    /** Whether this kind moves a tensor from one stage to another. */
+    /** Returns whether this kind moves a tensor from one stage to another. */
     public boolean isMessage() {
         return resource == Resource.LINK;
     }
 
-    /** Whether it hands a tensor to another stage. */
+    /** Returns whether this kind sends a tensor to another stage. */
     public boolean isSend() {
         return this == SEND_F || this == SEND_B || this == SEND_SHARED;
     }
 
-    /** Whether it takes a tensor of another stage. */
+    /** Returns whether this kind receives a tensor of another stage. */
     public boolean isReceive() {
         return isMessage() && !isSend();
     }
 
     /**
-     * The kind at the other end of a message: RECV_F for SEND_F.
+     * Returns the kind at the other end of a message: RECV_F for SEND_F.
      *
      * @throws IllegalStateException if this kind is no message
      */
@@ -111,18 +114,21 @@ public enum Kind {
         };
     }
 
-    /** Whether this kind makes the gradient of a stage's input: B, or I where the backward is split. */
+    /** Returns whether this kind makes the gradient of a stage's input: B, or I where the backward is split. */
     public boolean makesInputGradient() {
         return this == FULL_BACKWARD || this == BACKWARD_INPUT;
     }
 
-    /** Whether the activations of the forward may be dropped once this action has ended: B, or W where it is split. */
+    /**
+     * Returns whether the activations of the forward may be dropped once this action has ended: B, or W where it is
+     * split.
+     */
     public boolean freesActivation() {
         return this == FULL_BACKWARD || this == BACKWARD_WEIGHT;
     }
 
     /**
-     * The kind with this code.
+     * Returns the kind with this code.
      *
      * @throws PlanException if no kind has it; the message lists those that exist
      */

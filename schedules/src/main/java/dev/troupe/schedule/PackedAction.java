@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * An {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next action of its
- * row. Equal actions have equal numbers but for the pair. A stage has 26 bits, a kind 5, a microbatch 31: all of them stand
- * for an action that has none.
+ * row. Equal actions have equal numbers but for the pair. A stage has 26 bits, a kind 5, a microbatch 31: all of these
+ * bits are set for an action without a microbatch.
  */
 public final class PackedAction {
     private static final List<Kind> KINDS = List.of(Kind.values());
@@ -18,38 +18,38 @@ public final class PackedAction {
     private PackedAction() {
     }
 
-    /** The number of an action that stands alone. */
+    /** Returns the number of an action that makes no pair. */
     public static long pack(int stage, Kind kind, int microbatch) {
         return pack(stage, kind, microbatch, false);
     }
 
-    /** The number of an action; {@code pair} where it overlaps with the next one of its row. */
+    /** Returns the number of an action; {@code pair} where it overlaps with the next one of its row. */
     public static long pack(int stage, Kind kind, int microbatch, boolean pair) {
         return (long) stage << STAGE_SHIFT | (long) kind.ordinal() << KIND_SHIFT | (pair ? PAIR : 0)
                 | microbatch & MICROBATCH_MASK;
     }
 
-    /** The stage of a packed action. */
+    /** Returns the stage of a packed action. */
     public static int stage(long packed) {
         return (int) (packed >>> STAGE_SHIFT);
     }
 
-    /** The kind of a packed action. */
+    /** Returns the kind of a packed action. */
     public static Kind kind(long packed) {
         return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }
 
-    /** The microbatch of a packed action; the largest number there is for one that has none. */
+    /** Returns the microbatch of a packed action; the largest number where the action has none. */
     public static int microbatch(long packed) {
         return (int) (packed & MICROBATCH_MASK);
     }
 
-    /** Whether a packed action makes a pair with the next one of its row. */
+    /** Returns whether a packed action makes a pair with the next one of its row. */
     public static boolean isPair(long packed) {
         return (packed & PAIR) != 0;
     }
 
-    /** The action as an object. */
+    /** Returns the action as an object. */
     public static Action unpack(long packed) {
         Kind kind = kind(packed);
         return new Action(stage(packed), kind, kind.isPerMicrobatch() ? microbatch(packed) : Action.WHOLE_STEP);

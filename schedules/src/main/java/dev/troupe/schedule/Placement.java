@@ -23,14 +23,14 @@ public enum Placement {
     };
 
     /**
-     * The rank that holds a stage.
+     * Returns the rank that holds a stage.
      *
      * @param stage index of the stage, from 0
      * @param rankCount number of ranks in the pipeline, P
      */
     public abstract int rankOf(int stage, int rankCount);
 
-    /** The stages that a rank holds, ascending. */
+    /** Returns the stages that a rank holds, ascending. */
     public List<Integer> stagesOf(int rank, int rankCount, int stageCount) {
         return IntStream.range(0, stageCount).filter(stage -> rankOf(stage, rankCount) == rank).boxed().toList();
     }

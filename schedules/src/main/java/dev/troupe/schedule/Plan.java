@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What every rank does in one step, in order: the schedule for given numbers of ranks, stages and microbatches.
- * Immutable, and only well formed: whether it is sound is for its certificate to say.
+ * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches.
+ * Immutable and well formed; a certificate proves that it is sound.
  *
- * @param name what the plan is called in messages, usually the name of its schedule
+ * @param name the name of the plan in messages, usually that of its schedule
  * @param rankCount number of ranks in the pipeline, P; also the number of rows
  * @param stageCount number of stages, P x V exactly
  * @param microbatchCount number of microbatches in the step, M
- * @param placement which rank holds a stage
+ * @param placement the rule that says which rank holds a stage
  * @param rows the actions of each rank, in the order in which it does them
  * @param overlaps the places of forwards that make a pair with the backward right behind them: both inputs must be there
  *        before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
- * @param graph what leads from which stage to which: a chain, unless it is said otherwise
+ * @param graph the channels between stages; a chain in most plans
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
         List<List<Action>> rows, Set<Place> overlaps, StageGraph graph) implements PlanRows {
@@ -43,14 +43,14 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         }
     }
 
-    /** A plan of a chain of stages. */
+    /** Creates a plan of a chain of stages. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
             List<List<Action>> rows, Set<Place> overlaps) {
         this(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps,
                 StageGraph.chain(Math.max(0, stageCount)));
     }
 
-    /** A plan of a chain of stages in which no forward and backward make a pair. */
+    /** Creates a plan of a chain of stages in which no forward and backward make a pair. */
     public Plan(String name, int rankCount, int stageCount, int microbatchCount, Placement placement,
             List<List<Action>> rows) {
         this(name, rankCount, stageCount, microbatchCount, placement, rows, Set.of());
@@ -81,7 +81,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return PackedAction.pack(action.stage(), action.kind(), action.microbatch(), pair);
     }
 
-    /** The actions that make pairs. */
+    /** Returns the actions that make pairs. */
     public Set<Action> paired() {
         Set<Action> paired = new HashSet<>();
         for (Place place : overlaps) {
@@ -90,7 +90,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return paired;
     }
 
-    /** The number of stages on each rank, V. */
+    /** Returns the number of stages on each rank, V. */
     public int virtualStages() {
         return stageCount / rankCount; // exact, see the constructor
     }
@@ -100,60 +100,60 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return placement.rankOf(stage, rankCount);
     }
 
-    /** The stages that a rank holds, ascending. */
+    /** Returns the stages that a rank holds, ascending. */
     public List<Integer> stagesOf(int rank) {
         return placement.stagesOf(rank, rankCount, stageCount);
     }
 
-    /** The index of the stage that ends with the loss. */
+    /** Returns the index of the stage that ends with the loss. */
     public int lastStage() {
         return stageCount - 1;
     }
 
-    /** The action at a place. */
+    /** Returns the action at a place. */
     public Action at(Place place) {
         return rows.get(place.rank()).get(place.position());
     }
 
-    /** Whether the plan only computes: no action but F, B, I and W is in it. */
+    /** Returns whether the plan only computes: no action but F, B, I and W is in it. */
     public boolean onlyComputes() {
         return rows.stream().flatMap(List::stream).allMatch(action -> action.kind().isCompute());
     }
 
-    /** The stage at the other end of a message; {@link StageGraph#NONE} where there is none. */
+    /** Returns the stage at the other end of a message; {@link StageGraph#NONE} where there is none. */
     public int peerStage(Action message) {
         return graph.peerStage(message);
     }
 
-    /** The other end of a message: {@code 2RECV_F0} for {@code 1SEND_F0} of a chain. */
+    /** Returns the other end of a message: {@code 2RECV_F0} for {@code 1SEND_F0} of a chain. */
     public Action peer(Action message) {
         return graph.peer(message);
     }
 
-    /** Whether a message has another end, and that end is on another rank; if not, stages hand over without one. */
+    /** Returns whether a message has another end on another rank; if not, the stages need no message. */
     public boolean needsMessage(Action message) {
         int peer = peerStage(message);
         return peer != StageGraph.NONE && rankOf(peer) != rankOf(message.stage());
     }
 
-    /** The same plan with other rows and no pairs. */
+    /** Returns the same plan with other rows and no pairs. */
     public Plan withRows(List<List<Action>> others) {
         return withRows(others, Set.of());
     }
 
-    /** The same plan with other rows and these pairs in them. */
+    /** Returns the same plan with other rows and these pairs in them. */
     public Plan withRows(List<List<Action>> others, Set<Place> pairs) {
         return new Plan(name, rankCount, stageCount, microbatchCount, placement, others, pairs, graph);
     }
 
-    /** The same plan with other channels between its stages. */
+    /** Returns the same plan with other channels between its stages. */
     public Plan withGraph(StageGraph other) {
         return new Plan(name, rankCount, stageCount, microbatchCount, placement, rows, overlaps, other);
     }
 
     /**
-     * One line a rank, the texts of its actions parted by commas, pairs as {@code (0F3;3B1)OVERLAP_F_B}; no header; every
-     * line ends in a line feed.
+     * Returns one line a rank, the texts of its actions parted by commas, pairs as {@code (0F3;3B1)OVERLAP_F_B}; no
+     * header; every line ends in a line feed.
      */
     public String toCsv() {
         return PlanCsv.write(this);
@@ -170,14 +170,17 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return new Plan(name, read.rows().size(), stageCount, microbatchCount, placement, read.rows(), read.overlaps());
     }
 
-    /** As the other {@code fromCsv}, with the largest stage and microbatch in the text as the sizes of the plan. */
+    /**
+     * Reads a plan as the other {@code fromCsv} does, with the largest stage and microbatch in the text as the sizes of
+     * the plan.
+     */
     public static Plan fromCsv(String name, Placement placement, String csv) {
         return PlanCsv.read(name, csv).plan(name, placement);
     }
 
     /**
-     * As the other {@code fromCsv}, with the placement that the rows themselves show: LOOP or V, by which rank computes
-     * which stage.
+     * Reads a plan as the other {@code fromCsv} does, with the placement that the rows themselves show: LOOP or V, by
+     * which rank computes which stage.
      *
      * @throws PlanException if it is neither; the message names a stage that stands elsewhere
      */
@@ -186,13 +189,13 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return read.plan(name, read.placement(name));
     }
 
-    /** The size and the grid of the plan, for a person to read. */
+    /** Returns the size and the grid of the plan, for a person to read. */
     @Override
     public String toString() {
         return PlanText.grid(this, List.of());
     }
 
-    /** A number with its noun: {@code 1 rank}, {@code 2 microbatches}. */
+    /** Returns a number with its noun: {@code 1 rank}, {@code 2 microbatches}. */
     static String count(int number, String noun) {
         String ending = number == 1 ? "" : noun.endsWith("ch") ? "es" : "s";
         return number + " " + noun + ending;

@@ -32,17 +32,17 @@ final class PlanCsv {
         return String.join(",", cells) + "\n";
     }
 
-    /** What stands in the text: the actions, and where the pairs begin. */
+    /** The content of the text: the actions, and the places where pairs begin. */
     record Rows(List<List<Action>> rows, Set<Place> overlaps) {
 
-        /** The plan, with the largest stage and microbatch as its sizes. */
+        /** Returns the plan, with the largest stage and microbatch as its sizes. */
         Plan plan(String name, Placement placement) {
             int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
             int microbatchCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::microbatch).max().orElse(0);
             return new Plan(name, rows.size(), stageCount, microbatchCount, placement, rows, overlaps);
         }
 
-        /** The placement that these rows show; LOOP where every placement is the same. */
+        /** Returns the placement that these rows show; LOOP where every placement is the same. */
         Placement placement(String name) {
             TreeMap<Integer, Integer> ranks = new TreeMap<>();
             for (int rank = 0; rank < rows.size(); rank++) {
@@ -68,7 +68,7 @@ final class PlanCsv {
                     + ", not on " + ranks.get(v) + "): move the stages to the ranks of one of them.");
         }
 
-        /** The first stage that a placement would have elsewhere; -1 if there is none. */
+        /** Returns the first stage that a placement would have elsewhere; -1 if there is none. */
         private int misplaced(Placement placement, TreeMap<Integer, Integer> ranks) {
             for (var entry : ranks.entrySet()) {
                 if (placement.rankOf(entry.getKey(), rows.size()) != entry.getValue()) {

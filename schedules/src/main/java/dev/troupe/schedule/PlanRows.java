@@ -7,41 +7,41 @@ import java.util.Set;
 
 /**
  * The rows of a plan as numbers, for plans too large to hold as objects: an implementation may work out an action when it
- * is asked for. {@link Plan} is one that holds them.
+ * is asked for. A {@link Plan} holds them as objects.
  */
 public interface PlanRows {
-    /** What the plan is called in messages. */
+    /** Returns the name of the plan in messages. */
     String name();
 
-    /** Number of ranks in the pipeline, P; also the number of rows. */
+    /** Returns the number of ranks in the pipeline, P; also the number of rows. */
     int rankCount();
 
-    /** Number of stages, P x V exactly. */
+    /** Returns the number of stages, P x V exactly. */
     int stageCount();
 
-    /** Number of microbatches in the step, M. */
+    /** Returns the number of microbatches in the step, M. */
     int microbatchCount();
 
-    /** The rank that holds a stage. */
+    /** Returns the rank that holds a stage. */
     int rankOf(int stage);
 
-    /** What leads from which stage to which. */
+    /** Returns the channels between the stages. */
     default StageGraph graph() {
         return StageGraph.chain(stageCount());
     }
 
-    /** The number of actions in a row. */
+    /** Returns the number of actions in a row. */
     int length(int rank);
 
     /**
-     * One action of a row, see {@link PackedAction}.
+     * Returns one action of a row, see {@link PackedAction}.
      *
      * @param rank the row, from 0
      * @param position the index in the row, from 0 to {@link #length} - 1
      */
     long packed(int rank, int position);
 
-    /** The plan that holds these rows as objects. */
+    /** Returns the plan that holds these rows as objects. */
     default Plan toPlan(Placement placement) {
         List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();

@@ -3,8 +3,8 @@ package dev.troupe.schedule;
 import java.util.List;
 
 /**
- * A plan drawn for the terminal: a line a rank, a column a position (not a time). Marked places stand in brackets, with
- * an arrow and a caption under them; a pair that overlaps stands in parentheses. Plans wider than the line are drawn in
+ * A plan drawn for the terminal: a line a rank, a column a position (not a time). Marked places are in brackets, with
+ * an arrow and a caption under them; a pair that overlaps is in parentheses. Plans wider than the line are drawn in
  * blocks, one under the other.
  *
  * <pre>
@@ -33,12 +33,12 @@ public final class PlanText {
         this.cellWidth = longest + 3; // two brackets and a blank
     }
 
-    /** The whole grid without marks. */
+    /** Returns the whole grid without marks. */
     public static String grid(Plan plan) {
         return grid(plan, List.of());
     }
 
-    /** The whole grid with the marked places pointed at. Ends without a line feed. */
+    /** Returns the whole grid with the marked places pointed at. Ends without a line feed. */
     public static String grid(Plan plan, List<Mark> marks) {
         return new PlanText(plan, marks).draw();
     }
@@ -55,7 +55,7 @@ public final class PlanText {
         return text.toString();
     }
 
-    /** Columns of the longest row, and one more where the place behind its end is marked. */
+    /** Returns the number of columns of the longest row, and one more where the place behind its end is marked. */
     private int columns() {
         int longest = plan.rows().stream().mapToInt(List::size).max().orElse(0);
         int marked = marks.stream().mapToInt(mark -> mark.place().position() + 1).max().orElse(0);

@@ -1,6 +1,6 @@
 package dev.troupe.schedule;
 
-/** What an action needs beside the engine of its rank. */
+/** The resource that an action needs beside the engine of its rank. */
 public enum Resource {
     /** Nothing else. */
     COMPUTE,
@@ -8,6 +8,6 @@ public enum Resource {
     LINK,
     /** The other ranks that hold the stage or a share of it. */
     GROUP,
-    /** The coordinator's decision, which follows from what all ranks have measured. */
+    /** The coordinator's decision, which follows from the norms of all ranks. */
     DECISION
 }

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What leads from which stage to which: a list of channels. A stage has at most one channel of a flow in each direction, so
+ * The channels between the stages of a plan. A stage has at most one channel of a flow in each direction, so
  * that one end of a message names the other. Immutable.
  */
 public final class StageGraph {
-    /** Stands for no stage. */
+    /** The number of no stage. */
     public static final int NONE = -1;
 
     private final List<Channel> channels;
@@ -17,7 +17,7 @@ public final class StageGraph {
     private final int[][] targets;
     private final int[][] sources;
 
-    /** What travels on a channel. */
+    /** The kind of tensor that travels on a channel. */
     public enum Flow {
         /** Activations along the channel, and the gradients for them back. */
         ACTIVATIONS,
@@ -30,13 +30,13 @@ public final class StageGraph {
      *
      * @param from the stage that the flow begins at
      * @param to the stage that it leads to; of a parameter that one stage uses twice, the same one
-     * @param flow what travels on it
+     * @param flow the kind of tensor that travels on it
      */
     public record Channel(int from, int to, Flow flow) {
     }
 
     /**
-     * The graph of these channels.
+     * Creates the graph of these channels.
      *
      * @throws PlanException if a channel leads beyond the stages, or a stage has two of a flow in one direction
      */
@@ -64,7 +64,7 @@ public final class StageGraph {
         from[channel.to()] = channel.from();
     }
 
-    /** Every stage hands its activations to the next one, and nothing is shared. */
+    /** Returns the graph in which every stage sends its activations to the next one and shares no parameter. */
     public static StageGraph chain(int stageCount) {
         List<Channel> channels = new ArrayList<>();
         for (int stage = 1; stage < stageCount; stage++) {
@@ -73,25 +73,25 @@ public final class StageGraph {
         return new StageGraph(stageCount, channels);
     }
 
-    /** This graph with more channels. */
+    /** Returns this graph with more channels. */
     public StageGraph with(List<Channel> more) {
         List<Channel> all = new ArrayList<>(channels);
         all.addAll(more);
         return new StageGraph(targets[0].length, all);
     }
 
-    /** The stage that a flow leads to from a stage; {@link #NONE} where it ends. */
+    /** Returns the stage that a flow leads to from a stage; {@link #NONE} where it ends. */
     public int target(Flow flow, int stage) {
         return targets[flow.ordinal()][stage];
     }
 
-    /** The stage that a flow comes from to a stage; {@link #NONE} where it begins. */
+    /** Returns the stage that a flow comes from to a stage; {@link #NONE} where it begins. */
     public int source(Flow flow, int stage) {
         return sources[flow.ordinal()][stage];
     }
 
     /**
-     * The stage at the other end of a message; {@link #NONE} where there is none.
+     * Returns the stage at the other end of a message; {@link #NONE} where there is none.
      *
      * @throws IllegalStateException if the action is no message
      */
@@ -107,7 +107,7 @@ public final class StageGraph {
     }
 
     /**
-     * The other end of a message: {@code 2RECV_F0} for {@code 1SEND_F0} of a chain.
+     * Returns the other end of a message: {@code 2RECV_F0} for {@code 1SEND_F0} of a chain.
      *
      * @throws IllegalStateException if the action is no message, or has no other end
      */

@@ -1,6 +1,6 @@
 /**
- * The plan: what every rank does in one step, in order, as plain data. Actions and their text, the placement of stages on
- * ranks, the plan with its CSV and terminal forms, and the pass that puts messages into it.
+ * The plan: the actions of every rank in one step, in order, as plain data. Actions and their text, the placement of
+ * stages on ranks, the plan with its CSV and terminal forms, and the pass that puts messages into it.
  *
  * <p>Imports the JDK.
  */

@@ -15,16 +15,16 @@ import dev.troupe.schedule.Plan;
 
 /**
  * Schedules made of one block, the life of a microbatch on all ranks, repeated every six units of time: F, I and W of the
- * two stages of a rank fill the six. How long a block holds its activations is what the schedule costs in memory.
+ * two stages of a rank fill the six. The memory of the schedule follows from the time for which a block holds its
+ * activations.
  *
- * <p>The block fixes the order of F and I on each rank. What it leaves free was chosen so:
+ * <p>The block fixes the order of F and I on each rank. The rest is decided by these rules:
  * <ol>
- * <li>each rank does its next F or I as soon as its input is there, not when its slot comes, which is what the papers
- * call to squeeze;
+ * <li>each rank does its next F or I as soon as its input is there, not when its slot comes, "squeezing" in the papers;
  * <li>whenever that is not possible the rank does the W it has owed longest, so that W fill the bubbles;
  * <li>an F that would take a rank beyond the memory of the repeated block waits, and W come first.
  * </ol>
- * No rank can lock: the blocks in their slots are an order in time in which every F fits into that memory.
+ * No rank can deadlock: the blocks in their slots are an order in time in which every F fits into that memory.
  */
 public final class RepeatedBlock {
     private static final int PERIOD = 6;
@@ -73,7 +73,7 @@ public final class RepeatedBlock {
         return ends;
     }
 
-    /** F and I of a rank in the order of their slots. */
+    /** Returns the F and I of a rank in the order of their slots. */
     private List<Action> order(int rank, Slots slots) {
         int there = rank;
         int back = 2 * pipeline - 1 - rank;
@@ -91,7 +91,7 @@ public final class RepeatedBlock {
         return all.stream().map(Timed::action).toList();
     }
 
-    /** The activations that a rank holds at most when blocks repeat for ever and W take the slots that are free. */
+    /** Returns the activations that a rank holds at most when blocks repeat for ever and W take the slots that are free. */
     private static int memoryOf(Slots slots) {
         int[] starts = slots.all();
         int live = 0;
@@ -125,7 +125,7 @@ public final class RepeatedBlock {
         }
     }
 
-    /** Whether the input of an F or I is there at a time. */
+    /** Returns whether the input of an F or I is there at a time. */
     private boolean isReady(Action action, int now) {
         int stage = action.stage();
         int microbatch = action.microbatch();

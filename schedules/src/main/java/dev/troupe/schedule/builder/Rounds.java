@@ -39,24 +39,27 @@ public record Rounds(int pipeline, int virtualStages, int microbatches) {
         return Math.max(1, microbatches / pipeline); // rounded down: a round is never shorter than the pipeline
     }
 
-    /** Forwards of a rank, and as many backwards. */
+    /** Returns the number of forwards of a rank, which is also the number of its backwards. */
     public int perRank() {
         return virtualStages * microbatches;
     }
 
-    /** Forwards before the first backward, when each of the ranks that follow asks for so many more. */
+    /**
+     * Returns the number of forwards before the first backward, with {@code perRankThatFollows} more for each later
+     * rank.
+     */
     public int warmUp(int rank, int perRankThatFollows) {
         long wanted = (long) (virtualStages - 1) * perRound() + (long) perRankThatFollows * (pipeline - 1 - rank);
         return (int) Math.min(wanted, perRank());
     }
 
-    /** The stage of the k-th forward of a rank. */
+    /** Returns the stage of the k-th forward of a rank. */
     public int forwardStage(int rank, int k) {
         int localStage = k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;
     }
 
-    /** The stage of the k-th backward of a rank. */
+    /** Returns the stage of the k-th backward of a rank. */
     public int backwardStage(int rank, int k) {
         int localStage = virtualStages - 1 - k / perRound() % virtualStages; // rounded down
         return localStage * pipeline + rank;

@@ -15,7 +15,7 @@ import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 
 /**
- * One rank's row in the making. Every method adds the action for the next microbatch of a stage, so that a schedule says
+ * A builder of one rank's row. Every method adds the action for the next microbatch of a stage, so that a schedule says
  * only which stage does what; an action beyond the last microbatch is left out.
  */
 public final class Row {
@@ -24,39 +24,39 @@ public final class Row {
     private final List<Integer> pairs = new ArrayList<>();
     private final Map<Kind, Map<Integer, Integer>> next = new EnumMap<>(Kind.class);
 
-    /** A row of which no action names a microbatch of {@code microbatches} or more. */
+    /** Creates a row in which every microbatch is below {@code microbatches}. */
     public Row(int microbatches) {
         this.microbatches = microbatches;
     }
 
-    /** F of the next microbatch of a stage. */
+    /** Adds the F of the next microbatch of a stage. */
     public Row forward(int stage) {
         return add(stage, Kind.FORWARD, take(stage, Kind.FORWARD));
     }
 
-    /** B of the next microbatch of a stage. */
+    /** Adds the B of the next microbatch of a stage. */
     public Row backward(int stage) {
         take(stage, Kind.BACKWARD_WEIGHT);
         return add(stage, Kind.FULL_BACKWARD, take(stage, Kind.BACKWARD_INPUT));
     }
 
-    /** I of the next microbatch of a stage. */
+    /** Adds the I of the next microbatch of a stage. */
     public Row backwardInput(int stage) {
         return add(stage, Kind.BACKWARD_INPUT, take(stage, Kind.BACKWARD_INPUT));
     }
 
-    /** W of the next microbatch of a stage. */
+    /** Adds the W of the next microbatch of a stage. */
     public Row backwardWeight(int stage) {
         return add(stage, Kind.BACKWARD_WEIGHT, take(stage, Kind.BACKWARD_WEIGHT));
     }
 
-    /** F of one stage and B of another as a pair that overlaps. */
+    /** Adds the F of one stage and the B of another as a pair that overlaps. */
     public Row forwardOverBackward(int forwardStage, int backwardStage) {
         pairs.add(actions.size());
         return forward(forwardStage).backward(backwardStage);
     }
 
-    /** How many actions of a kind there were for a stage; B counts as I and as W. */
+    /** Returns how many actions of a kind there were for a stage; B counts as I and as W. */
     public int count(int stage, Kind kind) {
         return next.getOrDefault(kind, Map.of()).getOrDefault(stage, 0);
     }
@@ -72,7 +72,7 @@ public final class Row {
         return this;
     }
 
-    /** The plan that these rows make, one for each rank in turn. */
+    /** Returns the plan that these rows make, one for each rank in turn. */
     public static Plan plan(String name, int virtualStages, int microbatches, Placement placement, List<Row> rows) {
         Set<Place> overlaps = new HashSet<>();
         for (int rank = 0; rank < rows.size(); rank++) {

@@ -3,19 +3,19 @@ package dev.troupe.schedule.builder;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanRows;
 
-/** A rule that says when each microbatch is worked on, for any number of ranks and microbatches it is defined for. */
+/** A rule for the order of the actions of each rank, for all numbers of ranks and microbatches for which it is defined. */
 public interface Schedule {
 
-    /** The name of the schedule in configurations and on the command line. */
+    /** Returns the name of the schedule in configurations and on the command line. */
     String name();
 
-    /** The stages on each rank, V, with which the schedule shows what it is for. */
+    /** Returns the number of stages on each rank, V, for which the schedule is made. */
     default int usualVirtualStages() {
         return 1;
     }
 
     /**
-     * Makes the plan of one step; it computes only, lowering puts in the rest.
+     * Makes the plan of one step with its computing alone; lowering adds the rest.
      *
      * @param pipeline number of ranks in the pipeline, P
      * @param virtualStages stages on each rank, V
@@ -26,8 +26,8 @@ public interface Schedule {
     Plan plan(int pipeline, int virtualStages, int microbatches);
 
     /**
-     * The rows of the plan, for sizes whose plan would not fit into memory. A schedule that can work out any action by
-     * its place does so here; all others make the plan.
+     * Returns the rows of the plan, for sizes whose plan would not fit into memory. A schedule that can work out any
+     * action by its place does so here; all others make the plan.
      */
     default PlanRows rows(int pipeline, int virtualStages, int microbatches) {
         return plan(pipeline, virtualStages, microbatches);

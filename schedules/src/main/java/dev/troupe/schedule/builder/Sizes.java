@@ -2,7 +2,7 @@ package dev.troupe.schedule.builder;
 
 import dev.troupe.schedule.PlanException;
 
-/** What every schedule asks of its three numbers. */
+/** The checks of a schedule's three numbers: ranks, stages on a rank, microbatches. */
 public final class Sizes {
     private Sizes() {
     }

@@ -6,7 +6,7 @@ import dev.troupe.schedule.Plan;
 /**
  * Another schedule whose gradients leave early in the cool-down; see {@link Backwards#splitCoolDown}.
  *
- * @param whole the other schedule, whose name this keeps
+ * @param whole the other schedule, whose name this one has
  */
 public record SplitCoolDown(Schedule whole) implements Schedule {
     @Override

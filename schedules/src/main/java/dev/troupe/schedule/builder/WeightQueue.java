@@ -25,7 +25,7 @@ public final class WeightQueue {
         }
     }
 
-    /** How many W are owed. */
+    /** Returns how many W are owed. */
     public int size() {
         return stages.size();
     }

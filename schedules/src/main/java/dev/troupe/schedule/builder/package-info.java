@@ -1,5 +1,5 @@
 /**
- * What a schedule is, and what schedules share: rows in the making, checks of sizes, rounds over virtual stages, blocks.
+ * The interface of schedules, and their common parts: builders of rows, checks of sizes, rounds over virtual stages, blocks.
  *
  * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */

@@ -11,11 +11,11 @@ import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 
 /**
- * What is proven of a plan: it is complete, and it comes to its end with the credits named here whatever the actions
- * take. Made by {@link PlanValidator#certify} only for plans of which that is true.
+ * The proof of a plan: it is complete, and it comes to its end with these credits whatever time its actions take.
+ * {@link PlanValidator#certify} makes one for such plans alone.
  *
  * @param plan the plan with its messages; the very one to run
- * @param purpose what the plan is complete for
+ * @param purpose the purpose for which the plan is complete
  * @param creditsPerEdge how many messages may be unconsumed on an edge
  * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
  *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
@@ -33,8 +33,8 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
     }
 
     /**
-     * How many messages each edge holds at most at one time, sent and not yet received, whatever the actions take; never
-     * more than the credits.
+     * Returns how many messages each edge holds at most at one time, sent and not yet received, whatever the actions
+     * take; never more than the credits.
      */
     public SequencedMap<Edge, Integer> messagesInFlight() {
         SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
@@ -42,7 +42,7 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
         return inFlight;
     }
 
-    /** What the plan takes under given costs and the credits named here: its makespan, its critical path, every time. */
+    /** Simulates the plan under given costs and these credits: its makespan, its critical path, every time. */
     public Simulation under(Costs costs) {
         return Simulator.run(plan, costs, creditsPerEdge);
     }

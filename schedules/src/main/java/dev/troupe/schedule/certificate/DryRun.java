@@ -21,8 +21,8 @@ import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 
 /**
- * Walks all rows of a plan without computing, until every row is at its end or no rank can go on. One walk is enough:
- * a row and the order on an edge are fixed, so whether a rank gets stuck does not hang on who is quicker.
+ * Walks all rows of a plan without computing, until every row is at its end or no rank can continue. One walk is enough:
+ * a row and the order on an edge are fixed, so a deadlock does not depend on the speed of the ranks.
  */
 final class DryRun {
     private final PlanIndex index;
@@ -30,7 +30,7 @@ final class DryRun {
     private final boolean withMessages;
     private final int creditsPerEdge;
     private final int[] positions;
-    /** What the decision of a step follows from. */
+    /** The norms from which the decision of a step follows. */
     private final List<Action> norms;
     private final Set<Action> done = new HashSet<>();
     private final Map<Edge, Channel> channels = new HashMap<>();
@@ -44,12 +44,12 @@ final class DryRun {
         this.norms = plan.rows().stream().flatMap(List::stream).filter(action -> action.kind() == Kind.NORM).toList();
     }
 
-    /** A run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
+    /** Returns a run in which tensors are at the other rank as soon as they are made, and messages are passed over. */
     static DryRun ofComputing(PlanIndex index) {
         return new DryRun(index, false, Integer.MAX_VALUE);
     }
 
-    /** A run in which tensors travel by the plan's messages, as far as the credits let them. */
+    /** Returns a run in which tensors travel by the plan's messages, as far as the credits let them. */
     static DryRun withCredits(PlanIndex index, int creditsPerEdge) {
         return new DryRun(index, true, creditsPerEdge);
     }
@@ -86,7 +86,7 @@ final class DryRun {
         return plan.rows().get(rank).get(positions[rank]);
     }
 
-    /** What the walk of a rank waits for: the action that must come first; null if it can go on. */
+    /** Returns the action for which the walk of a rank waits; null if the rank can continue. */
     private Action obstacle(int rank) {
         Action own = obstacle(current(rank));
         boolean pair = own == null && plan.overlaps().contains(new Place(rank, positions[rank]));
@@ -168,9 +168,9 @@ final class DryRun {
     }
 
     /**
-     * The refusal of a plan that cannot go on. Whatever a stuck rank waits for is still to come in the row of a rank
-     * that is stuck itself, or waits for a credit that only the receiver could free; so following the waits ends in a
-     * circle, and the circle is what to show.
+     * Returns the refusal of a plan that deadlocks. The action for which a stuck rank waits is in the row of a rank
+     * that is stuck too, or waits for a credit that only the receiver could free. So the waits form a circle, and the
+     * refusal shows it.
      */
     private PlanException stuck(int first) {
         List<Integer> path = new ArrayList<>();
@@ -205,7 +205,7 @@ final class DryRun {
         return missing + " of rank " + plan.rankOf(missing.stage()) + ", position " + index.find(missing).position();
     }
 
-    /** What keeps a circle of ranks where they are, and what to do about it. */
+    /** Returns the reason why a circle of ranks is stuck, and the remedy. */
     private String remedyFor(List<Integer> circle) {
         for (int rank : circle) {
             Action action = current(rank);
@@ -221,7 +221,7 @@ final class DryRun {
         return "change the order of the rows";
     }
 
-    /** Whether the message of this receive has been sent, but lies behind others that hold all the credits. */
+    /** Returns whether the message of this receive has been sent, but waits behind others that hold all the credits. */
     private boolean lacksCredit(Action action) {
         return action.kind().isTransfer() && channel(action).waiting.contains(action.microbatch());
     }

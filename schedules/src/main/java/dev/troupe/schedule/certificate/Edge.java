@@ -9,7 +9,7 @@ import dev.troupe.schedule.Plan;
  */
 public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
 
-    /** The edge on which a send or a receive of a plan travels. */
+    /** Returns the edge on which a send or a receive of a plan travels. */
     public static Edge of(Plan plan, Action message) {
         int peer = plan.peerStage(message);
         return message.kind().isSend() ? between(plan, message.stage(), peer) : between(plan, peer, message.stage());
@@ -19,7 +19,7 @@ public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
         return new Edge(plan.rankOf(fromStage), fromStage, plan.rankOf(toStage), toStage);
     }
 
-    /** Whether activations travel here; if not, gradients do. */
+    /** Returns whether activations travel on this edge; if not, gradients do. */
     public boolean isForward() {
         return toStage > fromStage;
     }

@@ -11,8 +11,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 
 /**
- * How many messages an edge holds at most, sent and not yet received, whatever the actions take: the order that is worst
- * for an edge puts off its receives until nothing else is left to do.
+ * The largest number of messages that an edge holds, sent and not yet received, whatever time the actions take: the
+ * order that is worst for an edge puts off its receives until nothing else is left to do.
  */
 final class InFlight {
     private static final int NO_EDGE = -1;
@@ -56,12 +56,12 @@ final class InFlight {
         }
     }
 
-    /** How many messages each edge carries in a step. */
+    /** Returns how many messages each edge carries in a step. */
     SequencedMap<Edge, Integer> messages() {
         return messages;
     }
 
-    /** How many messages each edge holds at most, if no credit ever holds one up. */
+    /** Returns how many messages each edge holds at most, if no credit ever holds one up. */
     SequencedMap<Edge, Integer> peaks() {
         int[] peaks = new Clocks().run();
         SequencedMap<Edge, Integer> named = new LinkedHashMap<>();
@@ -70,16 +70,17 @@ final class InFlight {
     }
 
     /**
-     * One walk through the whole plan in any order that it allows. For each rank it knows how much of every other rank's row
-     * must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message is sent, the receives of its
-     * edge that must lie behind are known; all others of the messages sent before may still be on their way.
+     * A walk through the whole plan in any order that the plan allows. The walk has for each rank the part of every
+     * other rank's row that must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message
+     * is sent, the receives of its edge that must lie behind are known; all others of the messages sent before may
+     * still be on their way.
      */
     private final class Clocks {
         private final int ranks = plan.rankCount();
         private final int[] positions = new int[ranks];
-        /** For each rank how many actions of every rank must have been done. */
+        /** For each rank the number of actions of every rank that must have been done. */
         private final int[][] done = new int[ranks][ranks];
-        /** What the sender knew, for each message that was sent and not received in this walk. */
+        /** The clock of the sender, for each message that was sent and not received in this walk. */
         private final int[][][] sentWith = new int[ranks][][];
         private final Deque<int[]> free = new ArrayDeque<>();
         private final int[][] receives;

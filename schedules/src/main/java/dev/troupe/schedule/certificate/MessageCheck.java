@@ -8,7 +8,7 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
 
-/** Whether every tensor that must change ranks is sent once it is there and received before it is needed. */
+/** The check that every tensor that changes ranks is sent after its maker and received before its user. */
 final class MessageCheck {
     private final PlanIndex index;
     private final Plan plan;
@@ -44,7 +44,7 @@ final class MessageCheck {
         }
     }
 
-    /** The action that makes the gradient a stage sends back: B, or I if the backward is split. */
+    /** Returns the action that makes the gradient a stage sends back: B, or I if the backward is split. */
     private Action inputGradient(Action message) {
         Action whole = message.as(Kind.FULL_BACKWARD);
         return index.has(whole) ? whole : message.as(Kind.BACKWARD_INPUT);
@@ -85,7 +85,7 @@ final class MessageCheck {
         }
     }
 
-    /** Every forward is there; a backward is not where the plan is for forwards only. */
+    /** Requires the other end of a message: each forward, and each backward except in a plan of forwards only. */
     private void requireThere(Place place, Action message, Action partner) {
         if (!index.has(partner)) {
             throw index.refusal(place, "no backward",

@@ -9,7 +9,7 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
-/** How many activations each rank holds at most, and whether that is what was declared. */
+/** The largest number of activations that each rank holds, and its check against the declared one. */
 final class Peaks {
     private final PlanIndex index;
     private final Purpose purpose;
@@ -19,7 +19,7 @@ final class Peaks {
         this.purpose = purpose;
     }
 
-    /** The peak of each rank. */
+    /** Returns the peak of each rank. */
     List<Integer> all() {
         List<Integer> peaks = new ArrayList<>();
         for (int rank = 0; rank < index.plan().rankCount(); rank++) {

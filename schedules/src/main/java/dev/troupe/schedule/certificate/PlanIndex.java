@@ -11,8 +11,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
 /**
- * Where each action of a plan stands. It can be made only of a plan in which every action exists, stands on its rank
- * and stands there once; the checks that follow build on that.
+ * The place of each action of a plan. A plan has an index only where each action exists, is on its rank and is there
+ * once; the later checks depend on that.
  */
 final class PlanIndex {
     private final Plan plan;
@@ -36,7 +36,7 @@ final class PlanIndex {
         return plan;
     }
 
-    /** Where an action stands; null if it is not in the plan. */
+    /** Returns the place of an action; null if it is not in the plan. */
     Place find(Action action) {
         return places.get(action);
     }
@@ -45,12 +45,12 @@ final class PlanIndex {
         return places.containsKey(action);
     }
 
-    /** Whether an action comes before another in the row they share; both must be there. */
+    /** Returns whether an action comes before another in their common row; both must be in it. */
     boolean isBefore(Action first, Action second) {
         return find(first).position() < find(second).position();
     }
 
-    /** The place behind the last action of a rank, to mark what is missing there. */
+    /** Returns the place behind the last action of a rank, to mark a missing action. */
     Place endOf(int rank) {
         return new Place(rank, plan.rows().get(rank).size());
     }

@@ -7,17 +7,17 @@ import dev.troupe.schedule.PlanException;
 
 /**
  * Proves plans, or refuses them. A refusal is a {@link PlanException} that says in one sentence what is wrong and
- * where, with the whole grid under it and the place marked. Pure and quick: nothing is computed, time plays no part.
+ * where, with the whole grid under it and the place marked. Pure: no tensor is computed, and no time passes.
  */
 public final class PlanValidator {
     private PlanValidator() {
     }
 
     /**
-     * Checks the computing of a plan: every action is there once, on the right rank, in an order that can come to an
-     * end. Messages are not looked at.
+     * Checks the computing of a plan: every action is in it once, on the right rank, in an order that can come to an
+     * end. Messages are ignored.
      *
-     * @throws PlanException if it is not so
+     * @throws PlanException if the check fails
      */
     public static void check(Plan plan, Purpose purpose) {
         PlanIndex index = PlanIndex.of(plan);
@@ -34,7 +34,7 @@ public final class PlanValidator {
      * @param lowered the plan with its sends and receives and whatever else of a step is in it, see
      *        {@link dev.troupe.schedule.Plan} and the passes that lower it
      * @param creditsPerEdge messages that may be unconsumed on an edge, 1 or more
-     * @throws PlanException if it is not so
+     * @throws PlanException if the check fails
      */
     public static Certificate certify(Plan lowered, Purpose purpose, int creditsPerEdge) {
         if (creditsPerEdge < 1) {
@@ -51,7 +51,7 @@ public final class PlanValidator {
     }
 
     /**
-     * As the other {@code certify}, of a plan that declares what its ranks have room for.
+     * Checks a plan as the other {@code certify} does, with the room of its ranks for activations.
      *
      * @param declaredPeaks for each rank, how many activations it may hold at most
      * @throws PlanException if a rank would hold more, too

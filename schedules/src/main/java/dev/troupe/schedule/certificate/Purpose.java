@@ -1,6 +1,6 @@
 package dev.troupe.schedule.certificate;
 
-/** What a plan is for, and so what must be in it. */
+/** The purpose of a plan, from which its necessary actions follow. */
 public enum Purpose {
     /** A training step: a forward and a backward for every stage and microbatch. */
     TRAINING,

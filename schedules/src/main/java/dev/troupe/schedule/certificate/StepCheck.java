@@ -8,12 +8,15 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
 
 /**
- * Whether what a stage does once in a step comes where it makes sense within the stage's row: its gradients are complete
+ * The check that a stage does its work of the whole step in a possible order within its row: its gradients are complete
  * before they are exchanged, exchanged before they are measured, and measured before they are used. That an update comes
- * after the norms of all stages is for the {@link DryRun} to find, as is that a gradient that is received was sent.
+ * after the norms of all stages is checked by the {@link DryRun}, and so is that a received gradient was sent.
  */
 final class StepCheck {
-    /** What makes, changes or reads a stage's gradients, in this order; each of a list comes before all that follow. */
+    /**
+     * The kinds that make, change or read a stage's gradients; each kind of a list comes before those of the later
+     * lists.
+     */
     private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
             List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
             List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
@@ -47,7 +50,7 @@ final class StepCheck {
         return !action.kind().isPerMicrobatch() && action.kind() != Kind.UNSHARD && action.kind() != Kind.RESHARD;
     }
 
-    /** A plan that ends a step ends it for every stage, and only where there is something to train. */
+    /** Requires that a plan with an update has one for every stage, and trains. */
     private void requireAll(int stage, List<Action> row) {
         if (purpose == Purpose.FORWARD_ONLY) {
             row.stream().filter(StepCheck::isOfTraining).findFirst().ifPresent(action -> {
@@ -106,7 +109,7 @@ final class StepCheck {
         return -1;
     }
 
-    /** Weights that are let go of are gathered first, and read in between alone. */
+    /** Requires that weights are gathered before they are freed, and are read only in between. */
     private void requireWeights(List<Action> row) {
         if (row.isEmpty()) {
             return;
@@ -126,7 +129,7 @@ final class StepCheck {
         }
     }
 
-    /** What nobody lets go of is there always: then it is an update whose result is gathered. */
+    /** Requires an update before a gather: weights that are never freed need no other gather. */
     private void requireBehindUpdate(Action gather) {
         Action update = gather.as(Kind.UPDATE);
         boolean isBehind = !index.has(gather) || index.has(update) && index.isBefore(update, gather);

@@ -1,5 +1,5 @@
 /**
- * The certificate: what is proven of a plan before it runs, and the refusal of a plan of which it cannot be proven.
+ * The certificate: the proof of a plan before it runs, and the refusal of a plan without one.
  *
  * <p>Imports the JDK, {@code dev.troupe.schedule} and {@code dev.troupe.schedule.simulator}.
  */

@@ -2,7 +2,7 @@ package dev.troupe.schedule.drawing;
 
 import dev.troupe.schedule.timeline.Timeline;
 
-/** What is said of a timeline over its drawing. */
+/** The text over the drawing of a timeline. */
 final class Caption {
     private Caption() {
     }

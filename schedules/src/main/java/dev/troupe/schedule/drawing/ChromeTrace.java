@@ -20,7 +20,7 @@ public final class ChromeTrace {
     private ChromeTrace() {
     }
 
-    /** One JSON document; several timelines stand one under the other. */
+    /** Returns one JSON document; several timelines are one under the other. */
     public static String write(List<Timeline> timelines) {
         ChromeTrace trace = new ChromeTrace();
         for (int process = 0; process < timelines.size(); process++) {
@@ -75,7 +75,7 @@ public final class ChromeTrace {
         return "\"pid\":" + process + ",\"tid\":" + thread;
     }
 
-    /** The format counts in microseconds; three digits behind the point keep the nanoseconds. */
+    /** Returns a time in microseconds, the unit of the format; three digits behind the point are the nanoseconds. */
     private static String micros(long nanos) {
         return BigDecimal.valueOf(nanos, 3).toPlainString();
     }

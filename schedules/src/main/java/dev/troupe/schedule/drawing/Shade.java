@@ -9,7 +9,7 @@ import dev.troupe.schedule.Kind;
  *
  * @param code short name of the shade, such as {@code F0}
  * @param fill red, green and blue
- * @param text red, green and blue of what is written on it
+ * @param text red, green and blue of the text on it
  */
 record Shade(String code, int fill, int text) {
     /** Laps that have a shade of their own; later ones share the last. */
@@ -22,7 +22,7 @@ record Shade(String code, int fill, int text) {
     private static final int[] GREENS = {0x007A5A, 0x33B890, 0x8AD7BF, 0xB0E5D4};
     private static final int[] PURPLES = {0x9A4E7D, 0xD48DB3, 0xE6BAD1, 0xEDCBDD};
 
-    /** The shade of a kind that computes, on a lap from 0. */
+    /** Returns the shade of a kind that computes, on a lap from 0. */
     static Shade of(Kind kind, int lap) {
         int index = Math.min(lap, LAPS - 1);
         int[] hue = switch (kind) {
@@ -36,12 +36,12 @@ record Shade(String code, int fill, int text) {
         return new Shade(kind.code() + index, hue[index], index == 0 ? WHITE : BLACK);
     }
 
-    /** The fill as CSS writes it. */
+    /** Returns the fill as CSS writes it. */
     String cssFill() {
         return css(fill);
     }
 
-    /** The text colour as CSS writes it. */
+    /** Returns the text colour as CSS writes it. */
     String cssText() {
         return css(text);
     }

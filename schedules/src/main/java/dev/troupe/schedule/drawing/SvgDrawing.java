@@ -10,15 +10,15 @@ import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
 /**
- * Timelines as one SVG file that needs nothing else: a bar an action to the scale of time, the microbatch on it, a band a
- * rank in which the bubble shows. Several timelines stand under each other on the same axis, so that what was predicted
- * and what was measured can be compared by eye. Light or dark as the reader's system is.
+ * Timelines as one SVG file that needs no other file: a bar an action to the scale of time, the microbatch on it, a band a
+ * rank in which the bubble shows. Several timelines have the same axis, one under the other, so that a prediction can
+ * be compared with a measurement by eye. The colours are light or dark, as those of the reader's system.
  */
 public final class SvgDrawing {
     /** Width of the shortest action if the whole is not too wide: room for two digits. */
     private static final double PIXELS_PER_SHORTEST = 14;
     private static final double NARROWEST = 640;
-    /** Of a drawing by itself: about two screens; wider ones are scrolled for ever. */
+    /** Largest width of a single drawing: about two screens. */
     private static final double WIDEST = 3684;
     private static final double NAME_WIDTH = 52;
     private static final double MARGIN = 16;
@@ -62,7 +62,7 @@ public final class SvgDrawing {
         return new SvgDrawing(List.copyOf(timelines), comparable, scale, widest).draw();
     }
 
-    /** By the typical short action, since a measured step has some that are far shorter. */
+    /** Returns the width of the plot by the typical short action, since a measured step has some that are far shorter. */
     private static double plotWidth(List<Timeline> timelines, long end, double widest) {
         long[] sorted = timelines.stream().flatMap(timeline -> timeline.spans().stream())
                 .filter(span -> span.action().kind().isCompute()).mapToLong(Span::nanos).sorted().toArray();
@@ -107,7 +107,7 @@ public final class SvgDrawing {
         svg.append("}\n</style>\n");
     }
 
-    /** The shades that are in use, by kind and lap. */
+    /** Returns the shades that are in use, by kind and lap. */
     private List<Shade> shades() {
         List<Shade> shades = new ArrayList<>();
         for (Kind kind : Kind.values()) {
@@ -148,7 +148,7 @@ public final class SvgDrawing {
         }
     }
 
-    /** Returns where the next entry begins. */
+    /** Adds an entry; returns the beginning of the next one. */
     private double addLegendText(String text, double x) {
         svg.append("<text x=\"").append(number(x)).append("\" y=\"21\">").append(text).append("</text>\n");
         return x + 16 + DIGIT_WIDTH * text.length();

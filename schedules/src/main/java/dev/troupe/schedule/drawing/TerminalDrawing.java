@@ -7,8 +7,8 @@ import dev.troupe.schedule.timeline.Timeline;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on
- * it; without, a word and a line as long as it takes, and a bubble is empty. What is longer than the terminal is wide is
- * folded into a few parts under each other, so that actions keep their stages and microbatches.
+ * it; without, a word and a line as long as it takes, and a bubble is empty. A drawing that is wider than the terminal
+ * is folded into a few parts under each other, so that actions have their stages and microbatches.
  *
  * <pre>
  * 1f1b: 12 units; bubble 100% of ideal time, 50% of total
@@ -54,13 +54,13 @@ public final class TerminalDrawing {
         }
     }
 
-    /** Columns of the shortest action in which the longest text fits and leaves one free. */
+    /** Returns the columns of the shortest action in which the longest text fits and leaves one free. */
     private static int unit(Timeline timeline) {
         return Math.max(LEAST_UNIT, 1 + timeline.spans().stream().filter(span -> span.action().kind().isCompute())
                 .mapToInt(span -> whole(timeline, span).length()).max().orElse(0));
     }
 
-    /** Whether a drawing has its numbers and needs no folding. */
+    /** Returns whether a drawing has its numbers and needs no folding. */
     public static boolean fits(Timeline timeline, int columns) {
         TerminalDrawing drawing = new TerminalDrawing(timeline, TimeScale.UNITS, columns, false);
         return drawing.column(timeline.endNanos()) <= drawing.columnsPerPart
@@ -96,7 +96,7 @@ public final class TerminalDrawing {
         return text.toString();
     }
 
-    /** A rank's line of the part that begins at a column; an action that goes on from the part before has no word. */
+    /** Returns a rank's line of the part that begins at a column; an action that began in the part before has no word. */
     private String line(int rank, int from) {
         StringBuilder line = new StringBuilder(name(rank));
         line.append(" ".repeat(nameWidth - line.length()));
@@ -126,7 +126,7 @@ public final class TerminalDrawing {
         return code(48, shade.fill()) + code(38, shade.text()) + label + " ".repeat(width - label.length()) + RESET;
     }
 
-    /** The longest text that leaves a column free, or at least the kind. */
+    /** Returns the longest text that leaves a column free, or at least the kind. */
     private String label(Span span, int width) {
         String kind = span.action().kind().code();
         for (String label : List.of(whole(timeline, span), kind + span.action().microbatch())) {
@@ -137,7 +137,7 @@ public final class TerminalDrawing {
         return kind;
     }
 
-    /** With several stages on a rank the stage too. */
+    /** Returns the whole text of an action; with several stages on a rank it has the stage too. */
     private static String whole(Timeline timeline, Span span) {
         return timeline.stageCount() > timeline.rankCount()
                 ? span.action().toString()

@@ -5,13 +5,13 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * The unit in which a drawing says times.
+ * The unit of the times in a drawing.
  *
- * @param unit what is written behind a number
+ * @param unit the text behind a number
  * @param nanosPerUnit how many nanoseconds of a timeline make one
  */
 public record TimeScale(String unit, double nanosPerUnit) {
-    /** For timelines under unit costs: one nanosecond stands for one forward. */
+    /** The scale of timelines under unit costs: one nanosecond is one forward. */
     public static final TimeScale UNITS = new TimeScale("units", 1);
 
     public TimeScale {
@@ -20,7 +20,7 @@ public record TimeScale(String unit, double nanosPerUnit) {
         }
     }
 
-    /** The largest of ns, \u00b5s, ms and s in which a duration is 10 or more. */
+    /** Returns the largest of ns, \u00b5s, ms and s in which a duration is 10 or more. */
     public static TimeScale fitting(long nanos) {
         if (nanos >= 10_000_000_000L) {
             return new TimeScale("s", 1e9);
@@ -31,24 +31,24 @@ public record TimeScale(String unit, double nanosPerUnit) {
         return nanos >= 10_000 ? new TimeScale("\u00b5s", 1e3) : new TimeScale("ns", 1);
     }
 
-    /** A duration with its unit, four digits at most behind which nothing is said. */
+    /** Returns a duration with its unit, in four digits at most. */
     public String text(long nanos) {
         return number(nanos / nanosPerUnit) + " " + unit;
     }
 
-    /** A duration without its unit, with every digit. */
+    /** Returns a duration without its unit, with every digit. */
     public String plain(long nanos) {
         BigDecimal exact = new BigDecimal(nanos).divide(BigDecimal.valueOf(nanosPerUnit), MathContext.DECIMAL64);
         return exact.signum() == 0 ? "0" : exact.stripTrailingZeros().toPlainString();
     }
 
-    /** A number with one digit behind the point where that says something. */
+    /** Returns a number with one digit behind the point where that digit matters. */
     public static String number(double value) {
         return BigDecimal.valueOf(value).setScale(value < 100 ? 2 : 1, RoundingMode.HALF_UP).stripTrailingZeros()
                 .toPlainString();
     }
 
-    /** The distance of ticks on an axis: 1, 2 or 5 times a power of ten units, about {@code count} of them. */
+    /** Returns the distance of ticks on an axis: 1, 2 or 5 times a power of ten units, about {@code count} of them. */
     double tickNanos(long nanos, int count) {
         double wanted = Math.max(nanos / nanosPerUnit / count, 1e-9);
         double power = Math.pow(10, Math.floor(Math.log10(wanted)));

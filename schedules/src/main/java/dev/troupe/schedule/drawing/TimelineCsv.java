@@ -8,7 +8,7 @@ public final class TimelineCsv {
     private TimelineCsv() {
     }
 
-    /** The table with its header, times in the unit of a scale; every line ends in a line feed. */
+    /** Returns the table with its header, times in the unit of a scale; every line ends in a line feed. */
     public static String write(Timeline timeline, TimeScale scale) {
         StringBuilder csv = new StringBuilder("rank,action,stage,kind,microbatch,start,end\n");
         for (Span span : timeline.spans()) {

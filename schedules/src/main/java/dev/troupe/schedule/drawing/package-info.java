@@ -1,6 +1,5 @@
 /**
- * Pictures of a step: terminal, CSV, SVG, Chrome trace. Each is a pure function of a timeline, and does not care whether
- * it was predicted or measured.
+ * Pictures of a step: terminal, CSV, SVG, Chrome trace. Each is a pure function of a timeline, predicted or measured.
  *
  * <p>Imports the JDK, {@code dev.troupe.schedule} and {@code dev.troupe.schedule.timeline}.
  */

@@ -21,10 +21,10 @@ import dev.troupe.schedule.builder.Sizes;
  * </pre>
  *
  * <p>A round has P microbatches or a few more, so that its first one is back at rank 0 just when its last one has left:
- * with the LOOP placement the ranks never idle between fill and drain. No order can lock, because (round, lap,
+ * with the LOOP placement the ranks never idle between fill and drain. No order can deadlock, because (round, lap,
  * microbatch, step of the lap) puts all actions into one line that every rank and every microbatch follows.
  *
- * @param placement where the stages of the model live; the weights stay where training put them
+ * @param placement the ranks of the stages; the same as in training
  */
 public record ForwardOnly(Placement placement) implements Schedule {
     @Override
@@ -58,7 +58,7 @@ public record ForwardOnly(Placement placement) implements Schedule {
         return row;
     }
 
-    /** Where a round begins; rounded down, so that rounds differ by one microbatch at most. */
+    /** Returns the first microbatch of a round; rounded down, so that rounds differ by one microbatch at most. */
     private static int firstOf(int round, int rounds, int microbatches) {
         return (int) ((long) round * microbatches / rounds);
     }

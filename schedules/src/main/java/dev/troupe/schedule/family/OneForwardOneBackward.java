@@ -41,7 +41,7 @@ public record OneForwardOneBackward() implements Schedule {
         return new Rows(name(), pipeline, microbatches);
     }
 
-    /** The rule as a function of the place, so that no row need be held. */
+    /** The rule as a function of the place, so that no row is held in memory. */
     private record Rows(String name, int rankCount, int microbatchCount) implements PlanRows {
         @Override
         public int stageCount() {

@@ -23,7 +23,7 @@ public record PlanFile(Path path) implements Schedule {
     }
 
     /**
-     * The plan in the file, whatever its sizes.
+     * Returns the plan in the file, whatever its sizes.
      *
      * @throws PlanException if the file cannot be read, or is no plan; the message says where
      */
@@ -39,13 +39,13 @@ public record PlanFile(Path path) implements Schedule {
         }
     }
 
-    /** What the file has. */
+    /** Returns the number of stages on each rank that the file has. */
     @Override
     public int usualVirtualStages() {
         return plan().virtualStages();
     }
 
-    /** The plan in the file, which must have these sizes. */
+    /** Returns the plan in the file, which must have these sizes. */
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Plan plan = plan();

@@ -8,7 +8,7 @@ import java.util.Locale;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Schedule;
 
-/** The schedules one can train with, by name; a new one is entered here. */
+/** The schedules of training by name; a new schedule is entered here. */
 public final class Schedules {
     private static final List<Schedule> ALL = List.of(new GPipe(), new OneForwardOneBackward(), new LoopedBfs(),
             new InterleavedOneForwardOneBackward(), new ZeroBubbleH1(), new ZeroBubbleH2(),
@@ -17,15 +17,15 @@ public final class Schedules {
     private Schedules() {
     }
 
-    /** The names that {@link #named} knows, relatives side by side. */
+    /** Returns the names that {@link #named} knows, related schedules side by side. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
     }
 
     /**
-     * The schedule of this name, or the plan in this file.
+     * Returns the schedule of this name, or the plan in this file.
      *
-     * @param name one of {@link #names}, or a path: what ends in {@code .csv} or has a slash in it
+     * @param name one of {@link #names}, or a path: a name that ends in {@code .csv} or has a slash in it
      * @throws PlanException if there is none of this name; the message names the nearest and lists all
      */
     public static Schedule named(String name) {
@@ -45,7 +45,10 @@ public final class Schedules {
                 + String.join(", ", names()) + ", and paths of CSV files.");
     }
 
-    /** How many letters must be put in, taken out or changed to make one word the other (Levenshtein), case aside. */
+    /**
+     * Returns how many letters must be put in, taken out or changed to make one word the other (Levenshtein), case
+     * aside.
+     */
     private static int distance(String left, String right) {
         String from = left.toLowerCase(Locale.ROOT);
         String to = right.toLowerCase(Locale.ROOT);

@@ -18,7 +18,7 @@ import dev.troupe.schedule.builder.Sizes;
  * </pre>
  *
  * <p>Source: Qi et al., Pipeline Parallelism with Controllable Memory, 2024, section 3: the offsets of the repeated
- * block. The paper leaves the start, the end and the place of W to a search; what was chosen here stands in
+ * block. The paper leaves the start, the end and the place of W to a search; the choice of Troupe is described at
  * {@link RepeatedBlock}.
  */
 public record VMin() implements Schedule {

@@ -43,7 +43,7 @@ public record ZeroBubbleH1() implements Schedule {
     }
 
     /**
-     * The row of a rank that has one stage.
+     * Returns the row of a rank that has one stage.
      *
      * @param stage the stage
      * @param warmUp forwards before the first backward, if there are so many

@@ -16,7 +16,7 @@ import dev.troupe.schedule.Plan;
  * </pre>
  *
  * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} behind each update
- *        brings what the others have updated
+ *        brings the weights that the others have updated
  */
 public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override

@@ -29,7 +29,7 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
         channels = List.copyOf(channels);
     }
 
-    /** The channels of a parameter that two stages have, or that one stage uses twice. */
+    /** Returns the channels of a parameter that two stages have, or that one stage uses twice. */
     public static List<Channel> between(int one, int other) {
         return one == other
                 ? List.of(new Channel(one, one, Flow.SHARED))

@@ -12,26 +12,25 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
 /**
- * Puts the sends and receives of activations and gradients into a plan that only computes. A send stands right behind the
- * action that makes its tensor, a receive right before the one that needs it; stages that share a rank hand over without a
- * message.
+ * Puts the sends and receives of activations and gradients into a plan that only computes. A send is right behind the
+ * action that makes its tensor, a receive right before the action that needs it; stages of one rank need no message.
  *
  * <pre>
  *          0F0          0B0              0F0 0SEND_F0 0RECV_B0 0B0
  *              1F0 1B0           =>      1RECV_F0 1F0 1B0 1SEND_B0
  * </pre>
  *
- * <p>The messages of a pair stand around it, since both its inputs must be there before it begins and both its outputs
+ * <p>The messages of a pair are around it, since both its inputs must be there before it begins and both its outputs
  * leave when it has ended.
  *
- * <p>A send never blocks its rank, since the transport queues it; a receive does. So no order among sends and receives
- * of different edges can lock what the order of the computing does not lock already.
+ * <p>A send never blocks its rank, since the transport queues it; a receive does. So the order of sends and receives of
+ * different edges adds no deadlock to those of the order of the computing.
  */
 public record AddTransfers() implements LoweringPass {
     /**
-     * The plan with its messages.
+     * Returns the plan with its messages.
      *
-     * @throws PlanException if the plan has other actions than those that compute
+     * @throws PlanException if the plan does more than compute
      */
     @Override
     public Plan apply(Plan plan) {

@@ -7,12 +7,12 @@ import java.util.function.IntFunction;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 
-/** What passes share that put actions behind the end of each row. */
+/** The common part of passes that add actions behind the end of each row. */
 final class Rows {
     private Rows() {
     }
 
-    /** The plan with these actions behind the row of each rank; its pairs stay where they are. */
+    /** Returns the plan with these actions behind the row of each rank; its pairs remain. */
     static Plan append(Plan plan, IntFunction<List<Action>> ofRank) {
         List<List<Action>> rows = new ArrayList<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {

@@ -1,6 +1,6 @@
 /**
- * Lowering: from a plan that only computes to the whole step, a file a pass. Which passes a run needs follows from its
- * grid and from what its ranks share out.
+ * Lowering: from a plan that only computes to the whole step, a file a pass. The passes of a run follow from its grid
+ * and from the shares of its ranks.
  *
  * <p>Imports the JDK and {@code dev.troupe.schedule}.
  */

@@ -4,18 +4,18 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What everything in a plan costs, given or measured.
+ * The costs of all parts of a plan, given or measured.
  *
  * @param stages the cost of each stage
  * @param hops the way between any two ranks
- * @param decisionNanos from the end of the last norm of a step to the decision that updates wait for
+ * @param decisionNanos time from the end of the last norm of a step to the decision for which updates wait
  */
 public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
 
     /** The way between two ranks. */
     @FunctionalInterface
     public interface Hops {
-        /** The way from one rank to another. */
+        /** Returns the way from one rank to another. */
         Hop between(int fromRank, int toRank);
     }
 
@@ -23,17 +23,20 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos) {
         stages = List.copyOf(stages);
     }
 
-    /** Costs of a plan without updates, or in which they are decided on in no time. */
+    /** Creates costs without a time for the decision on updates. */
     public Costs(List<StageCost> stages, Hops hops) {
         this(stages, hops, 0);
     }
 
-    /** The same cost for every stage, the same hop between all ranks. */
+    /** Returns costs with the same cost for every stage and the same hop between all ranks. */
     public static Costs uniform(int stageCount, StageCost stage, Hop hop) {
         return new Costs(Collections.nCopies(stageCount, stage), (fromRank, toRank) -> hop);
     }
 
-    /** F, I and W take one nanosecond each, B two, and messages none: times are then in units of an F. */
+    /**
+     * Returns costs of one nanosecond for F, I and W each, two for B, and none for messages: times are then in units of
+     * an F.
+     */
     public static Costs units(int stageCount) {
         return uniform(stageCount, new StageCost(1, 1, 1, 0), Hop.FREE);
     }

@@ -4,7 +4,8 @@ package dev.troupe.schedule.simulator;
  * The way of a message from one rank to another.
  *
  * @param latencyNanos time from the last byte's departure to its arrival
- * @param bytesPerSecond what an edge carries; messages of one edge go one after the other. Infinite where it takes no time
+ * @param bytesPerSecond the bandwidth of an edge, on which messages travel one after the other; infinite where they
+ * take no time
  */
 public record Hop(long latencyNanos, double bytesPerSecond) {
     /** A hop that takes no time. */
@@ -17,7 +18,7 @@ public record Hop(long latencyNanos, double bytesPerSecond) {
         }
     }
 
-    /** How long a message occupies its edge; rounded to the nearest nanosecond. */
+    /** Returns the time for which a message occupies its edge; rounded to the nearest nanosecond. */
     long occupancyNanos(long bytes) {
         return Math.round(bytes / bytesPerSecond * 1e9);
     }

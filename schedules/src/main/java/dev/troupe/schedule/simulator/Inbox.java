@@ -3,8 +3,8 @@ package dev.troupe.schedule.simulator;
 import java.util.Arrays;
 
 /**
- * What is on its way into a stage in one direction: when each microbatch's tensor arrives. Slots are found by the
- * microbatch's low bits and doubled when two meet, so a pipeline in step needs a handful whatever M is.
+ * The tensors on their way into a stage in one direction: the arrival of each microbatch's tensor. Slots are found by the
+ * microbatch's low bits and doubled when two meet, so a regular pipeline needs a handful for any M.
  *
  * <p>Messages leave in the order in which they are put, one after the other, each when it has a credit.
  */
@@ -24,8 +24,8 @@ final class Inbox {
     private long freeAt;
 
     /**
-     * @param occupancyNanos how long a message keeps the edge to itself
-     * @param latencyNanos how long it takes after that, and a credit takes to come back
+     * @param occupancyNanos time for which a message occupies the edge
+     * @param latencyNanos time of a message after that, and of a credit on its way back
      * @param creditCount messages that may be unconsumed; 0 for any number
      */
     Inbox(long occupancyNanos, long latencyNanos, int creditCount) {
@@ -49,7 +49,7 @@ final class Inbox {
         departWithCredit();
     }
 
-    /** The arrival of a microbatch's tensor; {@link #UNKNOWN} if it has not left. */
+    /** Returns the arrival of a microbatch's tensor; {@link #UNKNOWN} if it has not left. */
     long arrival(int microbatch) {
         int slot = microbatch & microbatches.length - 1;
         return microbatches[slot] == microbatch ? arrivals[slot] : UNKNOWN;

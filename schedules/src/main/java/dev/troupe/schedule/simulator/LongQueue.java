@@ -1,6 +1,6 @@
 package dev.troupe.schedule.simulator;
 
-/** First in, first out, without an object per element. */
+/** A queue of numbers, first in, first out, without an object per element. */
 final class LongQueue {
     private long[] elements = new long[4];
     private int first;

@@ -11,18 +11,18 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
-/** Costs read off a step that was measured, to simulate other plans of the same model on the same machine. */
+/** The costs of a measured step, to simulate other plans of the same model on the same machine. */
 public final class MeasuredCosts {
     private MeasuredCosts() {
     }
 
     /**
-     * The median of each stage and kind, since a step has always some actions that were held up. Where the measured plan
+     * Returns the median of each stage and kind, since some actions of every step are delayed. Where the measured plan
      * had only B, half of it is taken for I and half for W; where it had only I and W, their sum is taken for B.
      *
      * @param measured one step, or several with their spans in one timeline
-     * @param outputBytes for each stage, the size of the activation that it hands on
-     * @param hops the way between any two ranks, which spans do not tell
+     * @param outputBytes for each stage, the size of the activation that it sends
+     * @param hops the hop between any two ranks, which spans do not show
      * @throws IllegalArgumentException if a stage has no forward or no backward in the timeline
      */
     public static Costs of(Timeline measured, IntToLongFunction outputBytes, Costs.Hops hops) {
@@ -62,7 +62,7 @@ public final class MeasuredCosts {
                         wholeStep);
     }
 
-    /** The middle one; of an even number the larger of the two in the middle. */
+    /** Returns the median; of an even number the larger of the two in the middle. */
     private static long median(List<Long> durations) {
         return durations.stream().sorted().toList().get(durations.size() / 2);
     }

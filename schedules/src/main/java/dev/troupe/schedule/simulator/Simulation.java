@@ -15,7 +15,7 @@ import dev.troupe.schedule.StageGraph.Flow;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 
-/** When each action of a plan starts and ends under given costs, and what follows from it. Times begin at 0. */
+/** The start and the end of each action of a plan under given costs, and the measures that follow. Times begin at 0. */
 public final class Simulation {
     private final PlanRows rows;
     private final StageGraph graph;
@@ -46,37 +46,37 @@ public final class Simulation {
         return costs.stages().get(PackedAction.stage(packed)).nanos(PackedAction.kind(packed));
     }
 
-    /** The plan that was simulated. */
+    /** Returns the plan that was simulated. */
     public PlanRows rows() {
         return rows;
     }
 
-    /** When an action starts; for a receive, when the message is there and the rank goes on. */
+    /** Returns the start of an action; for a receive the time at which the message has arrived and the rank continues. */
     public long startNanos(int rank, int position) {
         return starts[rank][position];
     }
 
-    /** When an action ends. */
+    /** Returns the end of an action. */
     public long endNanos(int rank, int position) {
         return starts[rank][position] + nanos(rows.packed(rank, position));
     }
 
-    /** From the start of the step to the end of the last action. */
+    /** Returns the time from the start of the step to the end of the last action. */
     public long makespanNanos() {
         return makespan;
     }
 
-    /** How long a rank computes. */
+    /** Returns the time for which a rank computes. */
     public long busyNanos(int rank) {
         return busy[rank];
     }
 
-    /** How long a rank computes nothing while the step lasts. */
+    /** Returns the time for which a rank is idle in the step. */
     public long idleNanos(int rank) {
         return makespan - busy[rank];
     }
 
-    /** How long a rank computes nothing between the start of its first action and the end of its last. */
+    /** Returns the time for which a rank is idle between the start of its first action and the end of its last. */
     public long idleWithinSpanNanos(int rank) {
         return rows.length(rank) == 0 ? 0 : lastEndNanos(rank) - starts[rank][0] - busy[rank];
     }
@@ -86,12 +86,12 @@ public final class Simulation {
         return length == 0 ? 0 : endNanos(rank, length - 1);
     }
 
-    /** Idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
+    /** Returns the idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
     public double bubbleOverIdeal() {
         return (double) totalIdle() / totalBusy();
     }
 
-    /** Idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    /** Returns the idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
     public double bubbleOverTotal() {
         return (double) totalIdle() / (totalIdle() + totalBusy());
     }
@@ -109,8 +109,8 @@ public final class Simulation {
     }
 
     /**
-     * The actions that make the step as long as it is, first to last: each one starts when the one before has ended, or
-     * when its output has arrived. A message that waits for its edge or for a credit counts as on its way.
+     * Returns the actions that make the step as long as it is, first to last: each one starts when the one before has
+     * ended, or when its output has arrived. A message that waits for its edge or for a credit counts as on its way.
      */
     public List<Place> criticalPath() {
         // Going back in time, the path meets the actions of any one rank in falling order: one finger a rank is enough.
@@ -138,7 +138,7 @@ public final class Simulation {
         return path;
     }
 
-    /** What an action that did not start right behind the one before it has waited for. */
+    /** Returns the action for which an action has waited that did not start right behind the one before it. */
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
         if (PackedAction.kind(packed).resource() == Resource.DECISION) {
@@ -155,7 +155,7 @@ public final class Simulation {
         return maker;
     }
 
-    /** The action that makes the input of this one, I for B; -1 if it has none. */
+    /** Returns the action that makes the input of this one, I for B; -1 if it has none. */
     private long inputMaker(long packed) {
         int stage = PackedAction.stage(packed);
         int microbatch = PackedAction.microbatch(packed);
@@ -174,7 +174,7 @@ public final class Simulation {
         return stage == StageGraph.NONE ? -1 : PackedAction.pack(stage, kind, microbatch);
     }
 
-    /** The norm that ended last: what a decision waited for. */
+    /** Returns the norm that ended last, for which the decision waited. */
     private Place lastNorm(int[] fingers) {
         Place last = null;
         for (int stage = 0; stage < rows.stageCount(); stage++) {
@@ -204,7 +204,7 @@ public final class Simulation {
         throw new IllegalStateException("nothing before its user makes " + PackedAction.unpack(wanted));
     }
 
-    /** The times as a timeline to draw: what is computed, without all else. For plans that fit into memory. */
+    /** Returns the times of the computing as a timeline to draw, for plans that fit into memory. */
     public Timeline timeline(String title) {
         List<Span> spans = new ArrayList<>();
         for (int rank = 0; rank < rows.rankCount(); rank++) {

@@ -12,19 +12,19 @@ import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 
 /**
- * Finds out when each action of a plan starts and ends. A rank does one action at a time; messages travel meanwhile, from
+ * Computes the start and the end of each action of a plan. A rank does one action at a time; messages travel meanwhile, from
  * the end of the action that makes a tensor to the start of the one that needs it. Updates wait for the decision that
  * follows from the norms of all stages. Pure: same plan and costs, same times.
  *
- * <p>A plan with sends and receives is taken at its word: a message leaves where its send stands, and a rank stops at a
- * receive until it has arrived. In a plan without, they are where lowering would put them.
+ * <p>In a plan with sends and receives a message leaves at its send, and a rank waits at a receive until the message
+ * has arrived. In a plan without, messages are where lowering would put them.
  *
  * <p>No event queue is kept: the time of an action follows from the action before it in its row and from the arrival of
- * its input, so rows are walked as far as they go, and a rank that lacks an input is woken by whoever sends it. Memory is
- * a {@code long} an action.
+ * its input, so each row is walked as far as its inputs allow, and the sender of an input wakes the rank that waits for
+ * it. The memory is one {@code long} for each action.
  */
 public final class Simulator {
-    /** Actions of a rank before the next one's turn: so that what is on its way stays little, and in the cache. */
+    /** Actions of a rank before the next one's turn, so that few tensors are on their way and stay in the cache. */
     private static final int ACTIONS_A_TURN = 64;
     private static final long NOTHING = -1;
     private static final long DECISION = -2;
@@ -73,7 +73,7 @@ public final class Simulator {
         Arrays.fill(wanted, NOTHING);
     }
 
-    /** Simulates a plan in which a sender has always a credit. */
+    /** Simulates a plan with unlimited credits. */
     public static Simulation run(PlanRows rows, Costs costs) {
         return new Simulator(rows, costs, 0).run(costs);
     }
@@ -81,7 +81,7 @@ public final class Simulator {
     /**
      * Simulates a plan.
      *
-     * @param creditsPerEdge messages that may be unconsumed on an edge; what is sent beyond waits, and its rank goes on
+     * @param creditsPerEdge messages that may be unconsumed on an edge; later messages wait, and their rank continues
      * @throws PlanException if the plan comes to no end; certify it to see why
      */
     public static Simulation run(PlanRows rows, Costs costs, int creditsPerEdge) {
@@ -125,7 +125,7 @@ public final class Simulator {
         return inboxes;
     }
 
-    /** @param maker the stage whose output sets the size of a message; none where only the way takes time */
+    /** @param maker the stage whose output sets the size of a message; none where only the hop takes time */
     private static Inbox inbox(PlanRows rows, Costs costs, int fromStage, int toStage, int maker, int creditsPerEdge) {
         if (fromStage == NONE || rows.rankOf(fromStage) == rows.rankOf(toStage)) {
             return new Inbox(0, 0, 0); // handed over within the rank, if at all
@@ -168,7 +168,7 @@ public final class Simulator {
         }
     }
 
-    /** Walks a row for a while; whether it could go on. */
+    /** Walks a row for a turn; returns whether any action could be done. */
     private boolean takeTurn(int rank) {
         int end = Math.min(rows.length(rank), positions[rank] + ACTIONS_A_TURN);
         while (positions[rank] < end) {
@@ -202,7 +202,7 @@ public final class Simulator {
         return true;
     }
 
-    /** Both inputs are there before a pair begins, and both outputs leave when it has ended. */
+    /** Computes a pair, whose inputs are both there before it begins, and whose outputs leave at its end. */
     private boolean computePair(int rank, long forward, long backward) {
         int forwardInput = inputOf(forward);
         int backwardInput = inputOf(backward);
@@ -240,7 +240,7 @@ public final class Simulator {
         return clocks[rank];
     }
 
-    /** The inbox that an action takes its input from; -1 if it needs none. */
+    /** Returns the inbox from which an action takes its input; -1 if it needs none. */
     private int inputOf(long packed) {
         int stage = PackedAction.stage(packed);
         return switch (PackedAction.kind(packed)) {
@@ -293,7 +293,7 @@ public final class Simulator {
         }
     }
 
-    /** Whether a tensor goes from or to a stage that there is without an action of its own. */
+    /** Returns whether a tensor travels from or to an existing stage without an action of its own. */
     private boolean isImplicit(int peer, int stage) {
         return peer != NONE && (!explicitMessages || rows.rankOf(stage) == rows.rankOf(peer));
     }

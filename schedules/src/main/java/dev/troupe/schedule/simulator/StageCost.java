@@ -6,14 +6,14 @@ import java.util.stream.Collectors;
 import dev.troupe.schedule.Kind;
 
 /**
- * What one microbatch costs in one stage, and what is done there once in a step.
+ * The cost of one microbatch in one stage, and of the actions that are done there once in a step.
  *
  * @param forwardNanos time of F
  * @param backwardInputNanos time of I
  * @param backwardWeightNanos time of W
  * @param fullBackwardNanos time of B; less than I and W together where the two share work
- * @param outputBytes size of the activation that the stage hands on, and of the gradient that comes back for it
- * @param wholeStepNanos time of each kind of action that is done once in a step; those that are not here take none
+ * @param outputBytes size of the activation that the stage sends, and of its gradient
+ * @param wholeStepNanos time of each kind of action that is done once in a step; other kinds take none
  */
 public record StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
         long outputBytes, Map<Kind, Long> wholeStepNanos) {
@@ -28,19 +28,19 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
         }
     }
 
-    /** A stage whose B takes as long as I and W together, and that does nothing else that takes time. */
+    /** Creates the cost of a stage whose B takes as long as I and W together, and whose other actions take no time. */
     public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long outputBytes) {
         this(forwardNanos, backwardInputNanos, backwardWeightNanos, backwardInputNanos + backwardWeightNanos,
                 outputBytes);
     }
 
-    /** A stage that does nothing that takes time but compute microbatches. */
+    /** Creates the cost of a stage whose actions of the whole step take no time. */
     public StageCost(long forwardNanos, long backwardInputNanos, long backwardWeightNanos, long fullBackwardNanos,
             long outputBytes) {
         this(forwardNanos, backwardInputNanos, backwardWeightNanos, fullBackwardNanos, outputBytes, Map.of());
     }
 
-    /** These costs with as much on top of every action that takes time. */
+    /** Returns these costs with {@code nanos} more for every action that takes time. */
     public StageCost plus(long nanos) {
         Map<Kind, Long> wholeStep = wholeStepNanos.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, cost -> cost.getValue() + nanos));
@@ -48,7 +48,7 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
                 fullBackwardNanos + nanos, outputBytes, wholeStep);
     }
 
-    /** How long a rank is busy with an action of a kind; sends and receives of microbatches keep it busy for no time. */
+    /** Returns the time of an action of a kind; sends and receives of microbatches take none. */
     public long nanos(Kind kind) {
         return switch (kind) {
             case FORWARD -> forwardNanos;

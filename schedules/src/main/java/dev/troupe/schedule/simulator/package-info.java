@@ -1,6 +1,6 @@
 /**
- * What a plan costs: costs in, times out. Events follow the plan's own dependencies, so nothing is sorted by time and
- * nothing is made per event.
+ * The simulation of a plan: costs in, times out. Events follow the plan's own dependencies, so no event is sorted by
+ * time or made as an object.
  *
  * <p>Imports the JDK, {@code dev.troupe.schedule} and {@code dev.troupe.schedule.timeline}.
  */

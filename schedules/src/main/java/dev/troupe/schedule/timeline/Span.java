@@ -6,9 +6,9 @@ import dev.troupe.schedule.Action;
  * One action of one rank, from its start to its end, in nanoseconds since the step began.
  *
  * @param rank the rank that did it
- * @param action what it did
- * @param startNanos when it began
- * @param endNanos when it had ended
+ * @param action the action
+ * @param startNanos the start
+ * @param endNanos the end
  */
 public record Span(int rank, Action action, long startNanos, long endNanos) {
     public Span {
@@ -18,7 +18,7 @@ public record Span(int rank, Action action, long startNanos, long endNanos) {
         }
     }
 
-    /** How long it took. */
+    /** Returns the duration of the action. */
     public long nanos() {
         return endNanos - startNanos;
     }

@@ -11,12 +11,13 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 
 /**
- * A step as it was predicted or measured. Drawings are made of this, so that the two can stand under each other.
+ * A step as it was predicted or measured. Drawings are made of timelines, so that a prediction and a measurement can be
+ * compared.
  *
- * @param title what it is, such as {@code 1f1b, predicted}
+ * @param title the name, such as {@code 1f1b, predicted}
  * @param rankCount number of ranks, P
  * @param stageCount number of stages, P x V exactly
- * @param spans what the ranks did, by rank and then by start; all but forwards and backwards may be left out
+ * @param spans the spans of all ranks, by rank and then by start; all but forwards and backwards may be left out
  */
 public record Timeline(String title, int rankCount, int stageCount, List<Span> spans) {
     private static final Comparator<Span> ORDER = Comparator.comparingInt(Span::rank)
@@ -33,35 +34,35 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         spans = spans.stream().sorted(ORDER).toList(); // stable: what takes no time stays in its order
     }
 
-    /** The forwards and backwards alone. */
+    /** Returns the forwards and backwards alone. */
     public Timeline computing() {
         return new Timeline(title, rankCount, stageCount,
                 spans.stream().filter(span -> span.action().kind().isCompute()).toList());
     }
 
-    /** What one rank did, by start. */
+    /** Returns the spans of one rank, by start. */
     public List<Span> spansOf(int rank) {
         return spans.stream().filter(span -> span.rank() == rank).toList();
     }
 
-    /** The end of the last action. */
+    /** Returns the end of the last action. */
     public long endNanos() {
         return spans.stream().mapToLong(Span::endNanos).max().orElse(0);
     }
 
-    /** How long a rank computed forwards and backwards; nothing else counts. */
+    /** Returns the time for which a rank computed forwards and backwards. */
     public long busyNanos(int rank) {
         return spans.stream().filter(span -> span.rank() == rank && span.action().kind().isCompute())
                 .mapToLong(Span::nanos).sum();
     }
 
-    /** Idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
+    /** Returns the idle time of all ranks over the time that they compute: {@code (P-1)/M} for GPipe. */
     public double bubbleOverIdeal() {
         long busy = busyNanos();
         return busy == 0 ? 0 : (double) (endNanos() * rankCount - busy) / busy;
     }
 
-    /** Idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    /** Returns the idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
     public double bubbleOverTotal() {
         long total = endNanos() * rankCount;
         return total == 0 ? 0 : (double) (total - busyNanos()) / total;
@@ -75,7 +76,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         return busy;
     }
 
-    /** Every tensor that changed ranks, by the start of its user, rank by rank. */
+    /** Returns every tensor that changed ranks, by the start of its user, rank by rank. */
     public List<Transfer> transfers() {
         Map<Action, Span> makers = new HashMap<>();
         for (Span span : spans) {
@@ -103,7 +104,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /**
-     * How many (stage, microbatch) activations a rank held at most at one time, each from its F to the end of its B or
+     * Returns the most (stage, microbatch) activations that a rank held at one time, each from its F to the end of its B or
      * W.
      */
     public int peakActivations(int rank) {
@@ -119,11 +120,11 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /**
-     * How much was on its way to one rank at most at one time, on the rank with most; each tensor from the end of its maker
-     * to the start of its user. It is counted by rank because memory is: how the ups of one rank meet those of another is
-     * chance, while what piles up in front of a rank follows from the plan.
+     * Returns the most that was on its way to any one rank at one time; each tensor counts from the end of its maker to
+     * the start of its user. The count is by rank, as memory is: how the peaks of ranks coincide is chance, while the
+     * queue in front of a rank follows from the plan.
      *
-     * @param weight what a tensor counts: its bytes, or 1 for a number of messages
+     * @param weight the weight of a tensor: its bytes, or 1 for a number of messages
      */
     public long peakInFlight(ToLongFunction<Transfer> weight) {
         Map<Integer, List<Change>> changes = new HashMap<>();
@@ -138,7 +139,10 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     private record Change(long nanos, long by) {
     }
 
-    /** The largest sum on the way; what ends at a time makes room for what begins then. */
+    /**
+     * Returns the largest sum on the way; tensors that end at a time are taken off before those that begin then are
+     * added.
+     */
     private static long peak(List<Change> changes) {
         changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::by));
         long sum = 0;
