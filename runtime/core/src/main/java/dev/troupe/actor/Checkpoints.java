@@ -2,6 +2,7 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointCommand;

@@ -7,8 +7,11 @@ import dev.troupe.protocol.membership.Surroundings;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunReports;
+import dev.troupe.observe.Standstills;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.watch.StragglerWatch;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -88,5 +91,15 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
                 return listener.committedSteps();
             }
         };
+    }
+
+    /** Returns the reports of the run to its listener. */
+    RunReports reports() {
+        return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts());
+    }
+
+    /** Returns the watch over the run. */
+    Standstills standstills() {
+        return new Standstills(plan, directory, timeout, hangTimeout, clock);
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.run.RunEvent;

@@ -57,7 +57,7 @@ final class HostingNode extends AbstractBehavior<NodeActor.Command> {
         view.begin(host);
         view.position().reach(node.firstStep());
         this.warmUp = node.warmsUp() && view.ranksHere().isEmpty()
-                ? Optional.of(WarmUp.start(node, event -> EventLog.ofNode(view.position(), event)))
+                ? Optional.of(WarmUp.start(node, view.position()::log))
                 : Optional.empty();
         start(view.ranksHere(), node.firstStep());
     }
@@ -179,7 +179,7 @@ final class HostingNode extends AbstractBehavior<NodeActor.Command> {
             link.fail(NodeLink.COORDINATOR_LOST);
             return this;
         }
-        EventLog.ofNode(view.position(), "the node of the coordinator is gone; another is to take over");
+        view.position().log("the node of the coordinator is gone; another is to take over");
         link.seek(MOST_WITHOUT_COORDINATOR);
         return this;
     }

@@ -1,5 +1,6 @@
 package dev.troupe.actor;
 
+import dev.troupe.observe.EventLog;
 import org.apache.pekko.actor.AbstractExtensionId;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Extension;
@@ -32,6 +33,11 @@ public final class RunPosition implements Extension {
     /** The steps that were committed, as far as the node knows. */
     public long stepsDone() {
         return stepsDone;
+    }
+
+    /** Something happened to the node. */
+    public void log(String event) {
+        EventLog.ofRun(epoch, stepsDone, event);
     }
 
     void enter(int newEpoch) {

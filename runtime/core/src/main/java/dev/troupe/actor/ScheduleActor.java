@@ -1,6 +1,7 @@
 package dev.troupe.actor;
 
 import dev.troupe.fault.InjectedFault;
+import dev.troupe.observe.EventLog;
 import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.protocol.MicrobatchLoss;

@@ -1,25 +1,29 @@
 package dev.troupe.actor;
 
-import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.observe.CopyPatience;
+import dev.troupe.observe.EventLog;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.observe.RunReports;
+import dev.troupe.observe.Standstills;
+import dev.troupe.prepare.Reason;
 import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.run.RunCommand;
-import dev.troupe.protocol.run.RunEvent;
-import dev.troupe.protocol.run.CoordinatorFailover;
-import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.membership.MembershipCommand;
 import dev.troupe.protocol.membership.MembershipEvent;
 import dev.troupe.protocol.membership.MembershipMachine;
 import dev.troupe.protocol.replica.ReplicaTable;
-import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.run.CoordinatorFailover;
+import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
+import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StageTime;
-import dev.troupe.protocol.StepResult;
-import dev.troupe.protocol.WarmUpReport;
-import dev.troupe.observe.RunOutcome;
-import dev.troupe.prepare.Reason;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -85,10 +89,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public record Stop(boolean atOnce) implements Command {
     }
 
-    /**
-     * Pekko may say so at once of a process that comes under the address of one that was, until it has been up for a
-     * moment.
-     */
+    /** A node has ended; of a process that came under the address of an earlier one Pekko may say so for a moment. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -121,8 +122,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         this.replicas = new ReplicaTable(setup.roster().hosts(), setup.roster().buddies(),
                 setup.settings().firstStep());
         this.machine = new RunMachine(setup.settings(), replicas);
-        this.reports = new RunReports(setup);
-        this.standstills = new Standstills(setup);
+        this.reports = setup.reports();
+        this.standstills = setup.standstills();
         this.membership = new MembershipMachine<>(setup.roster(), setup.settings(), REPORT_TIMEOUT.toNanos(),
                 setup.surroundings());
         this.checkpoints = newCheckpoints();
@@ -151,7 +152,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(CheckpointHappened.class, this::onCheckpointHappened)
                 .onMessage(NodeFailed.class, this::onNodeFailed)
                 .onMessage(StatusTold.class, told -> note(() -> standstills.onStatus(told.status())))
-                .onMessage(StepTimed.class, told -> note(() -> reports.timed(told)))
+                .onMessage(StepTimed.class,
+                        told -> note(() -> reports.timed(told.rank().rank(), told.step(), told.times())))
                 .onMessage(Stop.class, this::onStop)
                 .onMessage(NodeEnded.class, this::onNodeEnded)
                 .onMessage(LookAgain.class, at -> note(() -> getContext().watchWith(at.end().node(), at.end())))

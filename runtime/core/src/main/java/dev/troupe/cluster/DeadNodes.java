@@ -1,6 +1,5 @@
 package dev.troupe.cluster;
 
-import dev.troupe.actor.EventLog;
 import dev.troupe.actor.RunPosition;
 import dev.troupe.liveness.End;
 import dev.troupe.liveness.LivenessConnections;
@@ -100,7 +99,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     private Behavior<Command> onOverdue(Ended now) {
-        EventLog.ofNode(RunPosition.of(getContext().getSystem()),
+        RunPosition.of(getContext().getSystem()).log(
                 "node " + now.peer().node() + " has ended: " + now.seen());
         ended.add(now.peer());
         cluster.state().getMembers().forEach(member -> {

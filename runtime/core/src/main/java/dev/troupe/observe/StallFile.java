@@ -1,8 +1,7 @@
-package dev.troupe.actor;
+package dev.troupe.observe;
 
-import dev.troupe.protocol.watch.StallWatch;
-import dev.troupe.observe.StallDrawing;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.watch.StallWatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

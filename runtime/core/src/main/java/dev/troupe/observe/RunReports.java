@@ -1,14 +1,12 @@
-package dev.troupe.actor;
+package dev.troupe.observe;
 
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.run.RunCommand;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.protocol.watch.PaceWatch;
-import dev.troupe.protocol.Pass;
-import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.watch.StageTime;
-import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.StragglerWatch;
-import dev.troupe.observe.RunListener;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +18,7 @@ import java.util.function.LongSupplier;
  * Tells the listener of a run what has come of it: once, also where the run went back and does a step again, which has
  * the same result. Belongs to the coordinator.
  */
-final class RunReports {
+public final class RunReports {
     private final RunListener listener;
     private final LongSupplier clock;
     private final Recoveries recoveries = new Recoveries(System::currentTimeMillis);
@@ -36,15 +34,21 @@ final class RunReports {
     private long lastStep = -1;
     private long lastValidation = -1;
 
-    RunReports(CoordinatorSetup setup) {
-        this.listener = setup.listener();
-        this.clock = setup.clock();
-        this.stragglers = new StragglerWatch(setup.expectation());
-        this.pace = new PaceWatch(setup.roster().hosts(), listener.earlierStepSeconds());
+    /**
+     * Reports to a listener.
+     *
+     * @param hosts
+     *            for each rank its node, at first
+     */
+    public RunReports(RunListener listener, LongSupplier clock, StragglerWatch stragglers, List<String> hosts) {
+        this.listener = listener;
+        this.clock = clock;
+        this.stragglers = stragglers;
+        this.pace = new PaceWatch(hosts, listener.earlierStepSeconds());
     }
 
     /** The run begins, after its kernels have run once; why it cannot where its directory cannot be opened. */
-    Optional<String> begin(double warmUpSeconds) {
+    public Optional<String> begin(double warmUpSeconds) {
         try {
             listener.onBegin(warmUpSeconds);
             return Optional.empty();
@@ -54,7 +58,7 @@ final class RunReports {
     }
 
     /** A pass begins, for all ranks or for some that do it again. */
-    void passStarts(Pass pass, boolean isForAll, int epoch) {
+    public void passStarts(Pass pass, boolean isForAll, int epoch) {
         this.epoch = epoch;
         if (!started) {
             started = true;
@@ -67,12 +71,12 @@ final class RunReports {
     }
 
     /** A rank has computed its row of a step. */
-    void timed(TrainingCoordinator.StepTimed told) {
-        if (told.step() != timedStep) {
-            timedStep = told.step();
+    public void timed(int rank, long step, List<StageTime> computed) {
+        if (step != timedStep) {
+            timedStep = step;
             times.clear();
         }
-        times.put(told.rank().rank(), told.times());
+        times.put(rank, computed);
     }
 
     /**
@@ -81,7 +85,7 @@ final class RunReports {
      * @param hosts
      *            for each rank the node that it lives on
      */
-    void committed(StepResult result, List<String> hosts) {
+    public void committed(StepResult result, List<String> hosts) {
         if (result.step() <= lastStep) {
             return;
         }
@@ -100,7 +104,7 @@ final class RunReports {
         listener.onNotice(notice);
     }
 
-    void validation(long stepsDone, double loss) {
+    public void validation(long stepsDone, double loss) {
         if (stepsDone > lastValidation) {
             lastValidation = stepsDone;
             listener.onValidated(stepsDone, loss);
@@ -108,7 +112,7 @@ final class RunReports {
     }
 
     /** A node has joined; the run may be under way. */
-    void nodeJoined(long stepsDone, String node) {
+    public void nodeJoined(long stepsDone, String node) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " has joined");
         pace.onJoined(stepsDone, epoch, node).ifPresent(this::tell);
     }
@@ -121,14 +125,14 @@ final class RunReports {
      * @param hosts
      *            for each rank the node that it lived on
      */
-    void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
+    public void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");
         if (started && !hosts.contains(node)) {
             tell(pace.onStandbyLost(stepsDone, epoch, node, present));
         }
     }
 
-    void recoveryBegins(RunCommand.EnterEpoch enter) {
+    public void recoveryBegins(RunCommand.EnterEpoch enter) {
         EventLog.ofRun(enter.epoch(), enter.stepsDone(), "begins an epoch, in which "
                 + (enter.restarted().isEmpty()
                         ? "messages are sent again"
@@ -140,12 +144,12 @@ final class RunReports {
         pace.onMoved(enter.hosts());
     }
 
-    void resumed(int epoch, long stepsDone) {
+    public void resumed(int epoch, long stepsDone) {
         EventLog.ofRun(epoch, stepsDone, "all ranks stand and go on");
         recoveries.resume();
     }
 
-    void caughtUp(long stepsDone) {
+    public void caughtUp(long stepsDone) {
         for (Recovery recovery : recoveries.end()) {
             EventLog.ofRun(recovery.epoch(), stepsDone, recovery.ranks().isEmpty()
                     ? "every rank has the messages that were sent again"
@@ -155,7 +159,7 @@ final class RunReports {
     }
 
     /** The run ends. */
-    void ended(long stepsDone, String how) {
+    public void ended(long stepsDone, String how) {
         pace.onEnd(stepsDone, epoch).ifPresent(this::tell);
         EventLog.ofRun(epoch, stepsDone, how);
     }

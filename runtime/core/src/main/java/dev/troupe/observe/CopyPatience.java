@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.observe;
 
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.run.RunMachine;
@@ -10,14 +10,14 @@ import java.util.Optional;
  * How long an update waits for copies of snapshots: a node that is too slow with them holds the run up no longer. One
  * thread.
  */
-final class CopyPatience {
+public final class CopyPatience {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Since when an update waits; zero while none does. */
     private long sinceNanos;
 
     /** What the run is to hear of the copies that its next update waits for. */
-    Optional<RunEvent> look(RunMachine machine, long nowNanos) {
+    public Optional<RunEvent> look(RunMachine machine, long nowNanos) {
         List<Integer> awaited = machine.awaitsCopiesOf();
         if (!isOver(awaited, nowNanos)) {
             return Optional.empty();

@@ -1,7 +1,6 @@
-package dev.troupe.actor;
+package dev.troupe.observe;
 
 import dev.troupe.protocol.run.RunCommand;
-import dev.troupe.observe.Recovery;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;

@@ -1,4 +1,4 @@
-package dev.troupe.actor;
+package dev.troupe.observe;
 
 import dev.troupe.protocol.Incarnation;
 import org.slf4j.Logger;
@@ -16,22 +16,17 @@ public final class EventLog {
     }
 
     /** Something happened to the run, after so many steps. */
-    static void ofRun(int epoch, long stepsDone, String event) {
+    public static void ofRun(int epoch, long stepsDone, String event) {
         LOG.info("epoch={} step={} {}", epoch, stepsDone, event);
     }
 
-    /** Something happened to a node. */
-    public static void ofNode(RunPosition at, String event) {
-        ofRun(at.epoch(), at.stepsDone(), event);
-    }
-
     /** Something happened to a rank. */
-    static void ofRank(Incarnation rank, long step, String event) {
+    public static void ofRank(Incarnation rank, long step, String event) {
         LOG.info("epoch={} step={} rank={} {}", rank.epoch(), step, rank.rank(), event);
     }
 
     /** Something happened to a rank because something was thrown, whose stack follows; null for nothing. */
-    static void ofRank(Incarnation rank, long step, String event, Throwable thrown) {
+    public static void ofRank(Incarnation rank, long step, String event, Throwable thrown) {
         LOG.info("epoch={} step={} rank={} {}", rank.epoch(), step, rank.rank(), event, thrown);
     }
 }

@@ -1,0 +1,70 @@
+package dev.troupe.observe;
+
+import dev.troupe.plan.TrainingPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
+import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.protocol.watch.StallWatch;
+import java.util.Optional;
+
+/**
+ * Watches a run that has begun for standing still, and draws where it stands. Belongs to the coordinator.
+ */
+public final class Standstills {
+    private final TrainingPlan plan;
+    private final Path directory;
+    private final Duration timeout;
+    private final Duration hangTimeout;
+    private final LongSupplier clock;
+    /** There once the run has begun: nothing can stand still before. */
+    private Optional<StallWatch> watch = Optional.empty();
+
+    /**
+     * Watches a run.
+     *
+     * @param directory
+     *            of the run, which takes the drawing
+     * @param timeout
+     *            the longest wait for a message
+     * @param hangTimeout
+     *            the longest time without a beat of a rank that computes; zero for no limit
+     * @param clock
+     *            nanoseconds
+     */
+    public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock) {
+        this.plan = plan;
+        this.directory = directory;
+        this.timeout = timeout;
+        this.hangTimeout = hangTimeout;
+        this.clock = clock;
+    }
+
+    /** The run begins, or an epoch of it does; a kernel of it takes as long as this. */
+    public void begin(long longestKernelNanos) {
+        watch = Optional.of(new StallWatch(plan.rankCount(), timeout.toNanos(),
+                hangTimeout.toNanos(), longestKernelNanos, clock.getAsLong()));
+    }
+
+    public void onStatus(RankStatus status) {
+        watch.ifPresent(begun -> begun.onStatus(status, clock.getAsLong()));
+    }
+
+    /** A checkpoint moves that ranks may be waiting for. */
+    public void onMoved() {
+        watch.ifPresent(begun -> begun.onMoved(clock.getAsLong()));
+    }
+
+    /** What stands still, as what the run is to hear. */
+    public Optional<RunEvent> look(RunMachine machine) {
+        return watch.flatMap(begun -> begun.stall(clock.getAsLong())).map(stall -> {
+            String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),
+                    stall);
+            return stall.rank().isPresent()
+                    ? new RunEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
+                    : new RunEvent.MessageLost(machine.epoch(), sentence);
+        });
+    }
+}
