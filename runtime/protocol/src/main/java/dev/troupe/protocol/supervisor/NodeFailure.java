@@ -9,12 +9,13 @@ import java.util.concurrent.TimeUnit;
  * The end of a node's process before the end of the run, and the evidence that the run continues without the process: a
  * step that was committed after the end.
  *
- * <p>The answers to questions of the first second, and the first answer of each process after that, tell which steps were
- * committed before the end, as far as the nodes knew; only a later answer with more steps than all of these is evidence.
+ * <p>The answers to questions of the first moment, and the first answer of each process since the end, tell which steps were
+ * committed before it, as far as the nodes knew; only a later answer with more steps than all of these is evidence. The
+ * moment is short, since a run may have its last steps right after the end of a process.
  */
 final class NodeFailure {
     /** Longer than a node takes to hear of a commit. */
-    private static final long COMMIT_KNOWN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long COMMIT_KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final SupervisedProcess process;
     private final String how;
@@ -42,7 +43,9 @@ final class NodeFailure {
 
     /** Notes the answer of a process to a question that was asked at this time. */
     void hear(SupervisedProcess from, long askedNanos, long stepsDone) {
-        if (ageNanos(askedNanos) < COMMIT_KNOWN_NANOS || heard.add(from)) {
+        long ageNanos = ageNanos(askedNanos);
+        boolean isOfBefore = ageNanos < 0 || heard.add(from) || ageNanos < COMMIT_KNOWN_NANOS;
+        if (isOfBefore) {
             stepsBefore = Math.max(stepsBefore, stepsDone);
         } else if (stepsDone > stepsBefore) {
             isSurvived = true;

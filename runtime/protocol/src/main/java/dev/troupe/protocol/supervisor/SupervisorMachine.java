@@ -1,7 +1,6 @@
 package dev.troupe.protocol.supervisor;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,13 +102,12 @@ public final class SupervisorMachine {
         if (isRefused()) {
             return RunEnd.REFUSED;
         }
-        Collection<SupervisedProcess> all = nodes.values();
         // A process that was started again does not decide, unless the coordinator has moved to it.
-        boolean hasFailed = all.stream().anyMatch(process -> !process.state().isOver()
+        boolean hasFailed = nodes.values().stream().anyMatch(process -> !process.state().isOver()
                 && (!process.isRejoined() || process.node().equals(leader)));
-        boolean isDone = all.stream().anyMatch(process -> process.state() == ProcessState.DONE);
+        boolean isDone = isAnyIn(ProcessState.DONE);
         // A process that was started again too late to take part is stopped when the run is done.
-        boolean wasStopped = !isDone && all.stream().anyMatch(process -> process.state() == ProcessState.STOPPED);
+        boolean wasStopped = !isDone && isAnyIn(ProcessState.STOPPED);
         if (isStopNowAsked || isStopAsked && nodes.isEmpty() || wasStopped && !hasFailed) {
             return RunEnd.STOPPED;
         }
@@ -238,9 +236,11 @@ public final class SupervisorMachine {
     /** Removes the failed processes without which the run continues, and starts them again within the restart budget. */
     private void continueWithoutFailed(List<SupervisorCommand> commands) {
         boolean isAnyOver = isAnyOver();
+        // The coordinator, which writes the model, is never dispensable.
+        boolean isAnyDone = isAnyIn(ProcessState.DONE);
         for (NodeFailure failure : List.copyOf(failures)) {
             String node = failure.node();
-            boolean isRunDone = isAnyOver && failure.isLost() && !node.equals(leader); // the coordinator writes the model
+            boolean isRunDone = !node.equals(leader) && (isAnyDone || isAnyOver && failure.isLost());
             if (!isRunDone && !failure.isSurvived()) {
                 continue;
             }
@@ -275,6 +275,10 @@ public final class SupervisorMachine {
 
     private boolean isAnyAlive() {
         return nodes.values().stream().anyMatch(SupervisedProcess::isAlive);
+    }
+
+    private boolean isAnyIn(ProcessState state) {
+        return nodes.values().stream().anyMatch(process -> process.state() == state);
     }
 
     private boolean isAnyOver() {

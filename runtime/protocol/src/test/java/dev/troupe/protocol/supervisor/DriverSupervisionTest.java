@@ -1,0 +1,104 @@
+package dev.troupe.protocol.supervisor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The media drivers of a launcher, before its nodes and beside them: a and b on one host, c on another. */
+@Tag("plan")
+class DriverSupervisionTest {
+    private static final String HOST = "127.0.0.1";
+    private static final String OTHER_HOST = "127.0.0.2";
+    private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
+            List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST),
+                    new SupervisorSettings.Node("c", OTHER_HOST)),
+            "a", 2, "logs"));
+
+    private List<SupervisorCommand> on(SupervisorEvent event) {
+        return machine.on(event, 0);
+    }
+
+    @Test
+    void shouldStartTheDriverOfEachHostAndThenTheNodes() {
+        assertEquals(List.of(new SupervisorCommand.StartDriver(HOST)), on(new SupervisorEvent.Begin()));
+        assertEquals(List.of(), on(new SupervisorEvent.DriverReady(OTHER_HOST)));
+        assertEquals(List.of(new SupervisorCommand.StartDriver(OTHER_HOST)), on(new SupervisorEvent.DriverReady(HOST)));
+        assertEquals(List.of(new SupervisorCommand.StartNode("a", false), new SupervisorCommand.StartNode("b", false),
+                new SupervisorCommand.StartNode("c", false),
+                new SupervisorCommand.Say("3 nodes start; their logs are in logs")),
+                on(new SupervisorEvent.DriverReady(OTHER_HOST)));
+    }
+
+    @Test
+    void shouldSayWhyADriverDidNotStart() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(new SupervisorCommand.Refuse("no room")), on(
+                new SupervisorEvent.DriverEnded(HOST, false, "with exit code 2", Optional.of("no room"))));
+        assertTrue(machine.isOver());
+    }
+
+    @Test
+    void shouldNameTheLogOfADriverThatGaveNoReason() {
+        on(new SupervisorEvent.Begin());
+        on(new SupervisorEvent.DriverReady(HOST));
+        assertEquals(List.of(new SupervisorCommand.Refuse(
+                "the media driver of 127.0.0.2 did not start; see logs/media-driver-127.0.0.2.log")),
+                on(new SupervisorEvent.DriverEnded(OTHER_HOST, true, "with exit code 0", Optional.empty())));
+    }
+
+    @Test
+    void shouldWaitAMinuteForADriver() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(), machine.on(new SupervisorEvent.Tick(), MINUTE_NANOS));
+        assertEquals(
+                List.of(new SupervisorCommand.Refuse("the media driver of 127.0.0.1 did not start within 60 seconds;"
+                        + " see logs/media-driver-127.0.0.1.log")),
+                machine.on(new SupervisorEvent.Tick(), MINUTE_NANOS + 1));
+    }
+
+    @Test
+    void shouldEndTheRunWhereADriverIsKilled() {
+        on(new SupervisorEvent.Begin());
+        on(new SupervisorEvent.DriverReady(HOST));
+        on(new SupervisorEvent.DriverReady(OTHER_HOST));
+        assertEquals(List.of(
+                new SupervisorCommand.Complain("media-driver-127.0.0.1 ended by signal 9; its log is"
+                        + " logs/media-driver-127.0.0.1.log"),
+                new SupervisorCommand.End(true)),
+                on(new SupervisorEvent.DriverEnded(HOST, false, "by signal 9", Optional.empty())));
+        assertEquals(Optional.of("media-driver-127.0.0.1"), machine.lost());
+        assertEquals(RunEnd.FAILED, machine.end());
+    }
+
+    @Test
+    void shouldLetADriverEndThatHasNoNodeLeft() {
+        on(new SupervisorEvent.Begin());
+        on(new SupervisorEvent.DriverReady(HOST));
+        on(new SupervisorEvent.DriverReady(OTHER_HOST));
+        assertEquals(List.of(), on(new SupervisorEvent.DriverEnded(HOST, true, "with exit code 0", Optional.empty())));
+        assertFalse(machine.isOver());
+    }
+
+    @Test
+    void shouldStartNothingWhereItIsStoppedBefore() {
+        on(new SupervisorEvent.StopAsked(false));
+        assertEquals(List.of(), on(new SupervisorEvent.Begin()));
+        assertTrue(machine.isOver());
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+
+    @Test
+    void shouldStartNoNodeWhereItIsStoppedWhileADriverStarts() {
+        on(new SupervisorEvent.Begin());
+        assertEquals(List.of(new SupervisorCommand.End(false)), on(new SupervisorEvent.StopAsked(false)));
+        assertEquals(RunEnd.STOPPED, machine.end());
+    }
+}
