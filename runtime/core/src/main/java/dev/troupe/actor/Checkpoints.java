@@ -47,7 +47,7 @@ final class Checkpoints {
      * @param epoch
      *            the present one
      * @param coordinator
-     *            hears what comes of files
+     *            hears whether files were written, committed or deleted
      */
     Checkpoints(CoordinatorSetup setup, Duration lookEvery, Map<String, ActorRef<NodeActor.Command>> nodes,
             BiConsumer<List<Integer>, ScheduleActor.Command> ranks, IntSupplier epoch,

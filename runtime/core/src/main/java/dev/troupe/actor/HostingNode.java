@@ -108,7 +108,9 @@ final class HostingNode extends AbstractBehavior<NodeActor.Command> {
         }
         view.enter(enter).forEach(lost -> node.copies().forget(setup.neighbours().indexOf(lost)));
         ranks.retire(enter.restarted(), view.position().stepsDone());
-        timers.startTimerWithFixedDelay(new NodeActor.FreeRetired(), LOOK_FOR_RETIRED);
+        if (!ranks.freeRetired()) {
+            timers.startTimerWithFixedDelay(new NodeActor.FreeRetired(), LOOK_FOR_RETIRED);
+        }
         NodeMap map = setup.neighbours().map(enter.hosts(), enter.since());
         node.transport().epoch(enter.epoch(), map);
         node.groups().enter(map);

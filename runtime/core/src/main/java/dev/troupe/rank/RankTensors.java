@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The tensors of one rank that are between two stages: landed and not yet computed with, or computed and not yet handed
- * to the transport. The key is the message and its pass: the receive for what came in, the send for what goes out. Stages
- * that share a rank hand over under the key of the receive.
+ * to the transport. The key is the message and its pass: the receive of a tensor that has landed, the send of a tensor that
+ * a stage has made. Stages of one rank hand a tensor over under the key of the receive.
  *
  * <p>Thread rule: any thread, but for what stages ask.
  */

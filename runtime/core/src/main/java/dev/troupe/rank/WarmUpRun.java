@@ -96,7 +96,7 @@ final class WarmUpRun implements AutoCloseable {
         return nanos;
     }
 
-    /** What comes; nothing else happens to a rank that is alone. */
+    /** Queues the tensors that land; a rank without others enters no epoch and loses no message. */
     private final class Arrivals implements RankListener {
         @Override
         public void moved(RankEvent event) {

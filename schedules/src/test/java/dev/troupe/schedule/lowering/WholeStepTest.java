@@ -83,7 +83,7 @@ class WholeStepTest {
         assertEquals(plan.paired(), lowered.paired());
     }
 
-    /** Every schedule with every pass: what comes out is certified, written and read. */
+    /** Every pass is applied to every schedule; the plan is certified, written as text and read again. */
     @Test
     void shouldCertifyTheWholeStepOfEverySchedule() {
         for (String name : Schedules.names()) {
