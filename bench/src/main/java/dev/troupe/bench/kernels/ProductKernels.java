@@ -44,7 +44,7 @@ public class ProductKernels extends Workbench {
     /** Queries, keys and values of all heads. */
     @Benchmark
     public void linear() {
-        engine().linear(x, qkvWeight, qkvBias, qkv);
+        engine().linear(x, qkvWeight, false, qkvBias, qkv);
     }
 
     /** The wide layer of the second half of a block. */

@@ -39,8 +39,8 @@ final class MeasuredEngine extends ForwardingEngine {
     }
 
     @Override
-    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
-        super.linear(x, weight, bias, y);
+    public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
+        super.linear(x, weight, transposeWeight, bias, y);
         multiplied(Kernel.LINEAR, y, x.shape().size(1));
     }
 

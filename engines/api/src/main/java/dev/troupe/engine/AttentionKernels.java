@@ -2,9 +2,13 @@ package dev.troupe.engine;
 
 /**
  * Attention. The contract of every kernel is {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T
- * rows, C hidden size, H heads.
+ * rows, C hidden size, H heads of D numbers, K of them with keys and values, which every H/K neighbours among the others
+ * share.
  *
- * <p>Rows that are not whole sequences, and a hidden size that is no multiple of the heads, raise
+ * <p>A sequence may hold several documents, one after another, that do not see each other. {@code starts} says for each
+ * row where in its sequence the row's document begins, INT32 [N]; null where every sequence is one document.
+ *
+ * <p>Rows that are not whole sequences, a size that is no multiple of the heads, and a start behind its row raise
  * {@link IllegalArgumentException} before anything is written.
  */
 public interface AttentionKernels {
@@ -42,4 +46,44 @@ public interface AttentionKernels {
     /** The gradient for qkv of {@link #causalAttention} with the same dropout. */
     void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
             Dropout dropout, Tensor dQkv);
+
+    /**
+     * Causal attention with scale {@code 1 / sqrt(D)} of H heads, neighbours of which share keys and values (Ainslie et al.
+     * 2023); one document sees itself alone.
+     *
+     * @param queries
+     *            [N x H D]
+     * @param keys
+     *            [N x K D]
+     * @param values
+     *            [N x K D]
+     * @param state
+     *            of {@link #attentionStateShape} with H heads, written here and read by the backward
+     * @param y
+     *            [N x H D]
+     */
+    void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength, int heads,
+            int keyValueHeads, Dropout dropout, Tensor state, Tensor y);
+
+    /** The gradients for queries, keys and values of {@link #groupedAttention} with the same dropout, shaped as these. */
+    void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts, Tensor y,
+            Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout, Tensor dQueries,
+            Tensor dKeys, Tensor dValues);
+
+    /**
+     * Turns each head by the angles of its place in its document (Su et al. 2021), in the published form: number i of a
+     * head's first half and number i of its second half are one pair.
+     *
+     * @param x
+     *            [N x G D], G heads
+     * @param cosines
+     *            [at least T x D/2], a row for each place in a document
+     * @param sines
+     *            as {@code cosines}
+     * @param back
+     *            turns by the same angles the other way, which is the backward
+     * @param y
+     *            as x; may be x
+     */
+    void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back, Tensor y);
 }

@@ -47,6 +47,12 @@ public interface ElementwiseKernels {
     /** {@code dx = dy gelu'(preActivation)}, all of one shape; {@code dx} may be {@code dy}. */
     void geluBackward(Tensor preActivation, Tensor dy, Tensor dx);
 
+    /** {@code y = silu(gate) up} with {@code silu(x) = x / (1 + e^-x)} (Shazeer 2020), all [N x M]. */
+    void swiGlu(Tensor gate, Tensor up, Tensor y);
+
+    /** The gradients for gate and up of {@link #swiGlu}, all of one shape; dGate may be gate, and dUp may be up or dy. */
+    void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp);
+
     /**
      * {@code y = x factor}, both [N x M], the factors those of the dropout; {@code y} may be {@code x}. The backward is the
      * same kernel on the gradient.

@@ -153,9 +153,9 @@ public abstract class ForwardingEngine implements Engine {
     }
 
     @Override
-    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+    public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
         long begun = begins(Kernel.LINEAR);
-        engine.linear(x, weight, bias, y);
+        engine.linear(x, weight, transposeWeight, bias, y);
         ends(Kernel.LINEAR, begun);
     }
 
@@ -178,6 +178,20 @@ public abstract class ForwardingEngine implements Engine {
         long begun = begins(Kernel.GELU_BACKWARD);
         engine.geluBackward(preActivation, dy, dx);
         ends(Kernel.GELU_BACKWARD, begun);
+    }
+
+    @Override
+    public void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        long begun = begins(Kernel.SWI_GLU);
+        engine.swiGlu(gate, up, y);
+        ends(Kernel.SWI_GLU, begun);
+    }
+
+    @Override
+    public void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        long begun = begins(Kernel.SWI_GLU_BACKWARD);
+        engine.swiGluBackward(gate, up, dy, dGate, dUp);
+        ends(Kernel.SWI_GLU_BACKWARD, begun);
     }
 
     @Override
@@ -209,6 +223,28 @@ public abstract class ForwardingEngine implements Engine {
         long begun = begins(Kernel.LAYER_NORM_BACKWARD_WEIGHT);
         engine.layerNormBackwardWeight(dy, x, mean, reciprocalDeviation, dGamma, dBeta);
         ends(Kernel.LAYER_NORM_BACKWARD_WEIGHT, begun);
+    }
+
+    @Override
+    public void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot) {
+        long begun = begins(Kernel.RMS_NORM);
+        engine.rmsNorm(residual, x, gamma, epsilon, y, reciprocalRoot);
+        ends(Kernel.RMS_NORM, begun);
+    }
+
+    @Override
+    public void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        long begun = begins(Kernel.RMS_NORM_BACKWARD_INPUT);
+        engine.rmsNormBackwardInput(dy, x, gamma, reciprocalRoot, dx, accumulate);
+        ends(Kernel.RMS_NORM_BACKWARD_INPUT, begun);
+    }
+
+    @Override
+    public void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        long begun = begins(Kernel.RMS_NORM_BACKWARD_WEIGHT);
+        engine.rmsNormBackwardWeight(dy, x, reciprocalRoot, dGamma);
+        ends(Kernel.RMS_NORM_BACKWARD_WEIGHT, begun);
     }
 
     @Override
@@ -259,6 +295,32 @@ public abstract class ForwardingEngine implements Engine {
         long begun = begins(Kernel.CAUSAL_ATTENTION_BACKWARD);
         engine.causalAttentionBackward(dy, qkv, y, state, sequenceLength, heads, dropout, dQkv);
         ends(Kernel.CAUSAL_ATTENTION_BACKWARD, begun);
+    }
+
+    @Override
+    public void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength,
+            int heads, int keyValueHeads, Dropout dropout, Tensor state, Tensor y) {
+        long begun = begins(Kernel.GROUPED_ATTENTION);
+        engine.groupedAttention(queries, keys, values, starts, sequenceLength, heads, keyValueHeads, dropout, state, y);
+        ends(Kernel.GROUPED_ATTENTION, begun);
+    }
+
+    @Override
+    public void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts, Tensor y,
+            Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout, Tensor dQueries,
+            Tensor dKeys, Tensor dValues) {
+        long begun = begins(Kernel.GROUPED_ATTENTION_BACKWARD);
+        engine.groupedAttentionBackward(dy, queries, keys, values, starts, y, state, sequenceLength, heads,
+                keyValueHeads, dropout, dQueries, dKeys, dValues);
+        ends(Kernel.GROUPED_ATTENTION_BACKWARD, begun);
+    }
+
+    @Override
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
+            Tensor y) {
+        long begun = begins(Kernel.ROTARY);
+        engine.rotary(x, starts, sequenceLength, cosines, sines, back, y);
+        ends(Kernel.ROTARY, begun);
     }
 
     @Override

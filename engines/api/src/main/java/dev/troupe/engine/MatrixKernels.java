@@ -20,8 +20,13 @@ public interface MatrixKernels {
     void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate);
 
-    /** {@code y = x weight + bias}: x [N x K], weight [K x M], bias [M], y [N x M]. */
-    void linear(Tensor x, Tensor weight, Tensor bias, Tensor y);
+    /**
+     * {@code y = x op(weight) + bias}: x [N x K], bias [M], y [N x M].
+     *
+     * @param weight
+     *            [K x M], or [M x K] when transposed
+     */
+    void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y);
 
     /**
      * {@code preActivation = x weight + bias; y = gelu(preActivation)} with the tanh form of GELU (Hendrycks and Gimpel

@@ -1,6 +1,9 @@
 package dev.troupe.engine;
 
-/** Norms of rows. The contract of every kernel is {@link Engine}'s. Letters: N rows, C hidden size. */
+/**
+ * Norms of rows. The contract of every kernel is {@link Engine}'s. Letters: N rows, C hidden size; G norms in a row of the
+ * root mean square's kernels, each of C neighbours: 1 for a residual stream, a number of heads where each is normalized.
+ */
 public interface NormKernels {
     /**
      * Layer norm of each row (Ba et al. 2016): x and y [N x C], gamma and beta [C]; writes each row's mean and
@@ -20,4 +23,19 @@ public interface NormKernels {
     /** Adds the gradients for gamma and beta of {@link #layerNorm}. */
     void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta);
+
+    /**
+     * {@code y = gamma x / sqrt(mean(x x) + epsilon)} of every C neighbours (Zhang and Sennrich 2019): x and y [N x G C],
+     * gamma [C]; writes what each was multiplied by, [N G], for the backward.
+     *
+     * @param residual
+     *            as for {@link #layerNorm}; null where x is read alone
+     */
+    void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot);
+
+    /** The gradient for x of {@link #rmsNorm}; with {@code accumulate} it is added to dx, which then may not be dy. */
+    void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx, boolean accumulate);
+
+    /** Adds the gradient for gamma of {@link #rmsNorm}. */
+    void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma);
 }

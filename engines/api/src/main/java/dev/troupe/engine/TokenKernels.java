@@ -4,12 +4,14 @@ package dev.troupe.engine;
  * Kernels that read token ids: the embedding, and the loss against targets. The contract of every kernel is
  * {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T rows, C hidden size, V vocabulary size.
  *
- * <p>Rows that are not whole sequences, and an id that is neither a row of the table nor {@link #NOT_IN_SHARD}, raise
- * {@link IllegalArgumentException} before anything is written.
+ * <p>Rows that are not whole sequences, and an id that is neither a row of the table nor {@link #NOT_IN_SHARD}, nor as a
+ * target {@link #NOT_COUNTED}, raise {@link IllegalArgumentException} before anything is written.
  */
 public interface TokenKernels {
     /** An id that is no row of a table here: another rank has the row, in its shard of the vocabulary. */
     int NOT_IN_SHARD = -1;
+    /** A target that does not count: the row has no loss and no gradient. */
+    int NOT_COUNTED = -2;
 
     /**
      * {@code y[n] = tokenTable[tokens[n]] + positionTable[n mod T]}: tokens INT32 [N], tokenTable [V x C], positionTable
@@ -18,18 +20,19 @@ public interface TokenKernels {
      */
     void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y);
 
-    /** Adds dy [N x C] to the rows that {@link #embedding} read, in the order of n; there are positions. */
+    /** Adds dy [N x C] to the rows that {@link #embedding} read, in the order of n; without positions these are null. */
     void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable, Tensor dPositionTable);
 
     /**
      * Softmax cross-entropy of each row: logits [N x V], targets INT32 [N]; writes each row's loss and the logarithm of
-     * its sum of exponentials, [N] each. The loss of a row whose target is {@link #NOT_IN_SHARD} is 0.
+     * its sum of exponentials, [N] each. The loss of a row whose target is {@link #NOT_IN_SHARD} or {@link #NOT_COUNTED}
+     * is 0.
      */
     void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp);
 
     /**
      * {@code dLogits = scale (exp(logits - rowLogSumExp) - onehot(targets))}, where nothing is one for a target
-     * {@link #NOT_IN_SHARD}; {@code dLogits} may be {@code logits}.
+     * {@link #NOT_IN_SHARD}, and 0 for a target {@link #NOT_COUNTED}; {@code dLogits} may be {@code logits}.
      */
     void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits);
 }

@@ -105,7 +105,7 @@ public final class AttentionHalf implements Half {
         private void attendTo(Tensor own) {
             normed = stream.intoWhole(own);
             qkv = pool.take(qkvShape);
-            engine.linear(normed, qkvWeight.operand(), qkvBias.weights(), qkv);
+            engine.linear(normed, qkvWeight.operand(), false, qkvBias.weights(), qkv);
             attend();
         }
 

@@ -53,7 +53,7 @@ public final class ResidualStream {
     }
 
     /** All rows of what each rank has some of. Takes it over. */
-    Tensor intoWhole(Tensor own) {
+    public Tensor intoWhole(Tensor own) {
         Tensor whole = whole(own);
         if (whole != own) {
             pool.give(own);
@@ -62,7 +62,7 @@ public final class ResidualStream {
     }
 
     /** What this rank has of the sum over the ranks. Takes over this rank's addend, which has all rows. */
-    Tensor intoSum(Tensor addend) {
+    public Tensor intoSum(Tensor addend) {
         if (!cutsRows) {
             group.allReduce(addend);
             return addend;
@@ -80,7 +80,7 @@ public final class ResidualStream {
     Tensor project(Tensor x, Parameter weight, Parameter bias) {
         Tensor y = pool.take(allRows);
         if (group.rank() == 0) {
-            engine.linear(x, weight.operand(), bias.weights(), y);
+            engine.linear(x, weight.operand(), false, bias.weights(), y);
         } else {
             engine.matmul(x, false, weight.operand(), false, y, false);
         }
@@ -95,7 +95,7 @@ public final class ResidualStream {
      * @param kept
      *            what the half's backward reads later: dy itself, or a tensor made from it
      */
-    Tensor pastHalf(Tensor dy, Tensor kept) {
+    public Tensor pastHalf(Tensor dy, Tensor kept) {
         if (kept != dy) {
             return dy;
         }

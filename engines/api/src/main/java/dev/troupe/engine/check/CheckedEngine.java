@@ -13,13 +13,10 @@ import dev.troupe.engine.Tensor;
  *
  * <p>Thread rule: that of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
-public class CheckedEngine extends CheckedMemory {
-    private final IdCheck ids;
-
+public class CheckedEngine extends CheckedAttention {
     /** A checked engine over another, which this one alone calls from now on, and closes. */
     public CheckedEngine(Engine engine) {
         super(engine);
-        this.ids = new IdCheck(engine);
     }
 
     @Override
@@ -81,21 +78,22 @@ public class CheckedEngine extends CheckedMemory {
     }
 
     @Override
-    public final void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+    public final void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
         Operands check = of(Kernel.LINEAR);
         CheckedTensor in = check.matrix("x", x);
-        CheckedTensor w = check.weight(weight, in);
-        CheckedTensor b = check.vector("bias", bias, w.size(1));
-        CheckedTensor out = check.matrix("y", y, in.size(0), w.size(1));
+        CheckedTensor w = check.weight(weight, transposeWeight, in);
+        int outputs = w.size(transposeWeight ? 0 : 1);
+        CheckedTensor b = check.vector("bias", bias, outputs);
+        CheckedTensor out = check.matrix("y", y, in.size(0), outputs);
         check.apart("y", out, in, w, b);
-        engine.linear(in.own(), w.own(), b.own(), out.own());
+        engine.linear(in.own(), w.own(), transposeWeight, b.own(), out.own());
     }
 
     @Override
     public final void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
         Operands check = of(Kernel.LINEAR_GELU);
         CheckedTensor in = check.matrix("x", x);
-        CheckedTensor w = check.weight(weight, in);
+        CheckedTensor w = check.weight(weight, false, in);
         CheckedTensor b = check.vector("bias", bias, w.size(1));
         CheckedTensor pre = check.matrix("preActivation", preActivation, in.size(0), w.size(1));
         CheckedTensor out = check.like("y", y, pre);
@@ -120,6 +118,29 @@ public class CheckedEngine extends CheckedMemory {
         CheckedTensor dIn = check.like("dx", dx, pre);
         check.apart("dx", dIn, pre);
         engine.geluBackward(pre.own(), dOut.own(), dIn.own());
+    }
+
+    @Override
+    public final void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        Operands check = of(Kernel.SWI_GLU);
+        CheckedTensor in = check.matrix("gate", gate);
+        CheckedTensor factor = check.like("up", up, in);
+        CheckedTensor out = check.like("y", y, in);
+        check.apart("y", out, in, factor);
+        engine.swiGlu(in.own(), factor.own(), out.own());
+    }
+
+    @Override
+    public final void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        Operands check = of(Kernel.SWI_GLU_BACKWARD);
+        CheckedTensor in = check.matrix("gate", gate);
+        CheckedTensor factor = check.like("up", up, in);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor dIn = check.like("dGate", dGate, in);
+        CheckedTensor dFactor = check.like("dUp", dUp, in);
+        check.apart("dGate", dIn, factor, dOut, dFactor);
+        check.apart("dUp", dFactor, in);
+        engine.swiGluBackward(in.own(), factor.own(), dOut.own(), dIn.own(), dFactor.own());
     }
 
     @Override
@@ -187,6 +208,57 @@ public class CheckedEngine extends CheckedMemory {
     }
 
     @Override
+    public final void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y,
+            Tensor reciprocalRoot) {
+        Operands check = of(Kernel.RMS_NORM);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
+        CheckedTensor out = check.like("y", y, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
+        check.apart("y", out, in, g, r);
+        check.apart("reciprocalRoot", r, in, g);
+        CheckedTensor passing = residual == null ? null : check.like("residual", residual, in);
+        if (passing != null) {
+            check.apart("x", in, passing, g);
+            check.apart("y", out, passing);
+            check.apart("reciprocalRoot", r, passing);
+        }
+        engine.rmsNorm(passing == null ? null : passing.own(), in.own(), g.own(), epsilon, out.own(), r.own());
+    }
+
+    @Override
+    public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD_INPUT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor g = check.gammaOfNeighbours("gamma", gamma, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, g));
+        CheckedTensor dIn = check.like("dx", dx, in);
+        check.apart("dx", dIn, in, g, r);
+        if (accumulate) {
+            check.apart("dx", dIn, dOut);
+        }
+        engine.rmsNormBackwardInput(dOut.own(), in.own(), g.own(), r.own(), dIn.own(), accumulate);
+    }
+
+    @Override
+    public final void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        Operands check = of(Kernel.RMS_NORM_BACKWARD_WEIGHT);
+        CheckedTensor in = check.matrix("x", x);
+        CheckedTensor dOut = check.like("dy", dy, in);
+        CheckedTensor dG = check.gammaOfNeighbours("dGamma", dGamma, in);
+        CheckedTensor r = check.vector("reciprocalRoot", reciprocalRoot, norms(in, dG));
+        check.apart("dGamma", dG, in, dOut, r);
+        engine.rmsNormBackwardWeight(dOut.own(), in.own(), r.own(), dG.own());
+    }
+
+    /** How many norms a matrix holds, each of as many neighbours as gamma has numbers. */
+    private static int norms(CheckedTensor x, CheckedTensor gamma) {
+        return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
+    }
+
+    @Override
     public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
         Operands check = of(Kernel.EMBEDDING);
         CheckedTensor out = check.matrix("y", y);
@@ -213,43 +285,16 @@ public class CheckedEngine extends CheckedMemory {
         check.sequences(dOut, sequenceLength);
         CheckedTensor rows = check.ids("tokens", tokens, dOut.size(0));
         CheckedTensor table = check.table("dTokenTable", dTokenTable, 1, dOut.size(1));
-        CheckedTensor positions = check.table("dPositionTable", dPositionTable, sequenceLength, dOut.size(1));
-        check.apart("dTokenTable", table, dOut, positions);
-        check.apart("dPositionTable", positions, dOut);
+        check.apart("dTokenTable", table, dOut);
+        CheckedTensor positions = dPositionTable == null
+                ? null
+                : check.table("dPositionTable", dPositionTable, sequenceLength, dOut.size(1));
+        if (positions != null) {
+            check.apart("dPositionTable", positions, dOut, table);
+        }
         ids.requireBelow(table.size(0), Kernel.EMBEDDING_BACKWARD, "tokens", rows);
-        engine.embeddingBackward(rows.own(), dOut.own(), sequenceLength, table.own(), positions.own());
-    }
-
-    @Override
-    public final Shape attentionStateShape(int microbatchSize, int sequenceLength, int heads) {
-        return engine.attentionStateShape(microbatchSize, sequenceLength, heads);
-    }
-
-    @Override
-    public final void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state,
-            Tensor y) {
-        Operands check = of(Kernel.CAUSAL_ATTENTION);
-        CheckedTensor out = check.matrix("y", y);
-        CheckedTensor kept = check.attentionState(state, out, sequenceLength, heads);
-        CheckedTensor in = check.matrix("qkv", qkv, out.size(0), 3 * out.size(1));
-        check.apart("state", kept, in, out);
-        check.apart("y", out, in);
-        engine.causalAttention(in.own(), sequenceLength, heads, dropout, kept.own(), out.own());
-    }
-
-    @Override
-    public final void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength,
-            int heads, Dropout dropout, Tensor dQkv) {
-        Operands check = of(Kernel.CAUSAL_ATTENTION_BACKWARD);
-        CheckedTensor dOut = check.matrix("dy", dy);
-        CheckedTensor kept = check.attentionState(state, dOut, sequenceLength, heads);
-        CheckedTensor in = check.matrix("qkv", qkv, dOut.size(0), 3 * dOut.size(1));
-        CheckedTensor out = check.like("y", y, dOut);
-        CheckedTensor dIn = check.like("dQkv", dQkv, in);
-        check.apart("dQkv", dIn, dOut, in);
-        check.apart("dQkv", dIn, out, kept);
-        engine.causalAttentionBackward(dOut.own(), in.own(), out.own(), kept.own(), sequenceLength, heads, dropout,
-                dIn.own());
+        engine.embeddingBackward(rows.own(), dOut.own(), sequenceLength, table.own(),
+                positions == null ? null : positions.own());
     }
 
     @Override
@@ -268,7 +313,7 @@ public class CheckedEngine extends CheckedMemory {
         CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
         check.apart("rowLoss", loss, in, logSum);
         check.apart("rowLogSumExp", logSum, in);
-        ids.requireBelow(in.size(1), Kernel.CROSS_ENTROPY, "targets", rows);
+        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY, "targets", rows);
         engine.crossEntropy(in.own(), rows.own(), loss.own(), logSum.own());
     }
 
@@ -281,7 +326,7 @@ public class CheckedEngine extends CheckedMemory {
         CheckedTensor logSum = check.vector("rowLogSumExp", rowLogSumExp, in.size(0));
         CheckedTensor dIn = check.like("dLogits", dLogits, in);
         check.apart("dLogits", dIn, logSum);
-        ids.requireBelow(in.size(1), Kernel.CROSS_ENTROPY_BACKWARD, "targets", rows);
+        ids.requireTargets(in.size(1), Kernel.CROSS_ENTROPY_BACKWARD, "targets", rows);
         engine.crossEntropyBackward(in.own(), rows.own(), logSum.own(), scale, dIn.own());
     }
 

@@ -86,11 +86,40 @@ final class Operands {
         return own;
     }
 
-    /** A product matrix with as many rows as another has columns. */
-    CheckedTensor weight(Tensor tensor, CheckedTensor x) {
+    /** A product matrix with as many rows, or columns when transposed, as another has columns. */
+    CheckedTensor weight(Tensor tensor, boolean transposed, CheckedTensor x) {
         CheckedTensor own = matrix("weight", tensor);
-        if (own.size(0) != x.size(1)) {
-            throw misfit("weight", "must have %d rows, the columns of x".formatted(x.size(1)), own);
+        if (own.size(transposed ? 1 : 0) != x.size(1)) {
+            throw misfit("weight",
+                    "must have %d %s, the columns of x".formatted(x.size(1), transposed ? "columns" : "rows"), own);
+        }
+        return own;
+    }
+
+    /** A float tensor of one dimension, so many of which make a row of a matrix. */
+    CheckedTensor gammaOfNeighbours(String name, Tensor tensor, CheckedTensor x) {
+        CheckedTensor own = floats(name, tensor);
+        if (own.shape().rank() != 1 || x.size(1) % own.size(0) != 0) {
+            throw misfit(name, "must have a size that divides the %d columns of x".formatted(x.size(1)), own);
+        }
+        return own;
+    }
+
+    /** The keys that belong to the queries of so many heads, every few of which share one. */
+    CheckedTensor keys(String name, Tensor tensor, CheckedTensor queries, int heads, int keyValueHeads) {
+        if (keyValueHeads < 1 || heads % keyValueHeads != 0) {
+            throw new IllegalArgumentException("%s: %d heads must be a multiple of the %d with keys and values"
+                    .formatted(method, heads, keyValueHeads));
+        }
+        return matrix(name, tensor, queries.size(0), queries.size(1) / heads * keyValueHeads);
+    }
+
+    /** A float matrix with a row for each place of a sequence, and half a head's columns. */
+    CheckedTensor angles(String name, Tensor tensor, int sequenceLength, CheckedTensor x) {
+        CheckedTensor own = floats(name, tensor);
+        if (own.shape().rank() != 2 || own.size(0) < sequenceLength || x.size(1) % (2 * own.size(1)) != 0) {
+            throw misfit(name, "must be [at least %d x half of a size that divides the %d columns of x]"
+                    .formatted(sequenceLength, x.size(1)), own);
         }
         return own;
     }

@@ -124,8 +124,8 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
-    public final void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
-        work(Kernel.LINEAR, Cost.Product.of(weight, false, y));
+    public final void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
+        work(Kernel.LINEAR, Cost.Product.of(weight, transposeWeight, y));
     }
 
     @Override
@@ -141,6 +141,16 @@ public abstract class StructuralEngine implements Engine {
     @Override
     public final void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         work(Kernel.GELU_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        work(Kernel.SWI_GLU, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        work(Kernel.SWI_GLU_BACKWARD, Cost.NO_PRODUCT);
     }
 
     @Override
@@ -168,6 +178,23 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y,
+            Tensor reciprocalRoot) {
+        work(Kernel.RMS_NORM, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        work(Kernel.RMS_NORM_BACKWARD_INPUT, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        work(Kernel.RMS_NORM_BACKWARD_WEIGHT, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
         work(Kernel.EMBEDDING, Cost.NO_PRODUCT);
     }
@@ -189,6 +216,25 @@ public abstract class StructuralEngine implements Engine {
             int heads,
             Dropout dropout, Tensor dQkv) {
         work(Kernel.CAUSAL_ATTENTION_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength,
+            int heads, int keyValueHeads, Dropout dropout, Tensor state, Tensor y) {
+        work(Kernel.GROUPED_ATTENTION, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts,
+            Tensor y, Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout, Tensor dQueries,
+            Tensor dKeys, Tensor dValues) {
+        work(Kernel.GROUPED_ATTENTION_BACKWARD, Cost.NO_PRODUCT);
+    }
+
+    @Override
+    public final void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
+            Tensor y) {
+        work(Kernel.ROTARY, Cost.NO_PRODUCT);
     }
 
     @Override

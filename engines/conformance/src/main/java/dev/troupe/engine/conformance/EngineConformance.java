@@ -275,9 +275,10 @@ public abstract class EngineConformance extends RefusalConformance {
     /** All cases, with or without those that drop out. */
     static Stream<KernelCase> cases(boolean dropsOut) {
         Stream<List<KernelCase>> dropping = dropsOut
-                ? Stream.of(MatrixCases.dropping(), AttentionCases.dropping())
+                ? Stream.of(MatrixCases.dropping(), AttentionCases.dropping(), GroupedAttentionCases.dropping())
                 : Stream.of();
         return Stream.concat(Stream.of(ElementwiseCases.all(), MatrixCases.all(), NormCases.all(),
-                AttentionCases.all(), VocabularyCases.all()), dropping).flatMap(List::stream);
+                RmsNormCases.all(), AttentionCases.all(), GroupedAttentionCases.all(), VocabularyCases.all()), dropping)
+                .flatMap(List::stream);
     }
 }

@@ -126,14 +126,19 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
                 ids[i] = random.nextInt(limit);
             }
             ids[count / 2] = limit - 1;
-            return add(name, Operand.Role.INPUT, engine -> Shape.of(count), Operand.Elements.INTEGERS, ids, null);
+            return ids(name, ids);
         }
 
-        /** The ids named last, but every third is of a row elsewhere. */
-        Builder someElsewhere() {
+        /** These INT32 numbers. */
+        Builder ids(String name, double[] ids) {
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(ids.length), Operand.Elements.INTEGERS, ids, null);
+        }
+
+        /** The ids named last, but every third, from one on, is of a row elsewhere or does not count. */
+        Builder every(int first, int instead) {
             double[] ids = operands.getLast().initial();
-            for (int i = 0; i < ids.length; i += 3) {
-                ids[i] = Engine.NOT_IN_SHARD;
+            for (int i = first; i < ids.length; i += 3) {
+                ids[i] = instead;
             }
             return this;
         }

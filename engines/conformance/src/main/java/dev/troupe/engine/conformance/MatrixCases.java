@@ -22,7 +22,8 @@ final class MatrixCases {
                             cases.add(matmul(m, k, n, (flags & 1) != 0, (flags & 2) != 0, into));
                         }
                     }
-                    cases.add(linear(m, k, n));
+                    cases.add(linear(m, k, n, true));
+                    cases.add(linear(m, k, n, false));
                     cases.add(linearGelu(m, k, n));
                 }
             }
@@ -32,6 +33,9 @@ final class MatrixCases {
                 cases.add(gelu(m, n, false));
                 cases.add(geluBackward(m, n, false));
                 cases.add(geluBackward(m, n, true));
+                cases.add(swiGlu(m, n));
+                cases.add(swiGluBackward(m, n, true));
+                cases.add(swiGluBackward(m, n, false));
             }
         }
         return cases;
@@ -66,10 +70,11 @@ final class MatrixCases {
                 .run((engine, t) -> engine.matmul(t[0], transposeLeft, t[1], transposeRight, t[2], accumulate));
     }
 
-    private static KernelCase linear(int n, int k, int m) {
-        return KernelCase.of("linear", "N %d K %d M %d", n, k, m).input("x", n, k).input("weight", k, m)
-                .input("bias", m).output("y", Tolerance.ofSum("y", k + 1), n, m).products("x", "weight", "y")
-                .run((engine, t) -> engine.linear(t[0], t[1], t[2], t[3]));
+    private static KernelCase linear(int n, int k, int m, boolean transposed) {
+        return KernelCase.of("linear", "N %d K %d M %d%s", n, k, m, transposed ? " weight transposed" : "")
+                .input("x", n, k).input("weight", transposed ? new int[]{m, k} : new int[]{k, m}).input("bias", m)
+                .output("y", Tolerance.ofSum("y", k + 1), n, m).products("x", "weight", "y")
+                .run((engine, t) -> engine.linear(t[0], t[1], transposed, t[2], t[3]));
     }
 
     static KernelCase linearGelu(int n, int k, int m) {
@@ -149,5 +154,32 @@ final class MatrixCases {
         }
         return builder.input("dy", n, m).output("dx", tolerance, n, m).products("preActivation", "dy", "dx")
                 .run((engine, t) -> engine.geluBackward(t[0], t[1], t[2]));
+    }
+
+    private static KernelCase swiGlu(int n, int m) {
+        KernelCase.Builder builder = KernelCase.of("swiGlu", "N %d M %d", n, m);
+        Tolerance tolerance = (truth, i) -> Tolerance.FUNCTION_ROOM * (1 + Math.abs(truth.before("gate")[i]))
+                * Math.abs(truth.after("y")[i]);
+        return builder.input("gate", wide(builder, n * m), n, m).input("up", n, m).output("y", tolerance, n, m)
+                .products("gate", "up", "y").run((engine, t) -> engine.swiGlu(t[0], t[1], t[2]));
+    }
+
+    /** Into tensors of their own, or as a layer does it: over the gate and over dy. */
+    private static KernelCase swiGluBackward(int n, int m, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("swiGluBackward", "N %d M %d%s", n, m, inPlace ? " in place" : "");
+        double[] gate = wide(builder, n * m);
+        // The slope of silu is at most 1.1; in s (1 - s) an error of s is multiplied by x.
+        Tolerance ofGate = (truth, i) -> Tolerance.FUNCTION_ROOM * (1 + Math.abs(gate[i]))
+                * Math.abs(truth.before("dy")[i] * truth.before("up")[i]);
+        Tolerance ofUp = (truth, i) -> Tolerance.FUNCTION_ROOM * (1 + Math.abs(gate[i]))
+                * Math.abs(truth.before("dy")[i]) * Math.abs(gate[i]) / (1 + Math.exp(-gate[i]));
+        if (inPlace) {
+            return builder.changed("gate", ofGate, gate, n, m).input("up", n, m).changed("dy", ofUp, n, m)
+                    .products("gate", "up", "dy").run((engine, t) -> engine.swiGluBackward(t[0], t[1], t[2], t[0],
+                            t[2]));
+        }
+        return builder.input("gate", gate, n, m).input("up", n, m).input("dy", n, m).output("dGate", ofGate, n, m)
+                .output("dUp", ofUp, n, m).products("gate", "up", "dy", "dGate", "dUp")
+                .run((engine, t) -> engine.swiGluBackward(t[0], t[1], t[2], t[3], t[4]));
     }
 }

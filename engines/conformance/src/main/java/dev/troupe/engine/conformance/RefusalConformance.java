@@ -22,9 +22,9 @@ abstract class RefusalConformance extends RangeConformance {
         Tensor bias = floats(5);
         Tensor y = products(2, 5);
         refused("linear: weight must have 3 rows, the columns of x, but is " + type + " [4 x 5]",
-                () -> engine.linear(x, weight, bias, y));
+                () -> engine.linear(x, weight, false, bias, y));
         refused("linear: bias must be " + engine.parameterType() + " [4], but is " + engine.parameterType() + " [5]",
-                () -> engine.linear(x, products(3, 4), bias, products(2, 4)));
+                () -> engine.linear(x, products(3, 4), false, bias, products(2, 4)));
         refused("matmul: product must be " + type + " [3 x 3], but is " + type + " [2 x 5]",
                 () -> engine.matmul(x, true, x, false, y, false));
         refused("matmul: right must have 2 rows, but is " + type + " [4 x 5]",
@@ -54,7 +54,7 @@ abstract class RefusalConformance extends RangeConformance {
         refused("matmul: product is written and must be a tensor of its own, but is given twice",
                 () -> engine.matmul(square, false, square, false, square, false));
         refused("linear: y is written and must be a tensor of its own, but is given twice",
-                () -> engine.linear(square, other, vector, square));
+                () -> engine.linear(square, other, false, vector, square));
         refused("layerNorm: y is written and must be a tensor of its own, but is given twice",
                 () -> engine.layerNorm(null, square, vector, floats(3), 1e-5, square, floats(3), floats(3)));
         refused("layerNormBackwardInput: dx is written and must be a tensor of its own, but is given twice",
@@ -80,7 +80,7 @@ abstract class RefusalConformance extends RangeConformance {
             refused("embeddingBackward: tokens[0] is " + wrong + ", but must be from 0 to 4, or -1 for elsewhere",
                     () -> engine.embeddingBackward(ints(wrong, 0), y, 2, table, floats(2, 3)));
         }
-        refused("crossEntropy: targets[1] is 3, but must be from 0 to 2, or -1 for elsewhere",
+        refused("crossEntropy: targets[1] is 3, but must be from 0 to 2, or -1 for elsewhere, or -2 for none",
                 () -> engine.crossEntropy(y, ints(0, 3), floats(2), floats(2)));
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.engine.conformance;
 
+import dev.troupe.engine.Engine;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +18,7 @@ final class VocabularyCases {
                     cases.add(embeddingOfShard(3, t, c, v, false));
                     cases.add(embeddingBackwardOfShard(3, t, c, v));
                     cases.add(embedding(3, t, c, v));
+                    cases.add(embeddingBackwardWithoutPositions(3, t, c, v));
                     cases.add(embeddingBackward(3, t, c, v));
                 }
                 for (boolean shard : new boolean[]{true, false}) {
@@ -49,7 +51,8 @@ final class VocabularyCases {
     private static KernelCase embeddingOfShard(int b, int t, int c, int v, boolean positions) {
         return KernelCase
                 .of("embedding", "of a shard%s B %d T %d C %d V %d", positions ? "" : " without positions", b, t, c, v)
-                .ids("tokens", v, b * t).someElsewhere().input("tokenTable", v, c).input("positionTable", t, c)
+                .ids("tokens", v, b * t).every(0, Engine.NOT_IN_SHARD).input("tokenTable", v, c)
+                .input("positionTable", t, c)
                 .output("y", Tolerance.ofSum("y", 2), b * t, c).products("y")
                 .run((engine, tensors) -> engine.embedding(tensors[0], tensors[1], positions ? tensors[2] : null, t,
                         tensors[3]));
@@ -58,10 +61,19 @@ final class VocabularyCases {
     private static KernelCase embeddingBackwardOfShard(int b, int t, int c, int v) {
         int n = b * t;
         return KernelCase.of("embeddingBackward", "of a shard B %d T %d C %d V %d", b, t, c, v).ids("tokens", v, n)
-                .someElsewhere().input("dy", n, c).changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c)
+                .every(0, Engine.NOT_IN_SHARD).input("dy", n, c)
+                .changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c)
                 .changed("dPositionTable", Tolerance.ofSum("dPositionTable", b + 1), t, c).products("dy")
                 .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2],
                         tensors[3]));
+    }
+
+    private static KernelCase embeddingBackwardWithoutPositions(int b, int t, int c, int v) {
+        int n = b * t;
+        return KernelCase.of("embeddingBackward", "without positions B %d T %d C %d V %d", b, t, c, v)
+                .ids("tokens", v, n).every(0, Engine.NOT_IN_SHARD).input("dy", n, c)
+                .changed("dTokenTable", Tolerance.ofSum("dTokenTable", n + 1), v, c).products("dy")
+                .run((engine, tensors) -> engine.embeddingBackward(tensors[0], tensors[1], t, tensors[2], null));
     }
 
     private static KernelCase crossEntropy(int n, int v, boolean shard) {
@@ -78,7 +90,7 @@ final class VocabularyCases {
 
     private static KernelCase.Builder targets(KernelCase.Builder builder, int n, int v, boolean shard) {
         builder.ids("targets", v, n);
-        return shard ? builder.someElsewhere() : builder;
+        return shard ? builder.every(0, Engine.NOT_IN_SHARD).every(1, Engine.NOT_COUNTED) : builder;
     }
 
     private static KernelCase crossEntropyBackward(int n, int v, boolean shard, boolean inPlace) {

@@ -22,7 +22,8 @@ final class EveryKernel implements AutoCloseable {
     record Sizes(int b, int t, int heads, int c, int m, int v) {
         static Sizes random(Random random) {
             int heads = 1 + random.nextInt(4);
-            return new Sizes(1 + random.nextInt(3), 1 + random.nextInt(150), heads, heads * (1 + random.nextInt(40)),
+            return new Sizes(1 + random.nextInt(3), 1 + random.nextInt(150), heads,
+                    heads * 2 * (1 + random.nextInt(20)),
                     1 + random.nextInt(200), 1 + random.nextInt(120));
         }
 
@@ -86,6 +87,19 @@ final class EveryKernel implements AutoCloseable {
         products("attendedInPart", n, c);
         products("dQkvInPart", n, 3 * c);
         products("copied", n, c);
+        int d = c / sizes.heads();
+        for (String name : new String[]{"keys", "values", "keyGradient", "dKeys", "dValues", "normedKeys", "dRoot",
+                "turnedKeys"}) {
+            products(name, n, d);
+        }
+        for (String name : new String[]{"attendedTogether", "dQueries", "gated", "dGate", "dUp"}) {
+            products(name, n, c);
+        }
+        floats("headGamma", d);
+        floats("dHeadGamma", d);
+        floats("root", n);
+        floats("cosines", sizes.t(), d / 2);
+        floats("sines", sizes.t(), d / 2);
         // Products read the table, and the optimizer changes the weights, in the other type.
         floats("smallTable", v, c);
         products("tableOperand", v, c);
@@ -101,7 +115,7 @@ final class EveryKernel implements AutoCloseable {
         engine.layerNorm(null, at("x"), at("gamma"), at("beta"), 1e-5, at("normed"), at("mean"), at("deviation"));
         engine.linearGelu(at("normed"), at("inWeight"), at("inBias"), at("pre"), at("inner"));
         engine.gelu(at("pre"), at("innerAgain"));
-        engine.linear(at("inner"), at("outWeight"), at("outBias"), at("projected"));
+        engine.linear(at("inner"), at("outWeight"), false, at("outBias"), at("projected"));
         engine.causalAttention(at("qkv"), t, sizes.heads(), at("state"), at("attended"));
         engine.add(at("attended"), at("projected"), at("residual"));
         engine.layerNorm(at("attended"), at("projected"), at("gamma"), at("beta"), 1e-5, at("normedSum"),
@@ -132,6 +146,17 @@ final class EveryKernel implements AutoCloseable {
         engine.causalAttention(at("qkv"), t, sizes.heads(), dropout(sizes.heads()), at("state"), at("attendedInPart"));
         engine.causalAttentionBackward(at("dropped"), at("qkv"), at("attendedInPart"), at("state"), t, sizes.heads(),
                 dropout(sizes.heads()), at("dQkvInPart"));
+        engine.rmsNorm(null, at("keys"), at("headGamma"), 1e-5, at("normedKeys"), at("root"));
+        engine.rmsNormBackwardInput(at("keyGradient"), at("keys"), at("headGamma"), at("root"), at("dRoot"), false);
+        engine.rmsNormBackwardWeight(at("keyGradient"), at("keys"), at("root"), at("dHeadGamma"));
+        engine.rotary(at("keys"), null, t, at("cosines"), at("sines"), false, at("turnedKeys"));
+        engine.groupedAttention(at("dy"), at("keys"), at("values"), null, t, sizes.heads(), 1, Dropout.NONE,
+                at("state"), at("attendedTogether"));
+        engine.groupedAttentionBackward(at("copied"), at("dy"), at("keys"), at("values"), null,
+                at("attendedTogether"), at("state"), t, sizes.heads(), 1, Dropout.NONE, at("dQueries"), at("dKeys"),
+                at("dValues"));
+        engine.swiGlu(at("dy"), at("copied"), at("gated"));
+        engine.swiGluBackward(at("dy"), at("copied"), at("copied"), at("dGate"), at("dUp"));
         return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));
     }
 

@@ -3,6 +3,9 @@ package dev.troupe.engine.nd4j;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.nd4j.Scratch.Slot;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.nd4j.linalg.api.buffer.DataType;
@@ -15,7 +18,7 @@ import org.nd4j.linalg.factory.Nd4j;
  *
  * <p>B sequences of T positions, H heads of D numbers, C = H D; a block has Q queries and W keys (its first query being W
  * - Q). The state holds the probabilities block by block: [B H Q x W] each, so that mask and softmax are one operation
- * for all heads. Matrix products go head by head over the columns of qkv as they lie, with no copy.
+ * for all heads. Matrix products go head by head over columns as they lie, with no copy.
  */
 final class CausalAttention {
     private static final int BLOCK = 64;
@@ -54,21 +57,53 @@ final class CausalAttention {
         return kept;
     }
 
-    void forward(Nd4jTensor qkv, int sequenceLength, int heads, Nd4jTensor state, Nd4jTensor y) {
+    /**
+     * Heads of a matrix.
+     *
+     * @param first
+     *            the column that the first begins with
+     * @param sharing
+     *            how many heads of queries have one of these
+     */
+    record Matrix(Nd4jTensor tensor, int first, int sharing) {
+    }
+
+    /** Queries, keys and values, or the gradients for them. */
+    record Operands(Matrix queries, Matrix keys, Matrix values) {
+        /** Of a matrix [N x 3 H D] that has them side by side. */
+        static Operands packed(Nd4jTensor qkv) {
+            int c = qkv.size(1) / 3;
+            return new Operands(new Matrix(qkv, 0, 1), new Matrix(qkv, c, 1), new Matrix(qkv, 2 * c, 1));
+        }
+
+        /** Of a matrix each, where so many neighbours among the heads have the same keys and values. */
+        static Operands apart(Nd4jTensor queries, Nd4jTensor keys, Nd4jTensor values, int sharing) {
+            return new Operands(new Matrix(queries, 0, 1), new Matrix(keys, 0, sharing),
+                    new Matrix(values, 0, sharing));
+        }
+    }
+
+    /** Attention; {@code starts} says where each row's document begins, and is null where each sequence is one. */
+    void forward(Operands of, Nd4jTensor starts, int sequenceLength, int heads, Nd4jTensor state, Nd4jTensor y) {
         Heads all = new Heads(y, sequenceLength, heads);
         for (int first = 0; first < sequenceLength; first += BLOCK) {
             int end = Math.min(sequenceLength, first + BLOCK);
             int queries = end - first;
             long offset = all.count * keptBefore(first, sequenceLength);
             INDArray block = state.views().matrix(offset, (long) all.count * queries, end);
-            operations.repeatRow(mask(queries, end), state.views().matrix(offset, all.count, (long) queries * end));
+            if (starts == null) {
+                operations.repeatRow(mask(queries, end), state.views().matrix(offset, all.count, (long) queries * end));
+            } else {
+                maskDocuments(starts, all, first, end, state.views(), offset);
+            }
             for (int head = 0; head < all.count; head++) {
-                operations.multiplyMatrices(all.scale, all.keyRows(qkv, head, end), all.queries(qkv, head, first, end),
+                operations.multiplyMatrices(all.scale, all.rows(of.keys, head, end),
+                        all.columns(of.queries, head, first, end),
                         1, all.block(state.views(), offset, head, queries, end));
             }
             operations.softmax(block, block);
             for (int head = 0; head < all.count; head++) {
-                operations.multiplyMatrices(1, all.values(qkv, head, end),
+                operations.multiplyMatrices(1, all.columns(of.values, head, 0, end),
                         all.block(state.views(), offset, head, queries, end), 0, all.output(y, head, first, end));
             }
         }
@@ -79,28 +114,30 @@ final class CausalAttention {
      * gradients of queries and keys, from P that of the values. The last block reaches all keys, so it comes first and
      * overwrites; the others add.
      */
-    void backward(Nd4jTensor dy, Nd4jTensor qkv, Nd4jTensor state, int sequenceLength, int heads, Nd4jTensor dQkv) {
+    void backward(Nd4jTensor dy, Operands of, Nd4jTensor state, int sequenceLength, int heads, Operands gradients) {
         Heads all = new Heads(dy, sequenceLength, heads);
         int last = (sequenceLength - 1) / BLOCK * BLOCK;
         for (int first = last; first >= 0; first -= BLOCK) {
             int end = Math.min(sequenceLength, first + BLOCK);
             int queries = end - first;
-            double keep = first == last ? 0 : 1;
             long offset = all.count * keptBefore(first, sequenceLength);
             long rows = (long) all.count * queries;
             ArrayViews work = scratch.slot(Slot.FIRST, rows * end);
             for (int head = 0; head < all.count; head++) {
-                operations.multiplyMatrices(1, all.valueRows(qkv, head, end), all.output(dy, head, first, end), 0,
+                double keep = first == last && head % of.values.sharing == 0 ? 0 : 1;
+                operations.multiplyMatrices(1, all.rows(of.values, head, end), all.output(dy, head, first, end), 0,
                         all.block(work, 0, head, queries, end));
                 operations.multiplyMatrices(1, all.output(dy, head, first, end),
-                        all.blockRows(state.views(), offset, head, queries, end), keep, all.values(dQkv, head, end));
+                        all.blockRows(state.views(), offset, head, queries, end), keep,
+                        all.columns(gradients.values, head, 0, end));
             }
             softmaxBackward(state.views().matrix(offset, rows, end), work, rows, end);
             for (int head = 0; head < all.count; head++) {
-                operations.multiplyMatrices(all.scale, all.keys(qkv, head, end),
-                        all.block(work, 0, head, queries, end), 0, all.queries(dQkv, head, first, end));
-                operations.multiplyMatrices(all.scale, all.queries(qkv, head, first, end),
-                        all.blockRows(work, 0, head, queries, end), keep, all.keys(dQkv, head, end));
+                double keep = first == last && head % of.keys.sharing == 0 ? 0 : 1;
+                operations.multiplyMatrices(all.scale, all.columns(of.keys, head, 0, end),
+                        all.block(work, 0, head, queries, end), 0, all.columns(gradients.queries, head, first, end));
+                operations.multiplyMatrices(all.scale, all.columns(of.queries, head, first, end),
+                        all.blockRows(work, 0, head, queries, end), keep, all.columns(gradients.keys, head, 0, end));
             }
         }
     }
@@ -128,6 +165,25 @@ final class CausalAttention {
         }).flat();
     }
 
+    /** The same for each sequence and its documents, written to the state at an offset. */
+    private void maskDocuments(Nd4jTensor starts, Heads all, int first, int end, ArrayViews state, long offset) {
+        MemorySegment begins = Nd4jMemory.hostBytes(starts);
+        int queries = end - first;
+        for (int sequence = 0; sequence < all.count / all.heads; sequence++) {
+            float[] values = new float[queries * end];
+            for (int query = 0; query < queries; query++) {
+                int row = sequence * all.sequenceLength + first + query;
+                int start = begins.getAtIndex(ValueLayout.JAVA_INT, row);
+                Arrays.fill(values, query * end, query * end + start, Float.NEGATIVE_INFINITY);
+                Arrays.fill(values, query * end + first + query + 1, (query + 1) * end, Float.NEGATIVE_INFINITY);
+            }
+            try (INDArray mask = Nd4j.createFromArray(values).castTo(parameterType)) {
+                operations.repeatRow(mask, state.matrix(offset + (long) sequence * all.heads * queries * end,
+                        all.heads, (long) queries * end));
+            }
+        }
+    }
+
     void close() {
         masks.values().forEach(ArrayViews::close);
         masks.clear();
@@ -137,7 +193,6 @@ final class CausalAttention {
     private static final class Heads {
         private final int sequenceLength;
         private final int heads;
-        private final int hidden;
         private final int size;
         private final int count;
         private final double scale;
@@ -145,40 +200,26 @@ final class CausalAttention {
         Heads(Nd4jTensor rows, int sequenceLength, int heads) {
             this.sequenceLength = sequenceLength;
             this.heads = heads;
-            this.hidden = rows.size(1);
-            this.size = hidden / heads;
+            this.size = rows.size(1) / heads;
             this.count = rows.size(0) / sequenceLength * heads;
             this.scale = 1 / Math.sqrt(size);
         }
 
-        /** [D x queries]. */
-        INDArray queries(Nd4jTensor qkv, int head, int first, int end) {
-            return qkv.views().view(offset(head, 3 * hidden, first, 0), size, end - first, 1, 3L * hidden);
+        /** Some rows of a head as columns, [D x rows]. */
+        INDArray columns(Matrix of, int head, int first, int end) {
+            int stride = of.tensor.size(1);
+            return of.tensor.views().view(offset(of, head, first), size, end - first, 1, stride);
         }
 
-        /** [D x keys]. */
-        INDArray keys(Nd4jTensor qkv, int head, int end) {
-            return qkv.views().view(offset(head, 3 * hidden, 0, hidden), size, end, 1, 3L * hidden);
-        }
-
-        /** [keys x D]. */
-        INDArray keyRows(Nd4jTensor qkv, int head, int end) {
-            return qkv.views().view(offset(head, 3 * hidden, 0, hidden), end, size, 3L * hidden, 1);
-        }
-
-        /** [D x keys]. */
-        INDArray values(Nd4jTensor qkv, int head, int end) {
-            return qkv.views().view(offset(head, 3 * hidden, 0, 2 * hidden), size, end, 1, 3L * hidden);
-        }
-
-        /** [keys x D]. */
-        INDArray valueRows(Nd4jTensor qkv, int head, int end) {
-            return qkv.views().view(offset(head, 3 * hidden, 0, 2 * hidden), end, size, 3L * hidden, 1);
+        /** [end x D]. */
+        INDArray rows(Matrix of, int head, int end) {
+            int stride = of.tensor.size(1);
+            return of.tensor.views().view(offset(of, head, 0), end, size, stride, 1);
         }
 
         /** [D x queries]. */
         INDArray output(Nd4jTensor y, int head, int first, int end) {
-            return y.views().view(offset(head, hidden, first, 0), size, end - first, 1, hidden);
+            return columns(new Matrix(y, 0, 1), head, first, end);
         }
 
         /** One head of a block, [keys x queries]. */
@@ -191,9 +232,9 @@ final class CausalAttention {
             return views.view(offset + (long) head * queries * keys, queries, keys, keys, 1);
         }
 
-        private long offset(int head, int columns, int position, int part) {
+        private long offset(Matrix of, int head, int position) {
             long row = (long) head / heads * sequenceLength + position;
-            return row * columns + part + (long) head % heads * size;
+            return row * of.tensor.size(1) + of.first + (long) head % heads / of.sharing * size;
         }
     }
 }

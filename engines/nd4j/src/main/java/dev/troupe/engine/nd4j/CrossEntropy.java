@@ -1,6 +1,9 @@
 package dev.troupe.engine.nd4j;
 
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.nd4j.Scratch.Slot;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /** Softmax cross-entropy of each row: N rows, V columns. The target's logit is found by its place in the whole matrix. */
@@ -47,6 +50,12 @@ final class CrossEntropy {
             operations.multiply(minusScale, ids.weights().vector(n), minusScale);
         }
         operations.scatterAdd(dLogits.flat(), places(ids, n, v), minusScale);
+        MemorySegment values = Nd4jMemory.hostBytes(targets);
+        for (int row = 0; row < n; row++) {
+            if (values.getAtIndex(ValueLayout.JAVA_INT, row) == Engine.NOT_COUNTED) {
+                operations.fill(0, dLogits.views().view((long) row * v, v, 0, 1, 0));
+            }
+        }
     }
 
     /** INT32 [N]: the place of each row's target in the matrix, read row after row. */

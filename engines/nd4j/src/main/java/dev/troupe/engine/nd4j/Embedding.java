@@ -28,7 +28,7 @@ final class Embedding {
         }
     }
 
-    /** dTokenTable [V x C] and dPositionTable [at least T x C] += the rows of dy [N x C] that read them. */
+    /** dTokenTable [V x C] and dPositionTable [at least T x C], or null, += the rows of dy [N x C] that read them. */
     void backward(Nd4jTensor tokens, Nd4jTensor dy, int t, Nd4jTensor dTokenTable, Nd4jTensor dPositionTable) {
         int n = dy.size(0);
         int c = dy.size(1);
@@ -39,6 +39,9 @@ final class Embedding {
             operations.multiply(dy.matrix(), ids.weights().matrix(n, 1), updates);
         }
         operations.scatterAdd(dTokenTable.matrix(), ids.rows(), updates);
+        if (dPositionTable == null) {
+            return;
+        }
         long sequenceElements = (long) t * c;
         INDArray used = dPositionTable.views().vector(sequenceElements);
         for (int sequence = 0; sequence < n / t; sequence++) {

@@ -6,6 +6,7 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.nd4j.CausalAttention.Operands;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -22,8 +23,10 @@ final class Nd4jEngine implements Engine {
     private final Nd4jMemory memory = new Nd4jMemory();
     private final Scratch scratch;
     private final Operations operations;
-    private final Gelu gelu;
+    private final Activations activations;
     private final LayerNorm layerNorm;
+    private final RmsNorm rmsNorm;
+    private final Rotary rotary;
     private final CausalAttention attention;
     private final CrossEntropy crossEntropy;
     private final Embedding embedding;
@@ -35,8 +38,10 @@ final class Nd4jEngine implements Engine {
         this.threads = threads;
         this.scratch = new Scratch(Nd4jMemory.nd4jType(parameterType));
         this.operations = new Operations();
-        this.gelu = new Gelu(operations, scratch);
+        this.activations = new Activations(operations, scratch);
         this.layerNorm = new LayerNorm(operations, scratch);
+        this.rmsNorm = new RmsNorm(operations, scratch);
+        this.rotary = new Rotary(operations, scratch);
         this.attention = new CausalAttention(operations, scratch, Nd4jMemory.nd4jType(parameterType));
         this.crossEntropy = new CrossEntropy(operations, scratch);
         this.embedding = new Embedding(operations, scratch);
@@ -125,30 +130,42 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
-    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+    public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
         Nd4jTensor in = of(x);
+        Nd4jTensor w = of(weight);
         Nd4jTensor out = of(y);
         operations.repeatRow(of(bias).flat(), out.matrix());
-        operations.multiplyMatrices(1, of(weight).transposed(), in.transposed(), 1, out.transposed());
+        operations.multiplyMatrices(1, transposeWeight ? w.matrix() : w.transposed(), in.transposed(), 1,
+                out.transposed());
     }
 
     @Override
     public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
-        linear(x, weight, bias, preActivation);
-        gelu.forward(of(preActivation).flat(), of(y).flat());
+        linear(x, weight, false, bias, preActivation);
+        activations.gelu(of(preActivation).flat(), of(y).flat());
     }
 
     @Override
     public void gelu(Tensor preActivation, Tensor y) {
         Nd4jTensor pre = of(preActivation);
-        gelu.forward(pre.flat(), of(y).flat());
+        activations.gelu(pre.flat(), of(y).flat());
     }
 
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
         Nd4jTensor pre = of(preActivation);
         Nd4jTensor dOut = of(dy);
-        gelu.backward(pre.flat(), dOut.flat(), of(dx).flat());
+        activations.geluBackward(pre.flat(), dOut.flat(), of(dx).flat());
+    }
+
+    @Override
+    public void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        activations.swiGlu(of(gate).flat(), of(up).flat(), of(y).flat());
+    }
+
+    @Override
+    public void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        activations.swiGluBackward(of(gate).flat(), of(up).flat(), of(dy).flat(), of(dGate).flat(), of(dUp).flat());
     }
 
     @Override
@@ -198,11 +215,31 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
+    public void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot) {
+        Nd4jTensor in = of(x);
+        if (residual != null) {
+            operations.add(of(residual).flat(), in.flat(), in.flat());
+        }
+        rmsNorm.forward(in, of(gamma), epsilon, of(y), of(reciprocalRoot));
+    }
+
+    @Override
+    public void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        rmsNorm.backwardInput(of(dy), of(x), of(gamma), of(reciprocalRoot), of(dx), accumulate);
+    }
+
+    @Override
+    public void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        rmsNorm.backwardWeight(of(dy), of(x), of(reciprocalRoot), of(dGamma));
+    }
+
+    @Override
     public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
         Nd4jTensor out = of(y);
         Nd4jTensor ids = of(tokens);
         Nd4jTensor table = of(tokenTable);
-        Nd4jTensor positions = positionTable == null ? null : of(positionTable);
+        Nd4jTensor positions = ofNullable(positionTable);
         embedding.forward(ids, table, positions, sequenceLength, out);
     }
 
@@ -212,7 +249,7 @@ final class Nd4jEngine implements Engine {
         Nd4jTensor dOut = of(dy);
         Nd4jTensor ids = of(tokens);
         Nd4jTensor table = of(dTokenTable);
-        Nd4jTensor positions = of(dPositionTable);
+        Nd4jTensor positions = ofNullable(dPositionTable);
         embedding.backward(ids, dOut, sequenceLength, table, positions);
     }
 
@@ -224,21 +261,39 @@ final class Nd4jEngine implements Engine {
     @Override
     public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
         requireNone(dropout);
-        Nd4jTensor out = of(y);
-        Nd4jTensor kept = of(state);
-        Nd4jTensor in = of(qkv);
-        attention.forward(in, sequenceLength, heads, kept, out);
+        attention.forward(Operands.packed(of(qkv)), null, sequenceLength, heads, of(state), of(y));
     }
 
     @Override
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
             Dropout dropout, Tensor dQkv) {
         requireNone(dropout);
-        Nd4jTensor dOut = of(dy);
-        Nd4jTensor kept = of(state);
-        Nd4jTensor in = of(qkv);
-        Nd4jTensor dIn = of(dQkv);
-        attention.backward(dOut, in, kept, sequenceLength, heads, dIn);
+        attention.backward(of(dy), Operands.packed(of(qkv)), of(state), sequenceLength, heads,
+                Operands.packed(of(dQkv)));
+    }
+
+    @Override
+    public void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength,
+            int heads, int keyValueHeads, Dropout dropout, Tensor state, Tensor y) {
+        requireNone(dropout);
+        attention.forward(Operands.apart(of(queries), of(keys), of(values), heads / keyValueHeads), ofNullable(starts),
+                sequenceLength, heads, of(state), of(y));
+    }
+
+    @Override
+    public void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts,
+            Tensor y, Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout,
+            Tensor dQueries, Tensor dKeys, Tensor dValues) {
+        requireNone(dropout);
+        int sharing = heads / keyValueHeads;
+        attention.backward(of(dy), Operands.apart(of(queries), of(keys), of(values), sharing), of(state),
+                sequenceLength, heads, Operands.apart(of(dQueries), of(dKeys), of(dValues), sharing));
+    }
+
+    @Override
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
+            Tensor y) {
+        rotary.turn(of(x), ofNullable(starts), sequenceLength, of(cosines), of(sines), back, of(y));
     }
 
     @Override
@@ -296,6 +351,10 @@ final class Nd4jEngine implements Engine {
             scratch.close();
             Nd4jLibrary.engineCloses();
         }
+    }
+
+    private Nd4jTensor ofNullable(Tensor operand) {
+        return operand == null ? null : of(operand);
     }
 
     /** An operand of a kernel, which the thread may call from now on. */

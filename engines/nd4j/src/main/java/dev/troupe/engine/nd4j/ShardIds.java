@@ -1,19 +1,18 @@
 package dev.troupe.engine.nd4j;
 
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.nd4j.Scratch.Slot;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /**
- * Rows of a table that may be a shard: ND4J's indices must all be rows of it, so one that is elsewhere becomes row 0, and
- * is weighed with 0.
+ * Rows of a table that may be a shard: ND4J's indices must all be rows of it, so one that is elsewhere, or does
+ * not count, becomes row 0, and is weighed with 0.
  *
  * @param rows
  *            INT32 [N], each a row of the table
  * @param weights
- *            a float for each row, 1 where it is here and 0 where it is elsewhere; null where all are here
+ *            a float for each row, 1 where it is here and 0 otherwise; null where all are here
  */
 record ShardIds(INDArray rows, ArrayViews weights) {
     /** The rows that ids [N] stand for; in scratch slots {@code INDICES} and {@code MORE_ROWS}. */
@@ -28,14 +27,14 @@ record ShardIds(INDArray rows, ArrayViews weights) {
         for (int i = 0; i < count; i++) {
             int id = values.getAtIndex(ValueLayout.JAVA_INT, i);
             rows.flat().data().put(i, Math.max(id, 0));
-            weights.flat().data().put(i, id == Engine.NOT_IN_SHARD ? 0 : 1);
+            weights.flat().data().put(i, id < 0 ? 0 : 1);
         }
         return new ShardIds(rows.vector(count), weights);
     }
 
     private static boolean allHere(MemorySegment values, int count) {
         for (int i = 0; i < count; i++) {
-            if (values.getAtIndex(ValueLayout.JAVA_INT, i) == Engine.NOT_IN_SHARD) {
+            if (values.getAtIndex(ValueLayout.JAVA_INT, i) < 0) {
                 return false;
             }
         }

@@ -109,7 +109,7 @@ final class MiniStep implements AutoCloseable {
     double run() {
         engine.embedding(tokens, tokenTable, positionTable, T, x);
         engine.layerNorm(null, x, gamma, beta, 1e-5, y, mean, deviation);
-        engine.linear(y, weight, bias, qkv);
+        engine.linear(y, weight, false, bias, qkv);
         engine.causalAttention(qkv, T, H, state, h);
         engine.add(x, h, h);
         engine.linearGelu(h, weight, bias, pre, dQkv);

@@ -41,7 +41,7 @@ class Nd4jGarbageTest {
             littering.start();
             for (int call = 0; call < CALLS; call++) {
                 engine.fill(bias, call % 8);
-                engine.linear(x, weight, bias, y);
+                engine.linear(x, weight, false, bias, y);
             }
             float[] last = new float[1];
             engine.copyToHost(y, 0, MemorySegment.ofArray(last));

@@ -4,31 +4,51 @@ import dev.troupe.engine.Dropout;
 import java.util.Arrays;
 
 /**
- * Causal attention of all heads (Vaswani et al. 2017, section 3.2). Letters: B microbatch size, T sequence length, H
- * heads, C hidden size, D = C / H size of a head, N = B T rows.
+ * Causal attention of all heads (Vaswani et al. 2017, section 3.2), where heads may share keys and values (Ainslie et al.
+ * 2023) and a document sees itself alone. Letters: B microbatch size, T sequence length, H heads, D size of a head, N = B T
+ * rows.
  *
- * <p>A row of qkv [N x 3C] holds query, key and value; head h has columns h D .. (h+1) D of each. Kept for the backward:
- * the probabilities [B x H x T x T], zero above the diagonal.
+ * <p>Kept for the backward: the probabilities [B x H x T x T], zero for keys that a query does not see.
  */
 final class CausalAttention {
     private final int b;
     private final int t;
     private final int heads;
-    private final int c;
     private final int d;
     private final double scale;
+    private final Heads queries;
+    private final Heads keys;
+    private final Heads values;
+    /** Where each row's document begins in its sequence; null where each sequence is one. */
+    private final int[] starts;
 
-    CausalAttention(int b, int t, int heads, int c) {
+    /**
+     * Heads side by side in a matrix, some of its columns.
+     *
+     * @param columns
+     *            of the matrix
+     * @param first
+     *            the column that the first head begins with
+     * @param sharing
+     *            how many heads of queries have one of these
+     */
+    record Heads(double[] elements, int columns, int first, int sharing) {
+    }
+
+    CausalAttention(int b, int t, int heads, int d, Heads queries, Heads keys, Heads values, int[] starts) {
         this.b = b;
         this.t = t;
         this.heads = heads;
-        this.c = c;
-        this.d = c / heads;
+        this.d = d;
         this.scale = 1 / Math.sqrt(d);
+        this.queries = queries;
+        this.keys = keys;
+        this.values = values;
+        this.starts = starts;
     }
 
-    /** y [N x C] = dropout(softmax(scale q k^T)) v, with keys up to the query's own place. */
-    void forward(double[] qkv, Dropout dropout, double[] probabilities, double[] y) {
+    /** y [N x H D] = dropout(softmax(scale q k^T)) v, with keys up to the query's own place. */
+    void forward(Dropout dropout, double[] probabilities, double[] y) {
         Dropout.Reader reader = dropout.reader();
         Arrays.fill(y, 0.0);
         Arrays.fill(probabilities, 0.0);
@@ -36,79 +56,83 @@ final class CausalAttention {
             for (int head = 0; head < heads; head++) {
                 for (int i = 0; i < t; i++) {
                     int row = probabilityRow(sequence, head, i);
-                    softmaxOfScores(qkv, sequence, head, i, probabilities, row);
-                    int out = (sequence * t + i) * c + head * d;
+                    softmaxOfScores(sequence, head, i, probabilities, row);
+                    int out = ((sequence * t + i) * heads + head) * d;
                     long place = dropout.placeInAttention(sequence, head, i, t);
-                    for (int j = 0; j <= i; j++) {
-                        addScaled(probabilities[row + j] * reader.factor(place + j), qkv, value(sequence, head, j), y,
-                                out);
+                    for (int j = start(sequence, i); j <= i; j++) {
+                        addScaled(probabilities[row + j] * reader.factor(place + j), values.elements,
+                                at(values, sequence, head, j), y, out);
                     }
                 }
             }
         }
     }
 
-    /** dQkv [N x 3C] from dy [N x C]. */
-    void backward(double[] dy, double[] qkv, double[] probabilities, Dropout dropout, double[] dQkv) {
+    /** The gradients of queries, keys and values, which lie as these do, from dy [N x H D]. */
+    void backward(double[] dy, double[] probabilities, Dropout dropout, double[] dQueries, double[] dKeys,
+            double[] dValues) {
         Dropout.Reader reader = dropout.reader();
-        Arrays.fill(dQkv, 0.0);
+        Arrays.fill(dQueries, 0.0);
+        Arrays.fill(dKeys, 0.0);
+        Arrays.fill(dValues, 0.0);
         double[] dProbability = new double[t];
         for (int sequence = 0; sequence < b; sequence++) {
             for (int head = 0; head < heads; head++) {
                 for (int i = 0; i < t; i++) {
                     int row = probabilityRow(sequence, head, i);
-                    int dOut = (sequence * t + i) * c + head * d;
+                    int dOut = ((sequence * t + i) * heads + head) * d;
                     double mean = 0;
                     long place = dropout.placeInAttention(sequence, head, i, t);
-                    for (int j = 0; j <= i; j++) {
+                    for (int j = start(sequence, i); j <= i; j++) {
                         double factor = reader.factor(place + j);
-                        dProbability[j] = factor * dot(dy, dOut, qkv, value(sequence, head, j));
+                        int value = at(values, sequence, head, j);
+                        dProbability[j] = factor * dot(dy, dOut, values.elements, value);
                         mean += probabilities[row + j] * dProbability[j];
-                        addScaled(factor * probabilities[row + j], dy, dOut, dQkv, value(sequence, head, j));
+                        addScaled(factor * probabilities[row + j], dy, dOut, dValues, value);
                     }
-                    for (int j = 0; j <= i; j++) {
+                    int query = at(queries, sequence, head, i);
+                    for (int j = start(sequence, i); j <= i; j++) {
                         double dScore = scale * probabilities[row + j] * (dProbability[j] - mean);
-                        addScaled(dScore, qkv, key(sequence, head, j), dQkv, query(sequence, head, i));
-                        addScaled(dScore, qkv, query(sequence, head, i), dQkv, key(sequence, head, j));
+                        int key = at(keys, sequence, head, j);
+                        addScaled(dScore, keys.elements, key, dQueries, query);
+                        addScaled(dScore, queries.elements, query, dKeys, key);
                     }
                 }
             }
         }
     }
 
-    private void softmaxOfScores(double[] qkv, int sequence, int head, int i, double[] probabilities, int row) {
+    private void softmaxOfScores(int sequence, int head, int i, double[] probabilities, int row) {
         double highest = Double.NEGATIVE_INFINITY;
-        for (int j = 0; j <= i; j++) {
-            double score = scale * dot(qkv, query(sequence, head, i), qkv, key(sequence, head, j));
+        int start = start(sequence, i);
+        for (int j = start; j <= i; j++) {
+            double score = scale * dot(queries.elements, at(queries, sequence, head, i), keys.elements,
+                    at(keys, sequence, head, j));
             probabilities[row + j] = score;
             highest = Math.max(highest, score);
         }
         double sum = 0;
-        for (int j = 0; j <= i; j++) {
+        for (int j = start; j <= i; j++) {
             // The highest score is taken off first so that no exponential overflows.
             double exponential = StrictMath.exp(probabilities[row + j] - highest);
             probabilities[row + j] = exponential;
             sum += exponential;
         }
-        for (int j = 0; j <= i; j++) {
+        for (int j = start; j <= i; j++) {
             probabilities[row + j] /= sum;
         }
+    }
+
+    private int start(int sequence, int place) {
+        return starts == null ? 0 : starts[sequence * t + place];
     }
 
     private int probabilityRow(int sequence, int head, int i) {
         return ((sequence * heads + head) * t + i) * t;
     }
 
-    private int query(int sequence, int head, int place) {
-        return (sequence * t + place) * 3 * c + head * d;
-    }
-
-    private int key(int sequence, int head, int place) {
-        return query(sequence, head, place) + c;
-    }
-
-    private int value(int sequence, int head, int place) {
-        return query(sequence, head, place) + 2 * c;
+    private int at(Heads these, int sequence, int head, int place) {
+        return (sequence * t + place) * these.columns + these.first + head / these.sharing * d;
     }
 
     private double dot(double[] left, int leftAt, double[] right, int rightAt) {

@@ -20,17 +20,18 @@ final class CrossEntropy {
                 sum += StrictMath.exp(logits[at + j] - highest);
             }
             rowLogSumExp[row] = highest + StrictMath.log(sum);
-            rowLoss[row] = targets[row] == Engine.NOT_IN_SHARD ? 0 : rowLogSumExp[row] - logits[at + targets[row]];
+            rowLoss[row] = targets[row] < 0 ? 0 : rowLogSumExp[row] - logits[at + targets[row]];
         }
     }
 
-    /** dLogits = scale (softmax(logits) - onehot(targets)); dLogits may be logits. */
+    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 where none counts; dLogits may be logits. */
     static void backward(double[] logits, int[] targets, double[] rowLogSumExp, double scale, double[] dLogits, int v) {
         for (int row = 0; row < targets.length; row++) {
             int at = row * v;
             for (int j = 0; j < v; j++) {
                 double probability = StrictMath.exp(logits[at + j] - rowLogSumExp[row]);
-                dLogits[at + j] = scale * (j == targets[row] ? probability - 1 : probability);
+                double error = j == targets[row] ? probability - 1 : probability;
+                dLogits[at + j] = targets[row] == Engine.NOT_COUNTED ? 0 : scale * error;
             }
         }
     }

@@ -17,14 +17,16 @@ final class Embedding {
         }
     }
 
-    /** dTokenTable [V x C] and dPositionTable [at least T x C] += the rows of dy [N x C] that read them. */
+    /** dTokenTable [V x C] and dPositionTable [at least T x C], or null, += the rows of dy [N x C] that read them. */
     static void backward(int[] tokens, double[] dy, int t, double[] dTokenTable, double[] dPositionTable, int c) {
         for (int row = 0; row < tokens.length; row++) {
             for (int j = 0; j < c; j++) {
                 if (tokens[row] != Engine.NOT_IN_SHARD) {
                     dTokenTable[tokens[row] * c + j] += dy[row * c + j];
                 }
-                dPositionTable[row % t * c + j] += dy[row * c + j];
+                if (dPositionTable != null) {
+                    dPositionTable[row % t * c + j] += dy[row * c + j];
+                }
             }
         }
     }

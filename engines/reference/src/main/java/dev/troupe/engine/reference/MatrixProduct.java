@@ -32,12 +32,13 @@ final class MatrixProduct {
         }
     }
 
-    /** y [N x M] = x [N x K] weight [K x M] + bias [M]; each sum begins with the bias. */
-    static void linear(double[] x, double[] weight, double[] bias, double[] y, int n, int k, int m) {
+    /** y [N x M] = x [N x K] op(weight) + bias [M], op(weight) [K x M]; each sum begins with the bias. */
+    static void linear(double[] x, double[] weight, boolean transposeWeight, double[] bias, double[] y, int n, int k,
+            int m) {
         for (int row = 0; row < n; row++) {
             System.arraycopy(bias, 0, y, row * m, m);
         }
-        add(x, false, weight, false, y, n, k, m);
+        add(x, false, weight, transposeWeight, y, n, k, m);
     }
 
     /** dBias [M] += the column sums of dy [N x M]. */

@@ -4,6 +4,7 @@ import dev.troupe.engine.Dropout;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.reference.CausalAttention.Heads;
 import java.util.Arrays;
 
 /**
@@ -38,15 +39,13 @@ final class ReferenceKernels extends FlatKernels {
     }
 
     @Override
-    public void linear(Tensor x, Tensor weight, Tensor bias, Tensor y) {
+    public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
         ReferenceTensor in = ReferenceTensor.of(x);
         ReferenceTensor w = ReferenceTensor.of(weight);
-        int n = in.size(0);
-        int k = in.size(1);
-        int m = w.size(1);
         ReferenceTensor b = ReferenceTensor.of(bias);
         ReferenceTensor out = ReferenceTensor.of(y);
-        MatrixProduct.linear(in.floats(), w.floats(), b.floats(), out.floats(), n, k, m);
+        MatrixProduct.linear(in.floats(), w.floats(), transposeWeight, b.floats(), out.floats(), in.size(0), in.size(1),
+                out.size(1));
         out.settle();
     }
 
@@ -60,7 +59,7 @@ final class ReferenceKernels extends FlatKernels {
         ReferenceTensor b = ReferenceTensor.of(bias);
         ReferenceTensor pre = ReferenceTensor.of(preActivation);
         ReferenceTensor out = ReferenceTensor.of(y);
-        MatrixProduct.linear(in.floats(), w.floats(), b.floats(), pre.floats(), n, k, m);
+        MatrixProduct.linear(in.floats(), w.floats(), false, b.floats(), pre.floats(), n, k, m);
         pre.settle();
         Gelu.forward(pre.floats(), out.floats());
         out.settle();
@@ -81,6 +80,25 @@ final class ReferenceKernels extends FlatKernels {
         ReferenceTensor dIn = ReferenceTensor.of(dx);
         Gelu.backward(pre.floats(), dOut.floats(), dIn.floats());
         dIn.settle();
+    }
+
+    @Override
+    public void swiGlu(Tensor gate, Tensor up, Tensor y) {
+        ReferenceTensor out = ReferenceTensor.of(y);
+        SwiGlu.forward(ReferenceTensor.of(gate).floats(), ReferenceTensor.of(up).floats(), out.floats());
+        out.settle();
+    }
+
+    @Override
+    public void swiGluBackward(Tensor gate, Tensor up, Tensor dy, Tensor dGate, Tensor dUp) {
+        ReferenceTensor in = ReferenceTensor.of(gate);
+        ReferenceTensor factor = ReferenceTensor.of(up);
+        ReferenceTensor dOut = ReferenceTensor.of(dy);
+        ReferenceTensor dIn = ReferenceTensor.of(dGate);
+        ReferenceTensor dFactor = ReferenceTensor.of(dUp);
+        SwiGlu.backward(in.floats(), factor.floats(), dOut.floats(), dIn.floats(), dFactor.floats());
+        dIn.settle();
+        dFactor.settle();
     }
 
     @Override
@@ -146,6 +164,42 @@ final class ReferenceKernels extends FlatKernels {
     }
 
     @Override
+    public void rmsNorm(Tensor residual, Tensor x, Tensor gamma, double epsilon, Tensor y, Tensor reciprocalRoot) {
+        ReferenceTensor in = ReferenceTensor.of(x);
+        ReferenceTensor g = ReferenceTensor.of(gamma);
+        ReferenceTensor out = ReferenceTensor.of(y);
+        ReferenceTensor r = ReferenceTensor.of(reciprocalRoot);
+        if (residual != null) {
+            add(residual, x, x);
+        }
+        RmsNorm.forward(in.floats(), g.floats(), epsilon, out.floats(), r.floats());
+        out.settle();
+        r.settle();
+    }
+
+    @Override
+    public void rmsNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor reciprocalRoot, Tensor dx,
+            boolean accumulate) {
+        ReferenceTensor dOut = ReferenceTensor.of(dy);
+        ReferenceTensor in = ReferenceTensor.of(x);
+        ReferenceTensor g = ReferenceTensor.of(gamma);
+        ReferenceTensor r = ReferenceTensor.of(reciprocalRoot);
+        ReferenceTensor dIn = ReferenceTensor.of(dx);
+        RmsNorm.backwardInput(dOut.floats(), in.floats(), g.floats(), r.floats(), dIn.floats(), accumulate);
+        dIn.settle();
+    }
+
+    @Override
+    public void rmsNormBackwardWeight(Tensor dy, Tensor x, Tensor reciprocalRoot, Tensor dGamma) {
+        ReferenceTensor dOut = ReferenceTensor.of(dy);
+        ReferenceTensor in = ReferenceTensor.of(x);
+        ReferenceTensor r = ReferenceTensor.of(reciprocalRoot);
+        ReferenceTensor dG = ReferenceTensor.of(dGamma);
+        RmsNorm.backwardWeight(dOut.floats(), in.floats(), r.floats(), dG.floats());
+        dG.settle();
+    }
+
+    @Override
     public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
         ReferenceTensor out = ReferenceTensor.of(y);
         int n = out.size(0);
@@ -168,10 +222,13 @@ final class ReferenceKernels extends FlatKernels {
         int c = dOut.size(1);
         ReferenceTensor ids = ReferenceTensor.of(tokens);
         ReferenceTensor table = ReferenceTensor.of(dTokenTable);
-        ReferenceTensor positions = ReferenceTensor.of(dPositionTable);
-        Embedding.backward(ids.ints(), dOut.floats(), sequenceLength, table.floats(), positions.floats(), c);
+        ReferenceTensor positions = dPositionTable == null ? null : ReferenceTensor.of(dPositionTable);
+        Embedding.backward(ids.ints(), dOut.floats(), sequenceLength, table.floats(),
+                positions == null ? null : positions.floats(), c);
         table.settle();
-        positions.settle();
+        if (positions != null) {
+            positions.settle();
+        }
     }
 
     /** The probabilities, [B x H x T x T]. */
@@ -183,10 +240,8 @@ final class ReferenceKernels extends FlatKernels {
     @Override
     public void causalAttention(Tensor qkv, int sequenceLength, int heads, Dropout dropout, Tensor state, Tensor y) {
         ReferenceTensor out = ReferenceTensor.of(y);
-        CausalAttention attention = attention(out, sequenceLength, heads);
-        ReferenceTensor in = ReferenceTensor.of(qkv);
         ReferenceTensor kept = ReferenceTensor.of(state);
-        attention.forward(in.floats(), dropout, kept.floats(), out.floats());
+        packed(ReferenceTensor.of(qkv), sequenceLength, heads).forward(dropout, kept.floats(), out.floats());
         kept.settle();
         out.settle();
     }
@@ -195,12 +250,72 @@ final class ReferenceKernels extends FlatKernels {
     public void causalAttentionBackward(Tensor dy, Tensor qkv, Tensor y, Tensor state, int sequenceLength, int heads,
             Dropout dropout, Tensor dQkv) {
         ReferenceTensor dOut = ReferenceTensor.of(dy);
-        CausalAttention attention = attention(dOut, sequenceLength, heads);
-        ReferenceTensor in = ReferenceTensor.of(qkv);
         ReferenceTensor kept = ReferenceTensor.of(state);
         ReferenceTensor dIn = ReferenceTensor.of(dQkv);
-        attention.backward(dOut.floats(), in.floats(), kept.floats(), dropout, dIn.floats());
+        packed(ReferenceTensor.of(qkv), sequenceLength, heads).backward(dOut.floats(), kept.floats(), dropout,
+                dIn.floats(), dIn.floats(), dIn.floats());
         dIn.settle();
+    }
+
+    private static CausalAttention packed(ReferenceTensor qkv, int t, int heads) {
+        int c = qkv.size(1) / 3;
+        double[] elements = qkv.floats();
+        return new CausalAttention(qkv.size(0) / t, t, heads, c / heads, new Heads(elements, 3 * c, 0, 1),
+                new Heads(elements, 3 * c, c, 1), new Heads(elements, 3 * c, 2 * c, 1), null);
+    }
+
+    @Override
+    public void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength,
+            int heads, int keyValueHeads, Dropout dropout, Tensor state, Tensor y) {
+        ReferenceTensor out = ReferenceTensor.of(y);
+        ReferenceTensor kept = ReferenceTensor.of(state);
+        grouped(queries, keys, values, starts, sequenceLength, heads, keyValueHeads).forward(dropout, kept.floats(),
+                out.floats());
+        kept.settle();
+        out.settle();
+    }
+
+    @Override
+    public void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts,
+            Tensor y, Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout,
+            Tensor dQueries, Tensor dKeys, Tensor dValues) {
+        ReferenceTensor dOut = ReferenceTensor.of(dy);
+        ReferenceTensor kept = ReferenceTensor.of(state);
+        ReferenceTensor dQ = ReferenceTensor.of(dQueries);
+        ReferenceTensor dK = ReferenceTensor.of(dKeys);
+        ReferenceTensor dV = ReferenceTensor.of(dValues);
+        grouped(queries, keys, values, starts, sequenceLength, heads, keyValueHeads).backward(dOut.floats(),
+                kept.floats(), dropout, dQ.floats(), dK.floats(), dV.floats());
+        dQ.settle();
+        dK.settle();
+        dV.settle();
+    }
+
+    private static CausalAttention grouped(Tensor queries, Tensor keys, Tensor values, Tensor starts, int t, int heads,
+            int keyValueHeads) {
+        ReferenceTensor q = ReferenceTensor.of(queries);
+        ReferenceTensor k = ReferenceTensor.of(keys);
+        ReferenceTensor v = ReferenceTensor.of(values);
+        int sharing = heads / keyValueHeads;
+        return new CausalAttention(q.size(0) / t, t, heads, q.size(1) / heads, new Heads(q.floats(), q.size(1), 0, 1),
+                new Heads(k.floats(), k.size(1), 0, sharing), new Heads(v.floats(), v.size(1), 0, sharing),
+                intsOrNull(starts));
+    }
+
+    private static int[] intsOrNull(Tensor tensor) {
+        return tensor == null ? null : ReferenceTensor.of(tensor).ints();
+    }
+
+    @Override
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
+            Tensor y) {
+        ReferenceTensor in = ReferenceTensor.of(x);
+        ReferenceTensor cos = ReferenceTensor.of(cosines);
+        ReferenceTensor sin = ReferenceTensor.of(sines);
+        ReferenceTensor out = ReferenceTensor.of(y);
+        Rotary.turn(in.floats(), in.size(1), intsOrNull(starts), sequenceLength, cos.floats(), sin.floats(),
+                cos.size(1), back, out.floats());
+        out.settle();
     }
 
     @Override
@@ -241,9 +356,5 @@ final class ReferenceKernels extends FlatKernels {
         ReferenceTensor dIn = ReferenceTensor.of(dLogits);
         CrossEntropy.backward(in.floats(), ids.ints(), logSum.floats(), scale, dIn.floats(), v);
         dIn.settle();
-    }
-
-    private static CausalAttention attention(ReferenceTensor y, int sequenceLength, int heads) {
-        return new CausalAttention(y.size(0) / sequenceLength, sequenceLength, heads, y.size(1));
     }
 }

@@ -48,7 +48,7 @@ class GradientTest {
         engine.biasBackward(dy, dBias);
 
         DoubleSupplier objective = () -> {
-            engine.linear(x, weight, bias, y);
+            engine.linear(x, weight, false, bias, y);
             return dot(y, dy);
         };
         check("dx", x, dx, objective);

@@ -49,7 +49,7 @@ class HandComputedTest {
         Tensor bias = fixture.of(new double[]{0.5, 1}, 2);
         Tensor y = fixture.random(1, 2);
         Tensor preActivation = fixture.random(1, 2);
-        engine.linear(x, weight, bias, y);
+        engine.linear(x, weight, false, bias, y);
         assertArrayEquals(new double[]{1.5, 0}, fixture.read(y));
         engine.linearGelu(x, weight, bias, preActivation, y);
         assertArrayEquals(new double[]{1.5, 0}, fixture.read(preActivation));

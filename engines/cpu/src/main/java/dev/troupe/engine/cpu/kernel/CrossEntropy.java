@@ -34,11 +34,11 @@ public final class CrossEntropy {
             double logSum = highest + Math.log(sum);
             Lanes.set(rowLogSumExp, row, (float) logSum);
             int target = Lanes.getInt(targets, row);
-            Lanes.set(rowLoss, row, target == Engine.NOT_IN_SHARD ? 0 : (float) (logSum - Lanes.get(at, target)));
+            Lanes.set(rowLoss, row, target < 0 ? 0 : (float) (logSum - Lanes.get(at, target)));
         }
     }
 
-    /** dLogits = scale (softmax(logits) - onehot(targets)); dLogits may be logits. */
+    /** dLogits = scale (softmax(logits) - onehot(targets)), 0 where none counts; dLogits may be logits. */
     public static void backward(CpuTensor logits, long targets, long rowLogSumExp, float scale, CpuTensor dLogits,
             int first,
             int rows, long scratch) {
@@ -47,6 +47,11 @@ public final class CrossEntropy {
             long at = logits.read((long) row * v, v, scratch + ROW);
             long to = dLogits.target((long) row * v, scratch + ROW);
             int target = Lanes.getInt(targets, row);
+            if (target == Engine.NOT_COUNTED) {
+                RowLoop.fill(to, 0, v);
+                dLogits.written((long) row * v, v, to);
+                continue;
+            }
             float logSum = Lanes.get(rowLogSumExp, row);
             float targetLogit = target == Engine.NOT_IN_SHARD ? 0 : Lanes.get(at, target);
             for (int from = 0; from < v; from += BLOCK) {

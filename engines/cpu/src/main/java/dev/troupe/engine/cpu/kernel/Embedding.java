@@ -43,7 +43,10 @@ public final class Embedding {
         }
     }
 
-    /** Adds some columns of all rows of dy [N x C], in their order; the tables point to the first of these columns. */
+    /**
+     * Adds some columns of all rows of dy [N x C], in their order; the tables, of which the second may be
+     * {@link #NO_TABLE}, point to the first of these columns.
+     */
     public static void backward(long tokens, CpuTensor dy, int t, long dTokenTable, long dPositionTable, int first,
             int columns, long scratch) {
         int c = dy.size(1);
@@ -54,8 +57,10 @@ public final class Embedding {
                 long token = dTokenTable + 4L * id * c;
                 Elements.add(token, gradient, token, columns);
             }
-            long position = dPositionTable + 4L * (row % t) * c;
-            Elements.add(position, gradient, position, columns);
+            if (dPositionTable != NO_TABLE) {
+                long position = dPositionTable + 4L * (row % t) * c;
+                Elements.add(position, gradient, position, columns);
+            }
         }
     }
 }

@@ -1,0 +1,245 @@
+package dev.troupe.engine.cpu.kernel;
+
+import dev.troupe.engine.Dropout;
+import dev.troupe.engine.cpu.library.OneDnn;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.cpu.loop.Masks;
+import dev.troupe.engine.cpu.loop.RowLoop;
+
+/**
+ * Attention of one head of one sequence in tiles of queries and keys, with the softmax of a row carried on from tile to
+ * tile (Milakov and Gimelshein 2018; Dao et al. 2022). Scores only ever exist for one tile. Letters: T sequence length, D
+ * size of a head.
+ *
+ * <p>Thread rule: one thread's. It serves one head after another, so that a call of the kernel leaves no garbage.
+ */
+final class AttentionTiles {
+    /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
+    static final int QUERIES = 64;
+    /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
+    static final int KEYS = Masks.MOST;
+    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
+    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
+
+    final Rows queries = new Rows();
+    final Rows keys = new Rows();
+    final Rows values = new Rows();
+    final Rows y = new Rows();
+    final Rows dy = new Rows();
+    final Rows dQueries = new Rows();
+    final Rows dKeys = new Rows();
+    final Rows dValues = new Rows();
+    private int t;
+    private int d;
+    private float scale;
+    private Dropout dropout;
+    private Masks masks;
+    private long starts;
+    private int sequence;
+    private int head;
+    private long logSums;
+
+    /** A head's floats, a row for each place of a sequence. */
+    static final class Rows {
+        private long address;
+        private long stride;
+
+        /**
+         * Where they are.
+         *
+         * @param first
+         *            address of the first row
+         * @param floats
+         *            from one row to the next
+         */
+        void lie(long first, long floats) {
+            address = first;
+            stride = floats;
+        }
+
+        long row(long place) {
+            return address + 4L * place * stride;
+        }
+    }
+
+    /**
+     * What the heads have in common from now on.
+     *
+     * @param documentStarts
+     *            where the INT32 are that say where each row's document begins in its sequence; 0 where each sequence is one
+     */
+    void serve(int length, int size, Dropout drawn, Masks drawnMasks, long documentStarts) {
+        t = length;
+        d = size;
+        scale = (float) (1 / Math.sqrt(size));
+        dropout = drawn;
+        masks = drawnMasks;
+        starts = documentStarts;
+    }
+
+    /** Which head, as dropout counts them, of which sequence comes now, and where its T logarithms of sums are. */
+    void turnTo(int ofSequence, int number, long sums) {
+        sequence = ofSequence;
+        head = number;
+        logSums = sums;
+    }
+
+    /** Writes y, and the logarithm of each row's sum of exponentials. */
+    void forward(long scratch) {
+        for (int row = 0; row < t; row += QUERIES) {
+            forwardTile(row, Math.min(QUERIES, t - row), scratch);
+        }
+    }
+
+    private void forwardTile(int row, int count, long scratch) {
+        long highest = scratch + 2 * Lanes.ALIGNMENT;
+        long sums = highest + 4L * QUERIES;
+        long scores = sums + 4L * QUERIES;
+        long wordsMemory = scores + 8L * QUERIES * KEYS;
+        RowLoop.fill(highest, Float.NEGATIVE_INFINITY, count);
+        RowLoop.fill(sums, 0, count);
+        int end = row + count;
+        int lowest = firstTile(row);
+        for (int first = lowest; first < end; first += KEYS) {
+            int width = Math.min(KEYS, end - first);
+            int stride = Lanes.wholeFor(width);
+            OneDnn.sgemm(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
+                    keys.stride, 0, scores, stride);
+            for (int i = 0; i < count; i++) {
+                long line = scores + 4L * i * stride;
+                int hidden = start(row + i) - first;
+                if (hidden >= width) {
+                    RowLoop.fill(line, 0, stride);
+                    continue;
+                }
+                int vectors = hideUnseen(line, hidden, row + i + 1 - first, width, stride);
+                float before = Lanes.get(highest, i);
+                float now = RowLoop.highest(line, vectors, before, scratch);
+                float sum = RowLoop.exponentials(line, now, line, vectors, scratch);
+                if (first > lowest) {
+                    float shrink = (float) Math.exp((double) before - now);
+                    sum += shrink * Lanes.get(sums, i);
+                    RowLoop.scale(y.row(row + i), shrink, d);
+                }
+                Lanes.set(highest, i, now);
+                Lanes.set(sums, i, sum);
+                if (masks.drop()) {
+                    // The sum is that of all, and is divided by at the end.
+                    masks.apply(place(row + i) + first, line, line, seen(row, i, first, width), wordsMemory);
+                }
+            }
+            OneDnn.sgemm(false, false, count, d, width, 1, scores, stride, values.row(first), values.stride,
+                    first > lowest ? 1 : 0, y.row(row), y.stride);
+        }
+        for (int i = 0; i < count; i++) {
+            float sum = Lanes.get(sums, i);
+            RowLoop.scale(y.row(row + i), 1 / sum, d);
+            Lanes.set(logSums, row + i, (float) (Lanes.get(highest, i) + Math.log(sum)));
+        }
+    }
+
+    /**
+     * Writes the gradients for queries, and writes or adds those for keys and values.
+     *
+     * @param adds
+     *            whether the latter are added, for heads that share them
+     */
+    void backward(boolean adds, long scratch) {
+        boolean cleared = !adds && starts != 0;
+        for (int row = 0; cleared && row < t; row++) {
+            RowLoop.fill(dKeys.row(row), 0, d);
+            RowLoop.fill(dValues.row(row), 0, d);
+        }
+        // From the last queries to the first: in one document they see every key, so that they can overwrite what the
+        // others add to.
+        for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
+            int count = Math.min(QUERIES, t - row);
+            float beta = adds || cleared || row + count < t ? 1 : 0;
+            backwardTile(row, count, beta, scratch);
+        }
+    }
+
+    private void backwardTile(int row, int count, float beta, long scratch) {
+        long means = scratch + 2 * Lanes.ALIGNMENT;
+        long scores = means + 8L * QUERIES;
+        long dScores = scores + 4L * QUERIES * KEYS;
+        long wordsMemory = dScores + 4L * QUERIES * KEYS;
+        for (int i = 0; i < count; i++) {
+            // The mean of a row's dp weighted by its p, which is dy . y.
+            Lanes.set(means, i, RowLoop.dot(dy.row(row + i), y.row(row + i), d, scratch));
+        }
+        int end = row + count;
+        int lowest = firstTile(row);
+        for (int first = lowest; first < end; first += KEYS) {
+            int width = Math.min(KEYS, end - first);
+            int stride = Lanes.wholeFor(width);
+            OneDnn.sgemm(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
+                    keys.stride, 0, scores, stride);
+            OneDnn.sgemm(false, true, count, width, d, 1, dy.row(row), dy.stride, values.row(first), values.stride, 0,
+                    dScores, stride);
+            for (int i = 0; i < count; i++) {
+                long line = 4L * i * stride;
+                int hidden = start(row + i) - first;
+                if (hidden >= width) {
+                    RowLoop.fill(scores + line, 0, stride);
+                    RowLoop.fill(dScores + line, 0, stride);
+                    continue;
+                }
+                int vectors = hideUnseen(scores + line, hidden, row + i + 1 - first, width, stride);
+                RowLoop.exponentials(scores + line, Lanes.get(logSums, row + i), scores + line, vectors, scratch);
+                if (masks.drop()) {
+                    int seen = seen(row, i, first, width);
+                    long words = masks.words(place(row + i) + first, seen, wordsMemory);
+                    masks.apply(words, dScores + line, dScores + line, seen);
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                    masks.apply(words, scores + line, scores + line, seen);
+                } else {
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                }
+                RowLoop.fill(dScores + line + 4L * vectors, 0, stride - vectors);
+            }
+            OneDnn.sgemm(false, false, count, d, width, 1, dScores, stride, keys.row(first), keys.stride,
+                    first > lowest ? 1 : 0, dQueries.row(row), dQueries.stride);
+            OneDnn.sgemm(true, false, width, d, count, 1, dScores, stride, queries.row(row), queries.stride, beta,
+                    dKeys.row(first), dKeys.stride);
+            OneDnn.sgemm(true, false, width, d, count, 1, scores, stride, dy.row(row), dy.stride, beta,
+                    dValues.row(first), dValues.stride);
+        }
+    }
+
+    /** The place of a query's first probability among those of all heads. */
+    private long place(int query) {
+        return dropout.placeInAttention(sequence, head, query, t);
+    }
+
+    /** The place that a query's document begins at. */
+    private int start(int query) {
+        return starts == 0 ? 0 : Lanes.getInt(starts, sequence * t + query);
+    }
+
+    /** The first tile of keys that some query from this one on sees: documents begin one after another. */
+    private int firstTile(int query) {
+        return start(query) / KEYS * KEYS;
+    }
+
+    /** How many keys of a tile come no later than the query. */
+    private static int seen(int row, int query, int firstKey, int width) {
+        return Math.clamp(row + query + 1 - firstKey, 0, width);
+    }
+
+    /**
+     * Hides from a query the keys before its document and after its own: sets their scores to minus infinity up to the end
+     * of a vector, and from there to zero, which is what the exponentials of the others become. Returns how many scores
+     * whole vectors hold.
+     */
+    private static int hideUnseen(long line, int hidden, int seen, int width, int stride) {
+        if (hidden > 0) {
+            RowLoop.fill(line, Float.NEGATIVE_INFINITY, hidden);
+        }
+        int from = Math.min(seen, width);
+        int vectors = Lanes.wholeFor(from);
+        RowLoop.fill(line + 4L * from, Float.NEGATIVE_INFINITY, vectors - from);
+        RowLoop.fill(line + 4L * vectors, 0, stride - vectors);
+        return vectors;
+    }
+}

@@ -1,0 +1,25 @@
+package dev.troupe.engine.reference;
+
+/** Turns of pairs by the angles of a place (Su et al. 2021). Letters: N rows, T sequence length, D size of a head. */
+final class Rotary {
+    private Rotary() {
+    }
+
+    /** x and y [N x columns], starts [N] or null, cosines and sines [at least T x half], half = D/2; y may be x. */
+    static void turn(double[] x, int columns, int[] starts, int t, double[] cosines, double[] sines, int half,
+            boolean back, double[] y) {
+        for (int row = 0; row < x.length / columns; row++) {
+            int angle = (row % t - (starts == null ? 0 : starts[row])) * half;
+            for (int head = row * columns; head < (row + 1) * columns; head += 2 * half) {
+                for (int i = 0; i < half; i++) {
+                    double cosine = cosines[angle + i];
+                    double sine = back ? -sines[angle + i] : sines[angle + i];
+                    double first = x[head + i];
+                    double second = x[head + half + i];
+                    y[head + i] = first * cosine - second * sine;
+                    y[head + half + i] = second * cosine + first * sine;
+                }
+            }
+        }
+    }
+}
