@@ -126,7 +126,9 @@ public final class SizeChecks {
         if (width == model.size(Axis.INNER) / ranks) {
             return "the inner activation of an MLP";
         }
-        return width == model.size(Axis.QUERY_KEY_VALUE) / ranks ? "queries, keys and values" : "an activation";
+        return model.has(Axis.QUERY_KEY_VALUE) && width == model.size(Axis.QUERY_KEY_VALUE) / ranks
+                ? "queries, keys and values"
+                : "an activation";
     }
 
     private static String text(long[] sizes) {

@@ -6,6 +6,7 @@ import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.RankRow;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.parallel.Zero;
@@ -94,7 +95,9 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
             passes.add(new AddSharedGradients(AddSharedGradients.between(0, partition.stageCount() - 1)));
         }
         boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
-        if (sumsAtTheEnd || sharesSequence && ranks.tensor() > 1) {
+        boolean ofOwnShares = sharesSequence || partition.model().parameters().values().stream()
+                .anyMatch(ParameterSpec::isForOwnHeads);
+        if (sumsAtTheEnd || ofOwnShares && ranks.tensor() > 1) {
             passes.add(new AddReduceGradients());
         }
         passes.add(new AddNormAndUpdate(

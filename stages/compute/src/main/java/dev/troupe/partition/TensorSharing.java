@@ -30,6 +30,10 @@ public final class TensorSharing {
         if (heads % ranks != 0) {
             why.add("the " + heads + " attention heads (model.heads) do not divide by " + ranks);
         }
+        if (model.has(Axis.KEY_VALUE_HEADS) && model.size(Axis.KEY_VALUE_HEADS) % ranks != 0) {
+            why.add("the " + model.size(Axis.KEY_VALUE_HEADS)
+                    + " heads with keys and values (model.key-value-heads) do not divide by " + ranks);
+        }
         if (vocabulary < ranks) {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
                     + ranks);

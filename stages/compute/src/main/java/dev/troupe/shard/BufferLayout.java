@@ -72,7 +72,7 @@ public final class BufferLayout {
      * A layout of buckets.
      *
      * @param ordered
-     *            the parameters of each bucket, in the order of the layers
+     *            the parameters of each bucket, in the order of the layers; one without parameters is left out
      * @param shareCount
      *            how many ranks share the buffer out
      */
@@ -81,8 +81,10 @@ public final class BufferLayout {
         List<Bucket> placed = new ArrayList<>();
         long next = 0;
         for (List<Parameter> parameters : ordered) {
-            placed.add(place(parameters, next));
-            next = placed.getLast().end();
+            if (!parameters.isEmpty()) {
+                placed.add(place(parameters, next));
+                next = placed.getLast().end();
+            }
         }
         buckets = List.copyOf(placed);
         buckets.forEach(bucket -> bucket.parameters().forEach(parameter -> bucketOf.put(parameter, bucket)));

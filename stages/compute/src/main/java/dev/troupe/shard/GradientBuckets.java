@@ -18,7 +18,7 @@ import java.util.List;
  */
 final class GradientBuckets {
     private final DataShare data;
-    private final OwnRowGradients ownRows;
+    private final OwnShareGradients ownShares;
     private final SideWork aside;
     private final List<Layer> layers;
     /** The buckets that are final after all layers: a tied table's. */
@@ -41,9 +41,9 @@ final class GradientBuckets {
      *            for each layer the parameters whose gradients are final when its last backward is done
      */
     GradientBuckets(BufferLayout layout, DataShare data, FlatBuffer gradients, List<List<Parameter>> finalWithLayers,
-            OwnRowGradients ownRows) {
+            OwnShareGradients ownShares) {
         this.data = data;
-        this.ownRows = ownRows;
+        this.ownShares = ownShares;
         this.aside = new SideWork(data.aside());
         List<Bucket> left = new ArrayList<>(layout.buckets());
         List<Layer> cut = new ArrayList<>();
@@ -73,7 +73,7 @@ final class GradientBuckets {
     /** A microbatch's backward for the weights has added to the gradients of a layer. */
     void layerDone(int layer) {
         if (isLastBackward) {
-            ownRows.addUp(layers.get(layer).parameters());
+            ownShares.addUp(layers.get(layer).parameters());
             begun.set(layer);
             begin(layers.get(layer).buckets());
         }

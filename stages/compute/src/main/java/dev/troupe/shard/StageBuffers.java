@@ -43,7 +43,7 @@ public final class StageBuffers implements AutoCloseable {
     // What this rank has of each parameter's gradient; made once, since every step asks for it.
     private final Map<Parameter, Tensor> gradientShares = new IdentityHashMap<>();
     private final List<Exchanged> exchangedWeights;
-    private final OwnRowGradients ownRows;
+    private final OwnShareGradients ownShares;
     /** Null where every gradient is its sum already. */
     private final GradientBuckets buckets;
     private final LayerShares layerShares;
@@ -104,10 +104,10 @@ public final class StageBuffers implements AutoCloseable {
         this.exchangedWeights = data.shares(Zero.OPTIMIZER) && weights.extent() == Extent.ALL
                 ? exchanged(weights)
                 : List.of();
-        this.ownRows = new OwnRowGradients(engine, group, pool, parameters,
+        this.ownShares = new OwnShareGradients(engine, group, pool, parameters,
                 parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
         this.buckets = trained && !sharesGradients && data.group().size() > 1
-                ? new GradientBuckets(layout, data, gradients, layers.finalWithLayers(), ownRows)
+                ? new GradientBuckets(layout, data, gradients, layers.finalWithLayers(), ownShares)
                 : null;
         this.layerShares = layerShares(layers);
     }
@@ -239,9 +239,9 @@ public final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** Gradients of a rank's own rows become their sums over the group. */
-    public void addUpOwnRows() {
-        ownRows.addUpRest();
+    /** Gradients of a rank's own rows or heads become their sums over the group. */
+    public void addUpOwnShares() {
+        ownShares.addUpRest();
     }
 
     /** Gradients become their sums over the ranks that hold the same weights, as far as they count here. */

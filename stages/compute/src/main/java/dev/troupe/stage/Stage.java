@@ -295,13 +295,13 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Adds up over the group the gradients that each rank computed from its own rows (those of the norms with sequence
-     * parallelism), then gradients over the ranks that hold the same weights, and waits for those that are on their way.
-     * Once a step, after the exchange of a tied table's gradient. Where these ranks share out what the optimizer remembers,
-     * a rank has the sums of its share alone, which is all that is measured, shown and used from there on.
+     * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
+     * over the ranks that hold the same weights, and waits for those that are on their way. Once a step, after the exchange
+     * of a tied table's gradient. Where these ranks share out what the optimizer remembers, a rank has the sums of its share
+     * alone, which is all that is measured, shown and used from there on.
      */
     public void addUpGradients() {
-        buffers.addUpOwnRows();
+        buffers.addUpOwnShares();
         buffers.reduceGradients();
     }
 

@@ -19,7 +19,7 @@ public record DropoutKey(double probability, long seed, long step, long microbat
     public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0);
 
     /** The places of a layer. Their order is part of what a seed means. */
-    enum Site {
+    public enum Site {
         EMBEDDING, ATTENTION, ATTENTION_OUTPUT, MLP_OUTPUT
     }
 
@@ -51,7 +51,7 @@ public record DropoutKey(double probability, long seed, long step, long microbat
      * @param firstHead
      *            the first of the heads
      */
-    Dropout ofHeads(int layer, int allHeads, int firstHead) {
+    public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
     }
 

@@ -5,9 +5,11 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Token and position embedding (Radford et al. 2019): {@code y[n] = table[tokens[n]] + positions[n mod T]}.
+ * Token embedding, with positions where a model has a table of them (Radford et al. 2019): {@code y[n] = table[tokens[n]] +
+ * positions[n mod T]}.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at
  * least T x C], y [N x C]. Of t ranks that share the stage each has V/t rows of the table, and all positions.
@@ -21,6 +23,7 @@ public final class EmbeddingLayer implements Layer {
     private final Shape outputShape;
     private final boolean addsPositions;
     private final Parameter tokenTable;
+    /** Null where positions are elsewhere. */
     private final Parameter positionTable;
 
     /**
@@ -29,24 +32,24 @@ public final class EmbeddingLayer implements Layer {
      * @param tokens
      *            [V x C]
      * @param positions
-     *            [longest sequence x C]
+     *            [longest sequence x C]; empty where the model has positions elsewhere
      */
-    public EmbeddingLayer(LayerContext context, ParameterSpec tokens, ParameterSpec positions) {
+    public EmbeddingLayer(LayerContext context, ParameterSpec tokens, Optional<ParameterSpec> positions) {
         engine = context.engine();
         pool = context.pool();
         sequenceLength = context.sequenceLength();
         stream = new ResidualStream(context);
         dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
         // The rows of tokens are added up over the ranks, so one rank adds those of positions.
-        addsPositions = context.share().group().rank() == 0;
+        addsPositions = positions.isPresent() && context.share().group().rank() == 0;
         outputShape = context.activation(context.hidden());
         tokenTable = context.parameter(tokens);
-        positionTable = context.parameter(positions);
+        positionTable = positions.map(context::parameter).orElse(null);
     }
 
     @Override
     public List<Parameter> parameters() {
-        return List.of(tokenTable, positionTable);
+        return positionTable == null ? List.of(tokenTable) : List.of(tokenTable, positionTable);
     }
 
     public Parameter tokenTable() {
@@ -108,7 +111,7 @@ public final class EmbeddingLayer implements Layer {
         @Override
         public void backwardWeight() {
             engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
-                    positionTable.gradient());
+                    positionTable == null ? null : positionTable.gradient());
             release();
         }
 

@@ -81,13 +81,9 @@ public final class HeadLayer implements Layer {
      */
     public void logitsOfRow(Tensor x, Tensor logits) {
         Tensor normed = pool.take(x.shape());
-        Tensor mean = pool.takeFloats(Shape.of(1));
-        Tensor reciprocalDeviation = pool.takeFloats(Shape.of(1));
-        norm.row(x, normed, mean, reciprocalDeviation);
+        norm.row(x, normed);
         engine.matmul(normed, false, table.operand(), true, logits, false);
         pool.give(normed);
-        pool.give(mean);
-        pool.give(reciprocalDeviation);
     }
 
     /** One microbatch. */

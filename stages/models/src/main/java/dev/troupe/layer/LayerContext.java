@@ -1,14 +1,23 @@
 package dev.troupe.layer;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorShare;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** What the layers of a stage share: where they compute, sizes, this rank's share, and their parameters by name. */
 public final class LayerContext {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final Engine engine;
     private final TensorPool pool;
     private final int hidden;
@@ -17,6 +26,7 @@ public final class LayerContext {
     private final int microbatchesPerStep;
     private final TensorShare share;
     private final Map<String, Parameter> parameters = new HashMap<>();
+    private final Map<String, Tensor> constants = new HashMap<>();
 
     /**
      * @param pool
@@ -51,7 +61,8 @@ public final class LayerContext {
         return pool;
     }
 
-    int hidden() {
+    /** Width C of the residual stream. */
+    public int hidden() {
         return hidden;
     }
 
@@ -77,18 +88,18 @@ public final class LayerContext {
     }
 
     /** The shape of an activation of this width. */
-    Shape activation(int width) {
+    public Shape activation(int width) {
         return Shape.of(rows(), width);
     }
 
     /** A width that the ranks of the group share out evenly, as this rank has it. */
-    int own(int width) {
+    public int own(int width) {
         return width / share.group().size();
     }
 
     /** This rank's share of a parameter, or where a layer of the stage has it already a second use of that. */
-    Parameter parameter(ParameterSpec spec) {
-        return parameter(spec, false);
+    public Parameter parameter(ParameterSpec spec) {
+        return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1);
     }
 
     /** As {@link #parameter}, with a gradient from the rows of the residual stream that the rank has. */
@@ -96,12 +107,37 @@ public final class LayerContext {
         return parameter(spec, share.cutsRows());
     }
 
-    private Parameter parameter(ParameterSpec spec, boolean ofOwnRows) {
+    /**
+     * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name.
+     *
+     * @param values
+     *            row-major, asked for once
+     */
+    public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
+        return constants.computeIfAbsent(name, _ -> {
+            Tensor tensor = pool.takeFloats(shape);
+            boolean single = tensor.dataType() == DataType.FLOAT32;
+            MemorySegment host = MemorySegment.ofArray(new long[Math.ceilDiv((int) tensor.byteCount(), Long.BYTES)])
+                    .asSlice(0, tensor.byteCount());
+            double[] numbers = values.get();
+            for (int i = 0; i < numbers.length; i++) {
+                if (single) {
+                    host.setAtIndex(FLOAT, i, (float) numbers[i]);
+                } else {
+                    host.setAtIndex(DOUBLE, i, numbers[i]);
+                }
+            }
+            engine.copyFromHost(host, tensor, 0);
+            return tensor;
+        });
+    }
+
+    private Parameter parameter(ParameterSpec spec, boolean ofOwnShare) {
         Parameter first = parameters.get(spec.name());
         if (first != null) {
             return first.secondUse();
         }
-        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnRows);
+        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnShare);
         parameters.put(spec.name(), made);
         return made;
     }

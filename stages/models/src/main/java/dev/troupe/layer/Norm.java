@@ -5,10 +5,12 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * Layer norm with its parameters (Ba et al. 2016), used by both halves of a block and by the head: of the rows of the
- * residual stream that this rank has.
+ * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or where it has no beta
+ * the norm by the root mean square (Zhang and Sennrich 2019). It is of the rows of the residual stream that this rank has.
  *
  * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
  */
@@ -19,6 +21,7 @@ public final class Norm {
     private final Shape inputShape;
     private final Shape rowShape;
     private final Parameter gamma;
+    /** Null where there is none, and then rows are not centred. */
     private final Parameter beta;
 
     /**
@@ -27,41 +30,57 @@ public final class Norm {
      * @param gamma
      *            what a normalized row is multiplied by
      * @param beta
-     *            what is added then
+     *            what is added then; empty for the norm by the root mean square
      * @param epsilon
-     *            what is added to a variance
+     *            what is added to a variance or to a mean square
      */
-    public record Spec(ParameterSpec gamma, ParameterSpec beta, double epsilon) {
-        /** Both. */
+    public record Spec(ParameterSpec gamma, Optional<ParameterSpec> beta, double epsilon) {
+        /** All there are. */
         public List<ParameterSpec> parameters() {
-            return List.of(gamma, beta);
+            return Stream.concat(Stream.of(gamma), beta.stream()).toList();
         }
     }
 
-    Norm(LayerContext context, Spec spec) {
+    public Norm(LayerContext context, Spec spec) {
         engine = context.engine();
         pool = context.pool();
         epsilon = spec.epsilon();
         inputShape = new ResidualStream(context).shape();
         rowShape = Shape.of(inputShape.size(0));
         gamma = context.streamParameter(spec.gamma());
-        beta = context.streamParameter(spec.beta());
+        beta = spec.beta().map(context::streamParameter).orElse(null);
     }
 
-    List<Parameter> parameters() {
-        return List.of(gamma, beta);
+    /** Gamma, and beta where there is one. */
+    public List<Parameter> parameters() {
+        return beta == null ? List.of(gamma) : List.of(gamma, beta);
     }
 
     /** The norm of a single row [1 x C]; nothing is kept. */
-    void row(Tensor x, Tensor y, Tensor mean, Tensor reciprocalDeviation) {
-        engine.layerNorm(null, x, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
+    void row(Tensor x, Tensor y) {
+        Shape one = Shape.of(1);
+        Tensor mean = beta == null ? null : pool.takeFloats(one);
+        Tensor reciprocal = pool.takeFloats(one);
+        normalize(null, x, y, mean, reciprocal);
+        pool.drop(mean);
+        pool.give(reciprocal);
+    }
+
+    private void normalize(Tensor residual, Tensor x, Tensor y, Tensor mean, Tensor reciprocal) {
+        if (beta == null) {
+            engine.rmsNorm(residual, x, gamma.weights(), epsilon, y, reciprocal);
+        } else {
+            engine.layerNorm(residual, x, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocal);
+        }
     }
 
     /** One microbatch: keeps the input and its statistics until {@link #release}. */
-    final class Pass {
+    public final class Pass {
         private Tensor input;
+        /** Null where rows are not centred. */
         private Tensor mean;
-        private Tensor reciprocalDeviation;
+        /** Of the standard deviation, or of the root mean square. */
+        private Tensor reciprocal;
         private Tensor outputGradient;
 
         /** Takes over {@code x}; the caller gives the output back. */
@@ -70,54 +89,62 @@ public final class Norm {
         }
 
         /** The same of {@code residual + x}, which x becomes. */
-        Tensor forwardOfSum(Tensor residual, Tensor x) {
+        public Tensor forwardOfSum(Tensor residual, Tensor x) {
             input = x;
-            mean = pool.takeFloats(rowShape);
-            reciprocalDeviation = pool.takeFloats(rowShape);
+            mean = beta == null ? null : pool.takeFloats(rowShape);
+            reciprocal = pool.takeFloats(rowShape);
             return normalized(residual);
         }
 
         /** Takes over nothing, and keeps the input alone. */
-        void rewind() {
+        public void rewind() {
             mean = pool.drop(mean);
-            reciprocalDeviation = pool.drop(reciprocalDeviation);
+            reciprocal = pool.drop(reciprocal);
         }
 
         /** The forward of the input that {@link #rewind} left. */
-        Tensor replay() {
+        public Tensor replay() {
             return forward(input);
         }
 
-        Tensor input() {
+        public Tensor input() {
             return input;
         }
 
         /** The output of the forward once more, to the bit. */
-        Tensor again() {
+        public Tensor again() {
             return normalized(null);
         }
 
         private Tensor normalized(Tensor residual) {
             Tensor y = pool.take(inputShape);
-            engine.layerNorm(residual, input, gamma.weights(), beta.weights(), epsilon, y, mean, reciprocalDeviation);
+            normalize(residual, input, y, mean, reciprocal);
             return y;
         }
 
         /** Takes over {@code dy}; writes the gradient for the input to dx, or adds it. */
-        void backwardInput(Tensor dy, Tensor dx, boolean accumulate) {
+        public void backwardInput(Tensor dy, Tensor dx, boolean accumulate) {
             outputGradient = dy;
-            engine.layerNormBackwardInput(dy, input, gamma.weights(), mean, reciprocalDeviation, dx, accumulate);
+            if (beta == null) {
+                engine.rmsNormBackwardInput(dy, input, gamma.weights(), reciprocal, dx, accumulate);
+            } else {
+                engine.layerNormBackwardInput(dy, input, gamma.weights(), mean, reciprocal, dx, accumulate);
+            }
         }
 
-        void backwardWeight() {
-            engine.layerNormBackwardWeight(outputGradient, input, mean, reciprocalDeviation, gamma.gradient(),
-                    beta.gradient());
+        public void backwardWeight() {
+            if (beta == null) {
+                engine.rmsNormBackwardWeight(outputGradient, input, reciprocal, gamma.gradient());
+            } else {
+                engine.layerNormBackwardWeight(outputGradient, input, mean, reciprocal, gamma.gradient(),
+                        beta.gradient());
+            }
         }
 
-        void release() {
+        public void release() {
             input = pool.drop(input);
             mean = pool.drop(mean);
-            reciprocalDeviation = pool.drop(reciprocalDeviation);
+            reciprocal = pool.drop(reciprocal);
             outputGradient = pool.drop(outputGradient);
         }
     }

@@ -15,18 +15,18 @@ public final class Parameter {
     private final ParameterSpec spec;
     private final TensorSlice slice;
     private final Shape shape;
-    private final boolean ofOwnRows;
+    private final boolean ofOwnShare;
     /** The parameter whose weights these are; null for one that has its own. */
     private final Parameter first;
     private Tensor weights;
     private Tensor operand;
     private Tensor gradient;
 
-    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows, Parameter first) {
+    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare, Parameter first) {
         this.spec = spec;
         this.slice = slice;
         this.shape = slice.shape();
-        this.ofOwnRows = ofOwnRows;
+        this.ofOwnShare = ofOwnShare;
         this.first = first;
     }
 
@@ -35,16 +35,17 @@ public final class Parameter {
      *
      * @param slice
      *            what of it this rank has
-     * @param ofOwnRows
-     *            whether the gradient comes from the rows of the residual stream that the rank has, and no others
+     * @param ofOwnShare
+     *            whether the gradient comes from the rows of the residual stream or the heads that the rank has, and no
+     *            others
      */
-    public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnRows) {
-        return new Parameter(spec, slice, ofOwnRows, null);
+    public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
+        return new Parameter(spec, slice, ofOwnShare, null);
     }
 
     /** A second use of these weights, with a gradient of its own where there are gradients. */
     Parameter secondUse() {
-        return new Parameter(spec, slice, ofOwnRows, this);
+        return new Parameter(spec, slice, ofOwnShare, this);
     }
 
     /** The parameter that has these weights: itself, or the one that this is a second use of. */
@@ -85,17 +86,18 @@ public final class Parameter {
         return slice;
     }
 
-    /** Whether the gradient is of this rank's rows alone, so that the group must still add its gradients up. */
-    public boolean ofOwnRows() {
-        return ofOwnRows;
+    /** Whether the gradient is of this rank's rows or heads alone, so that the group must still add its gradients up. */
+    public boolean ofOwnShare() {
+        return ofOwnShare;
     }
 
-    Tensor weights() {
+    /** The weights of what is no product. */
+    public Tensor weights() {
         return first == null ? weights : first.weights();
     }
 
     /** The weights of a matrix as products read them, in the engine's product type. */
-    Tensor operand() {
+    public Tensor operand() {
         return first == null ? operand : first.operand();
     }
 

@@ -64,7 +64,7 @@ public final class TensorPool implements AutoCloseable {
     }
 
     /** Gives a tensor back where there is one; returns null, for the field that held it. */
-    Tensor drop(Tensor tensor) {
+    public Tensor drop(Tensor tensor) {
         if (tensor != null) {
             give(tensor);
         }

@@ -98,6 +98,11 @@ public final class ModelSpec {
         return blockCount;
     }
 
+    /** Whether the model has an axis. */
+    public boolean has(Axis axis) {
+        return sizes.containsKey(axis);
+    }
+
     /** The size of an axis. */
     public int size(Axis axis) {
         Integer size = sizes.get(axis);

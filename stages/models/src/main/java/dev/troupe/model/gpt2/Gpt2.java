@@ -6,6 +6,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Section;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The numbers of a GPT-2 model (Radford et al. 2019).
@@ -29,6 +30,8 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         double normEpsilon) {
     /** The published models' epsilon. */
     public static final double NORM_EPSILON = 1e-5;
+    private static final Set<String> KEYS = Set.of("layers", "hidden", "heads", "sequence-length", "vocabulary-size",
+            "tie-embeddings", "norm-epsilon");
     /** The widest that a model may be: {@link #inner} is as wide as a tensor may be at most. */
     static final long MOST_HIDDEN = TooManyElementsException.MOST / 4;
 
@@ -51,6 +54,7 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
     }
 
     static Gpt2 of(Section section) {
+        section.requireOnly(KEYS, Gpt2Family.TITLE);
         return new Gpt2(section.positive("layers"), section.positive("hidden"), section.positive("heads"),
                 section.positive("sequence-length"), section.positive("vocabulary-size"),
                 section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON));

@@ -16,6 +16,7 @@ import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.model.spec.Split;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -54,7 +55,7 @@ final class Gpt2Layers {
                 NamedShape.of(Axis.POSITION, model.sequenceLength(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
                 new Split.Whole(), true);
         return new LayerSpec("embedding", "embedding", 'E', List.of(tokens, positions), (_, _) -> LayerCosts.NONE,
-                context -> new EmbeddingLayer(context, tokens, positions));
+                context -> new EmbeddingLayer(context, tokens, Optional.of(positions)));
     }
 
     /** Products of 6 N C C and 2 N C C, and attention of 4 N T C. */
@@ -85,7 +86,7 @@ final class Gpt2Layers {
     private LayerSpec head() {
         Norm.Spec norm = norm("ln_f");
         ParameterSpec output = table(model.tiedEmbeddings() ? "wte.weight" : "lm_head.weight");
-        return new LayerSpec("head", "head", 'L', List.of(norm.gamma(), norm.beta(), output),
+        return new LayerSpec("head", "head", 'L', Stream.concat(norm.parameters().stream(), Stream.of(output)).toList(),
                 (rows, _) -> new LayerCosts(2.0 * rows * width * model.vocabularySize(), 0, 0),
                 context -> new HeadLayer(context, norm, output));
     }
@@ -102,7 +103,7 @@ final class Gpt2Layers {
 
     private Norm.Spec norm(String name) {
         return new Norm.Spec(vector(name + ".weight", Axis.HIDDEN, width, 1, new Split.Whole()),
-                vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole()), model.normEpsilon());
+                Optional.of(vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole())), model.normEpsilon());
     }
 
     /** From the stream, shared out by outputs. */

@@ -12,7 +12,13 @@ public enum Axis {
     HEADS,
     /** Queries, keys and values side by side, each of some heads. */
     QUERY_KEY_VALUE,
-    /** What attention gives, head after head. */
+    /** Attention heads with keys and values, where they are fewer. */
+    KEY_VALUE_HEADS,
+    /** Numbers D of a head. */
+    HEAD,
+    /** Keys, or values, head after head. */
+    KEY_VALUE,
+    /** Queries, and what attention gives, head after head. */
     ATTENDED,
     /** Inner width of an MLP. */
     INNER

@@ -41,10 +41,15 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
      */
     public TensorSlice slice(TensorGroup group) {
         return switch (split) {
-            case Split.Whole() -> TensorSlice.whole(shape.sizes());
+            case Split.Whole(),Split.WholeForOwnHeads() -> TensorSlice.whole(shape.sizes());
             case Split.Along(Axis axis, var pieces) ->
                 TensorSlice.share(shape.sizes(), shape.dimensionOf(axis), pieces, group.rank(), group.size());
         };
+    }
+
+    /** Whether its gradient is the sum of those that the ranks of a group compute, each for the heads that it has. */
+    public boolean isForOwnHeads() {
+        return split instanceof Split.WholeForOwnHeads;
     }
 
     /** Whether it has a row for each token of the vocabulary, which the ranks of a group share out unevenly. */

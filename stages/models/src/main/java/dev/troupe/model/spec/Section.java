@@ -2,6 +2,7 @@ package dev.troupe.model.spec;
 
 import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -20,6 +21,26 @@ public record Section(Map<String, Object> values) {
                     key + " of a model must be a number or true or false, but found " + value);
         }));
         values = Collections.unmodifiableMap(sorted);
+    }
+
+    /** Whether there is something under a key. */
+    public boolean has(String key) {
+        return values.containsKey(key);
+    }
+
+    /**
+     * Refuses keys that say nothing of a model.
+     *
+     * @throws IllegalArgumentException
+     *             where there is a key that is none of these
+     */
+    public void requireOnly(Set<String> keys, String title) {
+        for (String key : values.keySet()) {
+            if (!keys.contains(key)) {
+                throw new IllegalArgumentException("model." + key + " says nothing of a " + title
+                        + " model: leave it out, or choose another model.family");
+            }
+        }
     }
 
     /**

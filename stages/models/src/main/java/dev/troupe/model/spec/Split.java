@@ -8,6 +8,10 @@ public sealed interface Split {
     record Whole() implements Split {
     }
 
+    /** Every rank has all of it for the heads that it has: the gradient is the sum of those that the ranks compute. */
+    record WholeForOwnHeads() implements Split {
+    }
+
     /**
      * Every rank has a share of each of some pieces that lie side by side along an axis: the queries, keys and values of its
      * heads.

@@ -15,10 +15,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The gradients that each rank of a tensor-parallel group computed from its own rows, those of the norms with sequence
- * parallelism: once a step they become their sums over the group. All other gradients are of the whole batch already.
+ * The gradients that each rank of a tensor-parallel group computed from its own rows or for its own heads
+ * (norms with sequence parallelism, norms of heads): once a step they become their sums over the group. All other gradients
+ * are of the whole batch already.
  */
-final class OwnRowGradients {
+final class OwnShareGradients {
     private final Engine engine;
     private final TensorGroup group;
     private final TensorPool pool;
@@ -28,23 +29,23 @@ final class OwnRowGradients {
     private final Set<Parameter> done = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
-     * Of some parameters those whose gradients are of a rank's own rows.
+     * Of some parameters those whose gradients are of a rank's own rows or heads.
      *
      * @param gradientOf
      *            what adds up here of a parameter's gradient; empty where that is nothing
      */
-    OwnRowGradients(Engine engine, TensorGroup group, TensorPool pool, List<Parameter> parameters,
+    OwnShareGradients(Engine engine, TensorGroup group, TensorPool pool, List<Parameter> parameters,
             Function<Parameter, Optional<Tensor>> gradientOf) {
         this.engine = engine;
         this.group = group;
         this.pool = pool;
         this.gradientOf = gradientOf;
-        this.all = parameters.stream().filter(Parameter::ofOwnRows).toList();
+        this.all = parameters.stream().filter(Parameter::ofOwnShare).toList();
     }
 
     /** Adds up those of these parameters, in one exchange. */
     void addUp(List<Parameter> some) {
-        exchange(some.stream().filter(Parameter::ofOwnRows).toList());
+        exchange(some.stream().filter(Parameter::ofOwnShare).toList());
     }
 
     /** Adds up those that were not yet in this step, in one exchange; the next step follows. */

@@ -1,0 +1,89 @@
+package dev.troupe.layer.rotary;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] where there is one. Of
+ * ranks that share the stage each has some of the outputs or, without b, some of the inputs.
+ */
+public final class Projection {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final Parameter weight;
+    /** Null where there is none. */
+    private final Parameter bias;
+
+    /**
+     * What it is trained by.
+     *
+     * @param weight
+     *            [M x K]
+     * @param bias
+     *            [M], where there is one
+     */
+    public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias) {
+        /** All there are. */
+        public List<ParameterSpec> parameters() {
+            return Stream.concat(Stream.of(weight), bias.stream()).toList();
+        }
+    }
+
+    Projection(LayerContext context, Spec spec) {
+        engine = context.engine();
+        pool = context.pool();
+        weight = context.parameter(spec.weight());
+        bias = spec.bias().map(context::parameter).orElse(null);
+    }
+
+    List<Parameter> parameters() {
+        return bias == null ? List.of(weight) : List.of(weight, bias);
+    }
+
+    /** M, as this rank has it. */
+    int outputs() {
+        return weight.shape().size(0);
+    }
+
+    /** K, as this rank has it. */
+    int inputs() {
+        return weight.shape().size(1);
+    }
+
+    /** x [N x K], y [N x M]. */
+    void forward(Tensor x, Tensor y) {
+        if (bias == null) {
+            engine.matmul(x, false, weight.operand(), true, y, false);
+        } else {
+            engine.linear(x, weight.operand(), true, bias.weights(), y);
+        }
+    }
+
+    /** dx [N x K] from dy [N x M]. */
+    void backwardInput(Tensor dy, Tensor dx) {
+        engine.matmul(dy, false, weight.operand(), false, dx, false);
+    }
+
+    /** Adds to dx [N x K]. */
+    void addBackwardInput(Tensor dy, Tensor dx) {
+        Tensor addend = pool.take(dx.shape());
+        backwardInput(dy, addend);
+        engine.add(dx, addend, dx);
+        pool.give(addend);
+    }
+
+    /** Adds to the gradients of the parameters. */
+    void backwardWeight(Tensor x, Tensor dy) {
+        engine.matmul(dy, true, x, false, weight.gradient(), true);
+        if (bias != null) {
+            engine.biasBackward(dy, bias.gradient());
+        }
+    }
+}

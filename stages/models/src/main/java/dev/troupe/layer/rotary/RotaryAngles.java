@@ -1,0 +1,32 @@
+package dev.troupe.layer.rotary;
+
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.LayerContext;
+
+/**
+ * The angles that queries and keys are turned by (Su et al. 2021): place p turns pair i of D/2 by {@code p f[i]}.
+ *
+ * @param cosines
+ *            [T x D/2]
+ * @param sines
+ *            [T x D/2]
+ */
+record RotaryAngles(Tensor cosines, Tensor sines) {
+    /** Those of a stage's run, the same tensors for all of its layers. */
+    static RotaryAngles of(LayerContext context, Frequencies frequencies) {
+        double[] f = frequencies.perPlace();
+        Shape shape = Shape.of(context.sequenceLength(), f.length);
+        return new RotaryAngles(context.constant("rotary cosines", shape, () -> values(shape, f, true)),
+                context.constant("rotary sines", shape, () -> values(shape, f, false)));
+    }
+
+    private static double[] values(Shape shape, double[] f, boolean cosine) {
+        double[] values = new double[(int) shape.elementCount()];
+        for (int i = 0; i < values.length; i++) {
+            double angle = i / f.length * f[i % f.length];
+            values[i] = cosine ? StrictMath.cos(angle) : StrictMath.sin(angle);
+        }
+        return values;
+    }
+}

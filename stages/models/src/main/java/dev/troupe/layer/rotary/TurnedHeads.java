@@ -1,0 +1,122 @@
+package dev.troupe.layer.rotary;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Queries or keys: projected, normalized head by head where the model has a norm for them, and turned by the angles of
+ * their places.
+ *
+ * <p>N rows, K inputs, G heads of D numbers that this rank has: projected, normalized and turned [N x G D].
+ */
+final class TurnedHeads {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int sequenceLength;
+    private final Projection projection;
+    private final RotaryAngles angles;
+    /** [D]; null where heads are not normalized. */
+    private final Parameter gamma;
+    private final double epsilon;
+    private final Shape shape;
+    private final Shape rootShape;
+
+    TurnedHeads(LayerContext context, Projection.Spec spec, Optional<Norm.Spec> norm, RotaryAngles angles) {
+        engine = context.engine();
+        pool = context.pool();
+        sequenceLength = context.sequenceLength();
+        projection = new Projection(context, spec);
+        gamma = norm.map(one -> context.parameter(one.gamma())).orElse(null);
+        epsilon = norm.map(Norm.Spec::epsilon).orElse(0.0);
+        this.angles = angles;
+        shape = context.activation(projection.outputs());
+        int headSize = 2 * angles.sines().shape().size(1);
+        rootShape = Shape.of(Math.multiplyExact(shape.size(0), projection.outputs() / headSize));
+    }
+
+    List<Parameter> projectionParameters() {
+        return projection.parameters();
+    }
+
+    Stream<Parameter> normParameters() {
+        return Stream.ofNullable(gamma);
+    }
+
+    /** One microbatch. */
+    final class Pass {
+        /** Before the norm; null without one. */
+        private Tensor projected;
+        private Tensor reciprocalRoot;
+        private Tensor turned;
+        /** For the output of the norm; null without one. */
+        private Tensor normGradient;
+        private Tensor gradient;
+
+        /** From the normed stream [N x K]. */
+        void enter(Tensor normed) {
+            turned = pool.take(shape);
+            if (gamma == null) {
+                projection.forward(normed, turned);
+            } else {
+                projected = pool.take(shape);
+                reciprocalRoot = pool.takeFloats(rootShape);
+                projection.forward(normed, projected);
+                engine.rmsNorm(null, projected, gamma.weights(), epsilon, turned, reciprocalRoot);
+            }
+            turn(turned, false);
+        }
+
+        private void turn(Tensor heads, boolean back) {
+            engine.rotary(heads, null, sequenceLength, angles.cosines(), angles.sines(), back, heads);
+        }
+
+        Tensor turned() {
+            return turned;
+        }
+
+        /** Room for the gradient for what was turned; kept here. */
+        Tensor takeGradient() {
+            gradient = pool.take(shape);
+            return gradient;
+        }
+
+        /** After the gradient was written: adds that for the normed stream to dx, or writes it. */
+        void backwardInput(Tensor dx, boolean adds) {
+            turned = pool.drop(turned);
+            turn(gradient, true);
+            if (gamma != null) {
+                normGradient = gradient;
+                gradient = pool.take(shape);
+                engine.rmsNormBackwardInput(normGradient, projected, gamma.weights(), reciprocalRoot, gradient, false);
+            }
+            if (adds) {
+                projection.addBackwardInput(gradient, dx);
+            } else {
+                projection.backwardInput(gradient, dx);
+            }
+        }
+
+        void backwardWeight(Tensor normed) {
+            projection.backwardWeight(normed, gradient);
+            if (gamma != null) {
+                engine.rmsNormBackwardWeight(normGradient, projected, reciprocalRoot, gamma.gradient());
+            }
+        }
+
+        void release() {
+            projected = pool.drop(projected);
+            reciprocalRoot = pool.drop(reciprocalRoot);
+            turned = pool.drop(turned);
+            normGradient = pool.drop(normGradient);
+            gradient = pool.drop(gradient);
+        }
+    }
+}
