@@ -16,6 +16,7 @@ import dev.troupe.config.spec.TransportSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,7 @@ public final class RunSpecReader {
     static final int MOST_THREADS = 1024;
     private static final int SHORTEST_TERM_BYTES = 1 << 20;
     private static final int LONGEST_TERM_BYTES = 1 << 30;
+    private static final String HEAD_SIZE = "head-size";
     static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     static final Pattern NAME_OR_NONE = Pattern.compile("|" + NAME.pattern());
     static final String NAME_EXPECTED = "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit";
@@ -142,7 +144,8 @@ public final class RunSpecReader {
         int sequenceLength = values.integer("model.sequence-length", 1, MAX);
         int vocabularySize = values.integer("model.vocabulary-size", 0, MAX);
         boolean tieEmbeddings = values.flag("model.tie-embeddings");
-        checkHeads(hidden, heads, from != null);
+        Map<String, Number> more = moreOfModel();
+        checkHeads(hidden, heads, from != null || more.containsKey(HEAD_SIZE));
         if (from != null) {
             return new ModelSection.FromDirectory(
                     values.isGiven("model.family") ? Optional.of(family) : Optional.empty(), from,
@@ -150,11 +153,29 @@ public final class RunSpecReader {
                     ifGiven("model.hidden", hidden),
                     ifGiven("model.heads", heads), ifGiven("model.sequence-length", sequenceLength),
                     vocabularySize == 0 ? OptionalInt.empty() : OptionalInt.of(vocabularySize),
-                    values.isGiven("model.tie-embeddings") ? Optional.of(tieEmbeddings) : Optional.empty());
+                    values.isGiven("model.tie-embeddings") ? Optional.of(tieEmbeddings) : Optional.empty(), more);
         }
         return new ModelSection.Described(family, layers, hidden, heads, sequenceLength,
                 vocabularySize(vocabularySize, data),
-                tieEmbeddings);
+                tieEmbeddings, more);
+    }
+
+    /** What only some families have; 0 stands for the family's own number. */
+    private Map<String, Number> moreOfModel() {
+        Map<String, Number> more = new LinkedHashMap<>();
+        for (String key : List.of("key-value-heads", HEAD_SIZE, "inner")) {
+            int number = values.integer("model." + key, 0, MAX);
+            if (number != 0) {
+                more.put(key, number);
+            }
+        }
+        for (String key : List.of("norm-epsilon", "rotary-base")) {
+            double number = values.decimal("model." + key, Range.NOT_NEGATIVE);
+            if (number != 0) {
+                more.put(key, number);
+            }
+        }
+        return more;
     }
 
     private OptionalInt ifGiven(String key, int value) {
@@ -260,7 +281,8 @@ public final class RunSpecReader {
         }
         boolean isDescribed = model instanceof ModelSection.Described;
         for (String key : List.of("model.heads", "model.hidden")) {
-            if (isDescribed || values.isGiven(key)) {
+            boolean isOfHeads = key.equals("model.heads") || values.integer("model." + HEAD_SIZE, 0, MAX) == 0;
+            if (isOfHeads && (isDescribed || values.isGiven(key))) {
                 checkMultiple(key, parallel.tensor());
             }
         }

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 
 /** Writes a run as HOCON, in the order of the defaults. */
 final class RunSpecWriter {
@@ -61,6 +62,7 @@ final class RunSpecWriter {
                 given("sequence-length", from.sequenceLength());
                 given("vocabulary-size", from.vocabularySize());
                 from.tieEmbeddings().ifPresent(tie -> plain("tie-embeddings", tie));
+                new TreeMap<>(from.more()).forEach(this::plain);
             }
             case ModelSection.Described described -> {
                 word("family", described.family());
@@ -71,6 +73,7 @@ final class RunSpecWriter {
                 plain("sequence-length", described.sequenceLength());
                 plain("vocabulary-size", described.vocabularySize());
                 plain("tie-embeddings", described.tieEmbeddings());
+                new TreeMap<>(described.more()).forEach(this::plain);
             }
         }
     }

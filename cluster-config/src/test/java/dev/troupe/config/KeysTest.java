@@ -29,7 +29,7 @@ final class KeysTest {
     void shouldTellTheKeysOfASectionInTheOrderOfTheFile() {
         List<String> names = keys.startingWith("model").stream().map(Key::name).toList();
         assertEquals(List.of("family", "from", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
-                "tie-embeddings"), names);
+                "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "norm-epsilon"), names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));
         assertEquals(keys.startingWith("training.learning-rate"), keys.startingWith("troupe.training.learning-rate"));

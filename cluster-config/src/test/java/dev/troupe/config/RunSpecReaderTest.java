@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
@@ -64,7 +65,8 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadTheDocumentedDefaults() {
-        RunSpec expected = new RunSpec("first-run", new ModelSection.Described("gpt2", 8, 128, 4, 128, 256, true),
+        RunSpec expected = new RunSpec("first-run",
+                new ModelSection.Described("gpt2", 8, 128, 4, 128, 256, true, Map.of()),
                 new DataSpec(List.of(), DataSpec.Tokenizer.BYTES, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
@@ -82,7 +84,8 @@ class RunSpecReaderTest {
 
     @Test
     void shouldReadEveryKey() {
-        RunSpec expected = new RunSpec("other.run_2", new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false),
+        RunSpec expected = new RunSpec("other.run_2",
+                new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false, Map.of()),
                 new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES, "/tmp/cache",
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
@@ -130,7 +133,8 @@ class RunSpecReaderTest {
                 .model();
         assertEquals(new ModelSection.FromDirectory(Optional.empty(), Path.of("some/dir").toAbsolutePath(),
                 OptionalInt.of(4),
-                OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty()),
+                OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(), Optional.empty(),
+                Map.of()),
                 model);
     }
 

@@ -36,10 +36,12 @@ public sealed interface ModelSection {
      *            token ids the model knows, where given
      * @param tieEmbeddings
      *            whether the head shares the token embedding, where given
+     * @param more
+     *            numbers that only some families have, by key, where given
      */
     record FromDirectory(Optional<String> familyGiven, Path directory, OptionalInt layers, OptionalInt hidden,
             OptionalInt heads, OptionalInt sequenceLength, OptionalInt vocabularySize,
-            Optional<Boolean> tieEmbeddings) implements ModelSection {
+            Optional<Boolean> tieEmbeddings, Map<String, Number> more) implements ModelSection {
 
         /** Refuses a missing part. */
         public FromDirectory {
@@ -51,6 +53,7 @@ public sealed interface ModelSection {
             Objects.requireNonNull(sequenceLength, "sequenceLength");
             Objects.requireNonNull(vocabularySize, "vocabularySize");
             Objects.requireNonNull(tieEmbeddings, "tieEmbeddings");
+            more = Map.copyOf(more);
         }
 
         @Override
@@ -62,6 +65,7 @@ public sealed interface ModelSection {
             sequenceLength.ifPresent(given -> values.put("sequence-length", given));
             vocabularySize.ifPresent(given -> values.put("vocabulary-size", given));
             tieEmbeddings.ifPresent(given -> values.put("tie-embeddings", given));
+            values.putAll(more);
             return values;
         }
     }
@@ -74,7 +78,7 @@ public sealed interface ModelSection {
      * @param layers
      *            transformer blocks, at least 1
      * @param hidden
-     *            width, a multiple of {@code heads}
+     *            width
      * @param heads
      *            attention heads, at least 1
      * @param sequenceLength
@@ -83,9 +87,15 @@ public sealed interface ModelSection {
      *            token ids the model knows, at least those of the tokenizer
      * @param tieEmbeddings
      *            whether the head shares the token embedding
+     * @param more
+     *            numbers that only some families have, by key, where given
      */
     record Described(String family, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
-            boolean tieEmbeddings) implements ModelSection {
+            boolean tieEmbeddings, Map<String, Number> more) implements ModelSection {
+        public Described {
+            more = Map.copyOf(more);
+        }
+
         @Override
         public Optional<String> familyGiven() {
             return Optional.of(family);
@@ -100,6 +110,7 @@ public sealed interface ModelSection {
             values.put("sequence-length", sequenceLength);
             values.put("vocabulary-size", vocabularySize);
             values.put("tie-embeddings", tieEmbeddings);
+            values.putAll(more);
             return values;
         }
     }
