@@ -7,8 +7,16 @@ import java.util.List;
 
 /** Models of one architecture: reads what makes one of them, and knows how they are published. Any thread may ask it. */
 public interface ModelFamily {
-    /** The value of {@code troupe.model.family}, of a manifest, and of {@code model_type} in a {@code config.json}. */
+    /**
+     * The value of {@code troupe.model.family}, of a manifest, and of {@code model_type} in a {@code config.json} that is
+     * written.
+     */
     String name();
+
+    /** Whether a {@code config.json} of this {@code model_type} is one of this family. */
+    default boolean isPublishedAs(String modelType) {
+        return modelType.equals(name());
+    }
 
     /** What a person calls it. */
     String title();

@@ -3,12 +3,12 @@ package dev.troupe.model.family;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.gpt2.Gpt2Family;
+import dev.troupe.model.llama.LlamaFamily;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** The families whose models are trained here. */
 public final class ModelFamilies {
-    private static final List<ModelFamily> ALL = List.of(new Gpt2Family());
+    private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily());
 
     private ModelFamilies() {
     }
@@ -25,7 +25,7 @@ public final class ModelFamilies {
 
     /** What a person calls any of them. */
     public static String titles() {
-        return ALL.stream().map(ModelFamily::title).collect(Collectors.joining(" or "));
+        return either(ALL.stream().map(ModelFamily::title).toList());
     }
 
     /**
@@ -48,8 +48,12 @@ public final class ModelFamilies {
      */
     public static ModelFamily of(PublishedConfig config) {
         String type = config.value("model_type").asText("");
-        return ALL.stream().filter(family -> family.name().equals(type)).findFirst()
+        return ALL.stream().filter(family -> family.isPublishedAs(type)).findFirst()
                 .orElseThrow(() -> config.refusal("model_type",
-                        names().stream().map(name -> '"' + name + '"').collect(Collectors.joining(" or "))));
+                        either(names().stream().map(name -> '"' + name + '"').toList())));
+    }
+
+    private static String either(List<String> words) {
+        return String.join(", ", words.subList(0, words.size() - 1)) + " or " + words.getLast();
     }
 }

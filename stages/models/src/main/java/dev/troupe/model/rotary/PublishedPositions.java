@@ -1,0 +1,89 @@
+package dev.troupe.model.rotary;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.layer.rotary.Frequencies;
+import dev.troupe.model.PublishedConfig;
+import java.util.Optional;
+
+/**
+ * How a {@code config.json} says rotary positions: transformers 5 by {@code rope_parameters}, transformers 4 by
+ * {@code rope_theta} and {@code rope_scaling}.
+ */
+final class PublishedPositions {
+    private static final String PARAMETERS = "rope_parameters";
+    private static final String SCALING = "rope_scaling";
+    private static final String THETA = "rope_theta";
+    private static final String LLAMA3 = "llama3";
+
+    private PublishedPositions() {
+    }
+
+    static Frequencies read(PublishedConfig config, int headSize) {
+        requireObjectOrNull(config, PARAMETERS);
+        requireObjectOrNull(config, SCALING);
+        boolean isNew = config.value(PARAMETERS).isObject();
+        String key = isNew ? PARAMETERS : SCALING;
+        JsonNode how = config.value(key);
+        double base = isNew && how.has(THETA)
+                ? aboveZero(config, PARAMETERS, how, THETA)
+                : config.aboveZero(THETA, RotaryModel.ROTARY_BASE);
+        if (how.path("partial_rotary_factor").asDouble(1) != 1
+                || config.aboveZero("partial_rotary_factor", 1) != 1) {
+            throw config.refusal("partial_rotary_factor must be 1, as heads are turned whole here, but found another");
+        }
+        return new Frequencies(headSize, base, scaling(config, key, how));
+    }
+
+    private static void requireObjectOrNull(PublishedConfig config, String key) {
+        if (config.has(key) && !config.value(key).isNull() && !config.value(key).isObject()) {
+            throw config.refusal(key, "null or an object");
+        }
+    }
+
+    private static Optional<Frequencies.Scaling> scaling(PublishedConfig config, String key, JsonNode how) {
+        String type = how.path("rope_type").asText(how.path("type").asText("default"));
+        return switch (type) {
+            case "default" -> Optional.empty();
+            case LLAMA3 -> {
+                double low = aboveZero(config, key, how, "low_freq_factor");
+                double high = aboveZero(config, key, how, "high_freq_factor");
+                if (high <= low) {
+                    throw config.refusal(key, "with a high_freq_factor above its low_freq_factor");
+                }
+                double length = aboveZero(config, key, how, "original_max_position_embeddings");
+                yield Optional.of(new Frequencies.Scaling(aboveZero(config, key, how, "factor"), low, high,
+                        (int) Math.min(length, Integer.MAX_VALUE)));
+            }
+            default -> throw config.refusal(key, "of rope_type default or llama3, as nothing else is computed here");
+        };
+    }
+
+    private static double aboveZero(PublishedConfig config, String key, JsonNode how, String name) {
+        JsonNode value = how.path(name);
+        if (!value.isNumber() || !(value.doubleValue() > 0) || !Double.isFinite(value.doubleValue())) {
+            throw config.refusal(key, "an object whose " + name + " is a number above 0");
+        }
+        return value.doubleValue();
+    }
+
+    /** By the keys of both versions. */
+    static void write(Frequencies frequencies, ObjectNode config) {
+        ObjectNode parameters = config.putObject(PARAMETERS);
+        parameters.put(THETA, frequencies.base());
+        config.put(THETA, frequencies.base());
+        if (frequencies.scaling().isEmpty()) {
+            parameters.put("rope_type", "default");
+            config.putNull(SCALING);
+            return;
+        }
+        Frequencies.Scaling scaling = frequencies.scaling().get();
+        for (ObjectNode node : new ObjectNode[]{parameters, config.putObject(SCALING)}) {
+            node.put("rope_type", LLAMA3);
+            node.put("factor", scaling.factor());
+            node.put("low_freq_factor", scaling.lowFactor());
+            node.put("high_freq_factor", scaling.highFactor());
+            node.put("original_max_position_embeddings", scaling.originalLength());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.troupe.model.rotary;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.DataType;
+import dev.troupe.model.ModelFamily;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.spec.Section;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A family of Llama's kind: what sets it apart from the others is said by its class, and what would change the arithmetic
+ * and is not computed here is refused by name.
+ */
+public abstract class RotaryFamily implements ModelFamily {
+    private static final String PREFIX = "model.";
+
+    /** The class of transformers that its models are published for. */
+    protected abstract String architecture();
+
+    /** Whether the projections to queries, keys and values have biases. */
+    protected abstract boolean biasesQueriesKeysAndValues();
+
+    /** Whether each head of the queries and of the keys is normalized. */
+    protected abstract boolean normalizesHeads();
+
+    /** The size of a head where a configuration says none. */
+    protected abstract int defaultHeadSize(PublishedConfig config, int hidden, int heads);
+
+    /** The size of a head where a hidden size is heads of one width. */
+    protected static int evenHeadSize(PublishedConfig config, int hidden, int heads) {
+        if (hidden % heads != 0) {
+            throw config.refusal(
+                    "hidden_size must divide by num_attention_heads, but found " + hidden + " and " + heads);
+        }
+        return hidden / heads;
+    }
+
+    @Override
+    public final ModelSpec read(Section section) {
+        return RotaryModel.of(section, title()).spec(this);
+    }
+
+    @Override
+    public final ModelSpec readPublished(PublishedConfig config) {
+        config.requireOneOf("hidden_act", Set.of("silu"), "silu");
+        for (String flag : List.of("attention_bias", "mlp_bias", "use_sliding_window")) {
+            config.requireFlag(flag, false);
+        }
+        requireFullAttention(config);
+        if (config.has("quantization_config") && !config.value("quantization_config").isNull()) {
+            throw config.refusal("quantization_config", "absent, as quantized weights are not trained here");
+        }
+        int hidden = config.positive("hidden_size");
+        int heads = config.positive("num_attention_heads");
+        int headSize = isGiven(config, "head_dim")
+                ? config.positive("head_dim")
+                : defaultHeadSize(config, hidden, heads);
+        try {
+            return new RotaryModel(config.positive("num_hidden_layers"), hidden, heads,
+                    isGiven(config, "num_key_value_heads") ? config.positive("num_key_value_heads") : heads,
+                    config.positive("intermediate_size"), config.positive("max_position_embeddings"),
+                    config.positive("vocab_size"), config.flag("tie_word_embeddings", false),
+                    config.aboveZero("rms_norm_eps", RotaryModel.NORM_EPSILON),
+                    PublishedPositions.read(config, headSize)).spec(this);
+        } catch (IllegalArgumentException refused) {
+            throw config.refusal(refused.getMessage());
+        }
+    }
+
+    private static void requireFullAttention(PublishedConfig config) {
+        // A window that is given is used unless the family has a flag for it, which was found to be false.
+        if (isGiven(config, "sliding_window") && !config.has("use_sliding_window")) {
+            throw config.refusal("sliding_window", "null, as attention over a window is not computed here");
+        }
+        for (JsonNode type : config.value("layer_types")) {
+            if (!type.asText().equals("full_attention")) {
+                throw config.refusal("layer_types", "full_attention in every layer, as nothing else is computed here");
+            }
+        }
+    }
+
+    private static boolean isGiven(PublishedConfig config, String key) {
+        return config.has(key) && !config.value(key).isNull();
+    }
+
+    @Override
+    public final void writePublished(ModelSpec spec, DataType type, ObjectNode config) {
+        RotaryModel model = RotaryModel.of(spec.section(), title());
+        config.putArray("architectures").add(architecture());
+        config.put("num_hidden_layers", model.layers());
+        config.put("hidden_size", model.hidden());
+        config.put("num_attention_heads", model.heads());
+        config.put("num_key_value_heads", model.keyValueHeads());
+        config.put("head_dim", model.headSize());
+        config.put("intermediate_size", model.inner());
+        config.put("max_position_embeddings", model.sequenceLength());
+        config.put("vocab_size", model.vocabularySize());
+        config.put("rms_norm_eps", model.normEpsilon());
+        config.put("hidden_act", "silu");
+        config.put("attention_dropout", 0.0);
+        config.put("tie_word_embeddings", model.tiedEmbeddings());
+        config.put("initializer_range", RotaryLayers.DEVIATION);
+        PublishedPositions.write(model.frequencies(), config);
+        config.put("torch_dtype", type == DataType.FLOAT64 ? "float64" : "float32");
+        // Left out, transformers would take those of the published vocabularies.
+        config.putNull("bos_token_id");
+        config.putNull("eos_token_id");
+    }
+
+    /** Published with the prefix, or by some without it. */
+    @Override
+    public final List<String> publishedNames(String parameter) {
+        return parameter.startsWith(PREFIX)
+                ? List.of(parameter, parameter.substring(PREFIX.length()))
+                : List.of(parameter);
+    }
+}

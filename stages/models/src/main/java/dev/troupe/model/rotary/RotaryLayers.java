@@ -1,0 +1,147 @@
+package dev.troupe.model.rotary;
+
+import dev.troupe.layer.EmbeddingLayer;
+import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.rotary.GatedMlpHalf;
+import dev.troupe.layer.rotary.Projection;
+import dev.troupe.layer.rotary.RotaryAttentionHalf;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Init;
+import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.NamedShape;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.model.spec.Split;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The layers of a model of Llama's kind (Touvron et al. 2023) under its published names; matrices are [out x in]. Norms
+ * begin at 1, biases at 0, and tables and matrices normal with deviation 0.02, the {@code initializer_range} of the
+ * published configurations.
+ *
+ * <p>Hidden size C, heads H of D numbers, K of them with keys and values, inner width I, vocabulary V; N rows of a
+ * microbatch, T their sequence.
+ */
+final class RotaryLayers {
+    static final double DEVIATION = 0.02;
+
+    private final RotaryModel model;
+    private final RotaryFamily family;
+    private final int width;
+    private final int attended;
+    private final int keyValue;
+
+    RotaryLayers(RotaryModel model, RotaryFamily family) {
+        this.model = model;
+        this.family = family;
+        this.width = model.hidden();
+        this.attended = model.heads() * model.headSize();
+        this.keyValue = model.keyValueHeads() * model.headSize();
+    }
+
+    List<LayerSpec> all() {
+        List<LayerSpec> layers = new ArrayList<>();
+        layers.add(embedding());
+        for (int block = 0; block < model.layers(); block++) {
+            layers.add(attention(block));
+            layers.add(mlp(block));
+        }
+        layers.add(head());
+        return layers;
+    }
+
+    private LayerSpec embedding() {
+        ParameterSpec tokens = table("model.embed_tokens.weight");
+        return new LayerSpec("embedding", "embedding", 'E', List.of(tokens), (_, _) -> LayerCosts.NONE,
+                context -> new EmbeddingLayer(context, tokens, Optional.empty()));
+    }
+
+    /** Products of 2 N C (2 H D + 2 K D), and attention of 4 N T H D. */
+    private LayerSpec attention(int block) {
+        String name = "model.layers." + block;
+        String inside = name + ".self_attn.";
+        boolean biased = family.biasesQueriesKeysAndValues();
+        List<Norm.Spec> headNorms = family.normalizesHeads()
+                ? List.of(headNorm(inside + "q_norm"), headNorm(inside + "k_norm"))
+                : List.of();
+        RotaryAttentionHalf.Spec spec = new RotaryAttentionHalf.Spec(model.heads(), model.keyValueHeads(),
+                norm(name + ".input_layernorm"),
+                byOutputs(inside + "q_proj", Axis.ATTENDED, attended, biased),
+                byOutputs(inside + "k_proj", Axis.KEY_VALUE, keyValue, biased),
+                byOutputs(inside + "v_proj", Axis.KEY_VALUE, keyValue, biased), headNorms,
+                byInputs(inside + "o_proj", Axis.ATTENDED, attended), model.frequencies());
+        return new LayerSpec("h." + block + ".attention", "h." + block, 'a', spec.parameters(),
+                (rows, sequenceLength) -> new LayerCosts(product(rows, 2.0 * attended + 2.0 * keyValue),
+                        4.0 * rows * sequenceLength * attended, product(rows, attended)),
+                context -> new ResidualLayer(context, new RotaryAttentionHalf(context, block + 1, spec)));
+    }
+
+    /** Products of 2 N C 3 I. */
+    private LayerSpec mlp(int block) {
+        String name = "model.layers." + block;
+        int inner = model.inner();
+        GatedMlpHalf.Spec spec = new GatedMlpHalf.Spec(
+                norm(name + ".post_attention_layernorm"),
+                byOutputs(name + ".mlp.gate_proj", Axis.INNER, inner, false),
+                byOutputs(name + ".mlp.up_proj", Axis.INNER, inner, false),
+                byInputs(name + ".mlp.down_proj", Axis.INNER, inner));
+        return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
+                (rows, _) -> new LayerCosts(product(rows, 3.0 * inner), 0, product(rows, inner)),
+                context -> new ResidualLayer(context, new GatedMlpHalf(context, block + 1, spec)));
+    }
+
+    /** A product of 2 N C V. */
+    private LayerSpec head() {
+        Norm.Spec norm = norm("model.norm");
+        ParameterSpec output = table(model.tiedEmbeddings() ? "model.embed_tokens.weight" : "lm_head.weight");
+        return new LayerSpec("head", "head", 'L', Stream.concat(norm.parameters().stream(), Stream.of(output)).toList(),
+                (rows, _) -> new LayerCosts(product(rows, model.vocabularySize()), 0, 0),
+                context -> new HeadLayer(context, norm, output));
+    }
+
+    /** Operations of a product [N x C] [C x outputs]. */
+    private double product(int rows, double outputs) {
+        return 2.0 * rows * width * outputs;
+    }
+
+    private ParameterSpec table(String name) {
+        return new ParameterSpec(name, NamedShape.of(Axis.VOCABULARY, model.vocabularySize(), Axis.HIDDEN, width),
+                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true);
+    }
+
+    private Norm.Spec norm(String name) {
+        return new Norm.Spec(vector(name + ".weight", Axis.HIDDEN, width, 1, new Split.Whole()), Optional.empty(),
+                model.normEpsilon());
+    }
+
+    private Norm.Spec headNorm(String name) {
+        return new Norm.Spec(vector(name + ".weight", Axis.HEAD, model.headSize(), 1, new Split.WholeForOwnHeads()),
+                Optional.empty(), model.normEpsilon());
+    }
+
+    /** From the stream, shared out by outputs. */
+    private Projection.Spec byOutputs(String name, Axis outputs, int count, boolean biased) {
+        Split split = new Split.Along(outputs, List.of(count));
+        return new Projection.Spec(
+                new ParameterSpec(name + ".weight", NamedShape.of(outputs, count, Axis.HIDDEN, width),
+                        new Init.Normal(DEVIATION), split, true),
+                biased ? Optional.of(vector(name + ".bias", outputs, count, 0, split)) : Optional.empty());
+    }
+
+    /** Into the stream, shared out by inputs. */
+    private Projection.Spec byInputs(String name, Axis inputs, int count) {
+        return new Projection.Spec(
+                new ParameterSpec(name + ".weight", NamedShape.of(Axis.HIDDEN, width, inputs, count),
+                        new Init.Normal(DEVIATION), new Split.Along(inputs, List.of(count)), true),
+                Optional.empty());
+    }
+
+    private static ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
+        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false);
+    }
+}

@@ -1,0 +1,137 @@
+package dev.troupe.model.rotary;
+
+import dev.troupe.engine.TooManyElementsException;
+import dev.troupe.layer.rotary.Frequencies;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Section;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The numbers of a model with rotary positions, gated units and norms by the root mean square.
+ *
+ * @param layers
+ *            transformer blocks
+ * @param hidden
+ *            width C of the residual stream
+ * @param heads
+ *            attention heads H
+ * @param keyValueHeads
+ *            those of them with keys and values, K; divides H
+ * @param inner
+ *            inner width I of an MLP
+ * @param sequenceLength
+ *            longest sequence that the model is for
+ * @param vocabularySize
+ *            tokens V
+ * @param tiedEmbeddings
+ *            whether the head's matrix is the token table
+ * @param normEpsilon
+ *            epsilon of every norm
+ * @param frequencies
+ *            of the positions, with the size D of a head
+ */
+record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
+        int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies) {
+    static final double NORM_EPSILON = 1e-6;
+    static final double ROTARY_BASE = 10_000;
+    private static final String FACTOR = "rotary-factor";
+    private static final String LOW = "rotary-low-factor";
+    private static final String HIGH = "rotary-high-factor";
+    private static final String LENGTH = "rotary-original-length";
+
+    private static final Set<String> KEYS = Set.of("layers", "hidden", "heads", "key-value-heads", "head-size", "inner",
+            "sequence-length", "vocabulary-size", "tie-embeddings", "norm-epsilon", "rotary-base", FACTOR, LOW, HIGH,
+            LENGTH);
+
+    RotaryModel {
+        if (heads % keyValueHeads != 0) {
+            throw new IllegalArgumentException(heads + " heads (model.heads) do not divide by the " + keyValueHeads
+                    + " with keys and values (model.key-value-heads): change one of them");
+        }
+        if (frequencies.headSize() % 2 != 0) {
+            throw new IllegalArgumentException("the size of a head (model.head-size) must be even, since rotary"
+                    + " positions turn pairs, but found " + frequencies.headSize());
+        }
+        requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
+        requireWidth("model.inner", inner);
+        requireWidth("model.hidden", hidden);
+    }
+
+    private static void requireWidth(String what, long width) {
+        if (width > TooManyElementsException.MOST) {
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "%s would be %,d, and a width is at most %,d: lower it", what, width,
+                    TooManyElementsException.MOST));
+        }
+    }
+
+    /** D. */
+    int headSize() {
+        return frequencies.headSize();
+    }
+
+    static RotaryModel of(Section section, String title) {
+        section.requireOnly(KEYS, title);
+        int hidden = section.positive("hidden");
+        int heads = section.positive("heads");
+        int headSize = section.has("head-size") ? section.positive("head-size") : headSize(hidden, heads);
+        return new RotaryModel(section.positive("layers"), hidden, heads,
+                section.has("key-value-heads") ? section.positive("key-value-heads") : heads,
+                section.has("inner") ? section.positive("inner") : usualInner(hidden),
+                section.positive("sequence-length"), section.positive("vocabulary-size"),
+                section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON),
+                new Frequencies(headSize, section.number("rotary-base", ROTARY_BASE),
+                        section.has(FACTOR) ? Optional.of(scaling(section)) : Optional.empty()));
+    }
+
+    /** The size of a head where a hidden size is heads of one width. */
+    private static int headSize(int hidden, int heads) {
+        if (hidden % heads != 0) {
+            throw new IllegalArgumentException("hidden size " + hidden + " does not divide by " + heads
+                    + " heads: change one of them, or give model.head-size");
+        }
+        return hidden / heads;
+    }
+
+    /** As many weights as an MLP of 4 C without a gate has (Shazeer 2020), in whole 32s. */
+    private static int usualInner(int hidden) {
+        return Math.toIntExact(Math.ceilDiv(8L * hidden, 3 * 32) * 32);
+    }
+
+    private static Frequencies.Scaling scaling(Section section) {
+        return new Frequencies.Scaling(section.number(FACTOR, 1), section.number(LOW, 1), section.number(HIGH, 4),
+                section.positive(LENGTH));
+    }
+
+    Section section() {
+        Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads,
+                "key-value-heads", keyValueHeads, "head-size", headSize(), "inner", inner, "sequence-length",
+                sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings, "norm-epsilon",
+                normEpsilon));
+        values.put("rotary-base", frequencies.base());
+        frequencies.scaling().ifPresent(scaling -> {
+            values.put(FACTOR, scaling.factor());
+            values.put(LOW, scaling.lowFactor());
+            values.put(HIGH, scaling.highFactor());
+            values.put(LENGTH, scaling.originalLength());
+        });
+        return new Section(values);
+    }
+
+    /** The model as a declaration of a family. */
+    ModelSpec spec(RotaryFamily family) {
+        String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
+                + " vocabulary %d%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,
+                tiedEmbeddings ? ", tied embeddings" : "");
+        return new ModelSpec(family, section(), summary, layers,
+                Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
+                        heads, Axis.KEY_VALUE_HEADS, keyValueHeads, Axis.HEAD, headSize(), Axis.KEY_VALUE,
+                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, inner),
+                () -> new RotaryLayers(this, family).all());
+    }
+}
