@@ -4,11 +4,12 @@ import dev.troupe.model.ModelFamily;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.gpt2.Gpt2Family;
 import dev.troupe.model.llama.LlamaFamily;
+import dev.troupe.model.qwen2.Qwen2Family;
 import java.util.List;
 
 /** The families whose models are trained here. */
 public final class ModelFamilies {
-    private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily());
+    private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family());
 
     private ModelFamilies() {
     }

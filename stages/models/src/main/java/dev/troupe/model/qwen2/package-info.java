@@ -1,0 +1,6 @@
+/**
+ * Qwen 2 and 2.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.model} and {@code dev.troupe.model.rotary}.
+ */
+package dev.troupe.model.qwen2;
