@@ -5,11 +5,13 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.gpt2.Gpt2Family;
 import dev.troupe.model.llama.LlamaFamily;
 import dev.troupe.model.qwen2.Qwen2Family;
+import dev.troupe.model.qwen3.Qwen3Family;
 import java.util.List;
 
 /** The families whose models are trained here. */
 public final class ModelFamilies {
-    private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family());
+    private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family(),
+            new Qwen3Family());
 
     private ModelFamilies() {
     }

@@ -1,0 +1,6 @@
+/**
+ * Qwen 3 (Yang et al.
+ *
+ * <p>Imports the JDK, {@code dev.troupe.model} and {@code dev.troupe.model.rotary}.
+ */
+package dev.troupe.model.qwen3;
