@@ -70,7 +70,8 @@ public record Golden(Path directory, JsonNode expected) {
     public List<String> settings(String... more) {
         JsonNode optimizer = expected.get("optimizer");
         List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + tokens(),
-                "data.order=sequential", "training.steps=" + steps(),
+                "data.order=sequential", "model.sequence-length=" + expected.get("sequence_length").asInt(),
+                "training.steps=" + steps(),
                 "training.global-batch-size=" + expected.get("global_batch_size").asInt(),
                 "training.gradient-clip=" + optimizer.get("gradient_clip").asText(),
                 "training.optimizer.kind=" + optimizer.get("kind").asText(),

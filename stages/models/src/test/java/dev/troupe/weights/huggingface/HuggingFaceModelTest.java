@@ -91,7 +91,8 @@ class HuggingFaceModelTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gpt2-tied-adamw", "gpt2-untied-sgd"})
+    @ValueSource(strings = {"gpt2-tied-adamw", "gpt2-untied-sgd", "llama31-rope-scaled", "qwen2-bias-tied",
+            "qwen3-qknorm"})
     void shouldReadBackWhatItWrites(String name) throws Exception {
         Path exported = directory.resolve("out").resolve("model");
         try (HuggingFaceModel golden = HuggingFaceModel.open(golden(name))) {
@@ -172,7 +173,8 @@ class HuggingFaceModelTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "\"gpt2\" | \"llama\" | model_type must be \"gpt2\", but found \"\"llama\"\"",
+            "\"gpt2\" | \"bert\" | model_type must be \"gpt2\", \"llama\", \"qwen2\" or \"qwen3\", but found"
+                    + " \"\"bert\"\"",
             "\"gelu_new\" | \"relu\" | activation_function must be one of [gelu_new, gelu_pytorch_tanh], as nothing"
                     + " else is computed here, but found \"\"relu\"\"",
             "\"n_layer\": 4 | \"n_layer\": 0 | n_layer must be a whole number of at least 1, but found \"0\"",
@@ -192,7 +194,9 @@ class HuggingFaceModelTest {
             assertTrue(text.contains(sound), sound);
             return text.replace(sound, changed);
         });
-        assertEquals(directory.resolve("config.json") + ": " + sentence + "; use a GPT-2 model that has it so",
+        assertEquals(
+                directory.resolve("config.json") + ": " + sentence
+                        + "; use a GPT-2, Llama, Qwen2 or Qwen3 model that has it so",
                 refusal());
     }
 

@@ -1,0 +1,115 @@
+package dev.troupe.cli;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** {@code troupe train} of Llama and the families after it, against transformers in float64. */
+@Tag("real")
+@Timeout(120)
+class FamilyGoldenTest {
+    private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",
+            "qwen2-bias-tied", "qwen3-qknorm");
+    private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "zbv");
+
+    @TempDir
+    private Path directory;
+
+    /** A model and the grid that trains it. */
+    record Grid(String name, int pipeline, int tensor, int data, String schedule) {
+        boolean isPossible() {
+            // A single head with keys and values is not shared out.
+            return tensor == 1 || !name.startsWith("smollm");
+        }
+
+        List<String> settings(Golden golden, String... more) {
+            List<String> settings = golden.settings("parallel.schedule=" + schedule, "parallel.pipeline=" + pipeline,
+                    "parallel.tensor=" + tensor, "parallel.data=" + data, "training.microbatch-size=1",
+                    "parallel.virtual-stages=" + (schedule.equals("zbv") ? 2 : 1), "parallel.layout=parameters");
+            settings.addAll(List.of(more));
+            return settings;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            llama-gqa,           1, 1, 1, 1f1b
+            llama-gqa,           2, 2, 1, zbv
+            llama31-rope-scaled, 3, 1, 1, 1f1b
+            smollm-tied-mqa,     2, 1, 2, gpipe
+            qwen2-bias-tied,     1, 2, 2, 1f1b
+            qwen3-qknorm,        4, 1, 1, 1f1b
+            qwen3-qknorm,        1, 2, 1, gpipe
+            """)
+    void shouldTrainAsTransformersDoes(String name, int pipeline, int tensor, int data, String schedule) {
+        train(new Grid(name, pipeline, tensor, data, schedule));
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            qwen3-qknorm,    2, 2, sequence
+            qwen3-qknorm,    1, 1, recompute
+            llama-gqa,       1, 2, zero
+            """)
+    void shouldTrainAsTransformersDoesWhateverIsSharedOutOrMadeAgain(String name, int pipeline, int group,
+            String what) {
+        Golden golden = Golden.named(name);
+        List<String> settings = switch (what) {
+            case "sequence" -> new Grid(name, pipeline, group, 1, "1f1b").settings(golden, "parallel.sequence=true",
+                    "training.recompute=selective");
+            case "recompute" -> new Grid(name, pipeline, 1, 1, "1f1b").settings(golden, "training.recompute=full");
+            default -> new Grid(name, pipeline, 1, group, "1f1b").settings(golden, "training.zero=3");
+        };
+        GoldenRun run = new GoldenRun(golden, settings, directory);
+        run.requireFloat64("reference");
+        run.requireFloat32("cpu");
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            llama31-rope-scaled
+            qwen2-bias-tied
+            qwen3-qknorm
+            """)
+    void shouldTrainAsTransformersDoesOnNd4j(String name) {
+        Golden golden = Golden.named(name);
+        new GoldenRun(golden, new Grid(name, 2, 1, 1, "1f1b").settings(golden), directory).requireFloat32("nd4j");
+    }
+
+    @Test
+    void shouldRefuseRanksThatCannotShareAHeadWithKeysAndValues() {
+        Golden golden = Golden.named("smollm-tied-mqa");
+        Execution refused = Execution.train(directory.resolve("run"),
+                new Grid("smollm-tied-mqa", 1, 2, 1, "1f1b").settings(golden));
+        refused.requireRefused("the 3 attention heads (model.heads) do not divide by 2;"
+                + " the 1 heads with keys and values (model.key-value-heads) do not divide by 2");
+    }
+
+    static Stream<Grid> grids() {
+        return NAMES.stream().flatMap(name -> Stream.of(1, 2, 3, 4).flatMap(pipeline -> Stream.of(1, 2)
+                .flatMap(tensor -> Stream.of(1, 2).flatMap(data -> SCHEDULES.stream()
+                        .map(schedule -> new Grid(name, pipeline, tensor, data, schedule))))))
+                .filter(Grid::isPossible);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("grids")
+    void shouldTrainAsTransformersDoesOnEveryGrid(Grid grid) {
+        train(grid);
+    }
+
+    private void train(Grid grid) {
+        Golden golden = Golden.named(grid.name());
+        GoldenRun run = new GoldenRun(golden, grid.settings(golden), directory);
+        run.requireFloat64("reference");
+        run.requireFloat32("cpu");
+    }
+}
