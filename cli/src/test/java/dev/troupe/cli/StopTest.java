@@ -189,6 +189,7 @@ class StopTest {
         assertEquals(ExitCode.DONE, door.exitCode(), door.output() + door.refusal());
     }
 
+    @Tag("long")
     @Test
     void shouldStopTheRunWhereOneNodeOfTwoIsStopped() throws IOException, InterruptedException {
         requireBothStop(Way.CTRL_C, 1, 1);

@@ -62,6 +62,7 @@ class UnlikeNodesTest {
     }
 
     /** Sums go in another order on another engine. */
+    @Tag("long")
     @Test
     void shouldTrainOnTwoEnginesToTheLossesOfOne() throws IOException {
         Path config = write(", engine = cpu, threads = 1", ", engine = reference");

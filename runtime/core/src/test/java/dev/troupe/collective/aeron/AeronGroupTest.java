@@ -70,6 +70,7 @@ class AeronGroupTest extends GroupContract {
         assertEquals(OptionalInt.of(1), failure.culprit());
     }
 
+    @Tag("long")
     @Test
     void shouldWaitForAMemberThatComesLongAfterTheOthersHaveMet() {
         int size = 3;
