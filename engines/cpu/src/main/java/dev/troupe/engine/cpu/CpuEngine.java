@@ -12,6 +12,7 @@ import dev.troupe.engine.cpu.kernel.Embedding;
 import dev.troupe.engine.cpu.kernel.Gelu;
 import dev.troupe.engine.cpu.kernel.Rotary;
 import dev.troupe.engine.cpu.library.BfloatUnits;
+import dev.troupe.engine.cpu.library.NativeHeap;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.product.MatrixProduct;
 import dev.troupe.engine.provider.EngineSettings;
@@ -226,6 +227,7 @@ public final class CpuEngine extends RowKernels {
         if (!closed) {
             closed = true;
             products.close();
+            NativeHeap.trim();
         }
     }
 }
