@@ -11,6 +11,7 @@ import dev.troupe.protocol.checkpoint.CheckpointMachine;
 import dev.troupe.protocol.checkpoint.CheckpointPatience;
 import dev.troupe.protocol.checkpoint.CheckpointTimer;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import java.time.Duration;
 import java.util.List;
@@ -93,7 +94,7 @@ final class Checkpoints {
             List<Integer> here = IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed()
                     .toList();
             if (!here.isEmpty()) {
-                node.tell(new NodeActor.WriteParts(attempt, here));
+                node.tell(new NodeActor.Told(new NodeEvent.WriteParts(attempt, here)));
             }
         });
     }

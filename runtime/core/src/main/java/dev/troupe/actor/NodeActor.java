@@ -1,151 +1,52 @@
 package dev.troupe.actor;
 
-import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.Reason;
-import dev.troupe.protocol.Commit;
-import dev.troupe.protocol.checkpoint.CheckpointAttempt;
-import dev.troupe.rank.NodeContext;
+import dev.troupe.protocol.node.NodeCommand;
+import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.protocol.node.NodeMachine;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/**
- * One JVM of the run, until it is told what to host: it says that it is there, and runs its kernels once when asked to.
- * {@link HostingNode} is what it is from then on.
- */
+/** One JVM of the run: the shell around its {@link NodeMachine}. */
 public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
-    /** What a node is told. */
+    /** A message to a node. */
     public sealed interface Command {
     }
 
+    /** An order of the coordinator, or an event on the node. */
+    public record Told(NodeEvent event) implements Command {
+    }
+
     /**
-     * Host those ranks that live here of the run that writes to this directory.
+     * Host the ranks that live on this node.
      *
-     * @param epoch
-     *            that it is in
-     * @param hosts
-     *            for each rank its node
-     * @param since
-     *            for each node whose ranks are others than at first, the epoch since which it has those
+     * @param coordinator
+     *            the coordinator that gives the order, and whose end the node has to hear of
      */
-    record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory,
-            ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
-        HostRanks {
-            hosts = List.copyOf(hosts);
-            since = Map.copyOf(since);
-        }
-    }
-
-    /**
-     * Begin an epoch, and start these ranks again with the weights after so many steps, where they live here.
-     *
-     * @param hosts
-     *            for each rank the node that it lives on from now on
-     * @param since
-     *            for each node whose ranks are others than at first, the epoch since which it has those
-     */
-    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
-            Map<String, Integer> since) implements Command {
-        EnterEpoch {
-            restarted = List.copyOf(restarted);
-            hosts = List.copyOf(hosts);
-            since = Map.copyOf(since);
-        }
-    }
-
-    /**
-     * Copy what ranks keep to other nodes, and at once what they kept after so many steps.
-     *
-     * @param buddies
-     *            for each rank the name of a node; empty text for none
-     * @param doors
-     *            where nodes take copies in, by their names
-     */
-    record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Command {
-        KeepCopies {
-            buddies = List.copyOf(buddies);
-            doors = Map.copyOf(doors);
-        }
-    }
-
-    /** The run has come so far. */
-    record Committed(Commit commit) implements Command {
-    }
-
-    /**
-     * Write the parts of these ranks from what they kept; {@link TrainingCoordinator.CheckpointHappened} answers for
-     * each.
-     */
-    record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements Command {
-        WriteParts {
-            ranks = List.copyOf(ranks);
-        }
-    }
-
-    /** The run is over, for this reason if it failed. */
-    record RunEnded(long stepsDone, Optional<String> failure) implements Command {
-    }
-
-    /** The run does not want this node, for the reason in this sentence. */
-    record Refused(String why) implements Command {
-    }
-
-    /**
-     * The run has not begun: run each kind of kernel that your ranks will need once, and go on waiting to be told what
-     * to host.
-     */
-    record RunKernels() implements Command {
-    }
-
-    /** Do not wait any longer to be told what to host; has no effect on a node that was told. */
-    public record StopWaiting() implements Command {
-    }
-
-    record CopyCame(int rank, int stage, long stepsDone) implements Command {
-    }
-
-    record CoordinatorLost(boolean wasHere) implements Command {
-    }
-
-    record NotCalled() implements Command {
-    }
-
-    record Join() implements Command {
-    }
-
-    record FreeRetired() implements Command {
-    }
-
-    /** The actor system ends: have the ranks end, and close the transport and all memory first. */
-    record Halt() implements Command {
-    }
-
-    /** The ranks were told to end long ago. */
-    record GiveUp() implements Command {
+    record HostRanks(NodeEvent.HostRanks order, ActorRef<TrainingCoordinator.Command> coordinator) implements Command {
     }
 
     private final NodeSetup setup;
     private final NodeLink link;
-    private final NodeView view;
-    private final TimerScheduler<Command> timers;
+    private final NodeMachine machine;
+    private NodeRun run;
 
     private NodeActor(ActorContext<Command> context, TimerScheduler<Command> timers, NodeSetup setup,
             ActorRef<TrainingCoordinator.Command> coordinator) {
         super(context);
-        this.timers = timers;
         this.setup = setup;
         this.link = new NodeLink(setup, context, coordinator, timers);
-        this.view = new NodeView(setup.name(), RunPosition.of(context.getSystem()));
-        link.seek(setup.patience());
+        this.machine = new NodeMachine(setup.name(), setup.patience());
+        this.run = new NodeRun.NotOpen(setup.transport());
+        take(new NodeEvent.Begin());
     }
 
     /**
@@ -159,82 +60,43 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     @Override
     public Receive<Command> createReceive() {
-        return newReceiveBuilder().onMessage(HostRanks.class, this::onHostRanks)
-                .onMessage(Committed.class, this::onCommitted).onMessage(Join.class, _ -> onJoin())
-                .onMessage(RunKernels.class, _ -> onRunKernels()).onMessage(RunEnded.class, this::onRunEnded)
-                .onMessage(Refused.class, this::onRefused).onMessage(CoordinatorLost.class, this::onCoordinatorLost)
-                .onMessage(NotCalled.class, _ -> onNotCalled()).onMessage(StopWaiting.class, _ -> onStopWaiting())
-                .onMessage(Halt.class, _ -> Behaviors.stopped()).onAnyMessage(_ -> this) // of epochs without this node
-                .onSignal(PostStop.class, _ -> onPostStop()).build();
-    }
-
-    private Behavior<Command> onJoin() {
-        link.join(Optional.empty());
-        return this;
-    }
-
-    private Behavior<Command> onRunKernels() {
-        boolean isFirst = link.runKernels();
-        link.await(setup.patience()); // kernels take as long as they do
-        return isFirst ? onJoin() : this;
+        return newReceiveBuilder().onMessage(Told.class, told -> take(told.event()))
+                .onMessage(HostRanks.class, this::onHostRanks)
+                .onSignal(Terminated.class, signal -> take(run.ended(signal)))
+                .onSignal(PostStop.class, _ -> take(new NodeEvent.AllEnded())).build();
     }
 
     private Behavior<Command> onHostRanks(HostRanks host) {
-        link.found(getContext(), host.coordinator());
+        link.watch(host.coordinator());
+        return take(host.order());
+    }
+
+    private Behavior<Command> take(NodeEvent event) {
+        Behavior<Command> next = this;
+        for (NodeCommand command : machine.on(event)) {
+            switch (command) {
+                case NodeCommand.OfLink ofLink -> link.perform(ofLink);
+                case NodeCommand.OfRun ofRun -> run.perform(ofRun);
+                case NodeCommand.Open(String directory) -> take(open(directory));
+                case NodeCommand.LetGo() -> run.letGo();
+                case NodeCommand.Release(var running) -> {
+                    run.close(running);
+                    setup.release().run();
+                    link.released();
+                }
+                case NodeCommand.Stop() -> next = Behaviors.stopped();
+            }
+        }
+        return next;
+    }
+
+    private NodeEvent open(String directory) {
         try {
-            NodeContext node = setup.context().apply(Path.of(host.directory()));
-            return new HostingNode(getContext(), timers, setup, link, view, node, host);
+            HostedRun opened = new HostedRun(getContext(), setup, link, setup.context().apply(Path.of(directory)));
+            run = opened;
+            return opened.opened();
         } catch (RuntimeException failure) { // the run's directory, or what it reads from there
-            link.coordinator().tell(new TrainingCoordinator.NodeFailed(setup.name(), Reason.of(failure)));
-            return this;
+            return new NodeEvent.CannotOpen(Reason.of(failure));
         }
-    }
-
-    private Behavior<Command> onCommitted(Committed told) {
-        view.note(told.commit());
-        return this;
-    }
-
-    private Behavior<Command> onRunEnded(RunEnded end) {
-        link.end(end);
-        return this;
-    }
-
-    private Behavior<Command> onRefused(Refused refused) {
-        setup.ended().accept(RunOutcome.refused(refused.why()));
-        return this;
-    }
-
-    private Behavior<Command> onCoordinatorLost(CoordinatorLost lost) {
-        if (lost.wasHere()) {
-            return Behaviors.stopped();
-        }
-        link.fail(NodeLink.COORDINATOR_LOST);
-        return this;
-    }
-
-    private Behavior<Command> onStopWaiting() {
-        if (link.waits()) {
-            setup.ended().accept(new RunOutcome(0, Optional.empty()));
-        }
-        return this;
-    }
-
-    private Behavior<Command> onNotCalled() {
-        link.fail("node " + setup.name() + " found no cluster to join within " + setup.patience().toSeconds()
-                + " seconds: see that the other nodes run, that their hosts and control ports can be reached, and that all"
-                + " certificates, where cluster.tls is set, come from one authority");
-        return this;
-    }
-
-    /** Without ranks there is nothing to wait for. */
-    private Behavior<Command> onPostStop() {
-        try {
-            setup.transport().close();
-        } finally {
-            setup.release().run();
-            link.released();
-        }
-        return this;
     }
 }

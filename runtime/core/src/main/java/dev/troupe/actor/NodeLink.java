@@ -1,10 +1,10 @@
 package dev.troupe.actor;
 
 import dev.troupe.observe.RunOutcome;
-import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.protocol.node.NodeCommand;
+import dev.troupe.protocol.node.NodeEvent;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.Cancellable;
@@ -13,41 +13,33 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/**
- * The way of a node to its coordinator: it says that it is there until it is told what to host, and waits for that no
- * longer than its patience. Belongs to the node's actor, in each of its phases.
- */
+/** A node's timers, and its ways to the coordinator, the log and its process. Belongs to the node's actor. */
 final class NodeLink {
-    static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
-
-    /** The timer that runs until the node is told what to host. */
-    private static final String WAITING = "waiting";
-
-    /** The timer that runs as long, and while the node waits for another coordinator. */
-    private static final String JOINING = "joining";
-    private static final Duration SAY_AGAIN = Duration.ofMillis(500);
+    private static final Duration ASK_AGAIN = Duration.ofMillis(500);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
 
     private final NodeSetup setup;
-    private final ActorRef<NodeActor.Command> self;
+    private final ActorContext<NodeActor.Command> context;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<NodeActor.Command> timers;
+    private final RunPosition position;
     private final CompletableFuture<Done> released = new CompletableFuture<>();
     private final Cancellable haltsFirst;
-    private boolean runsKernels;
-    private boolean isOver;
 
     NodeLink(NodeSetup setup, ActorContext<NodeActor.Command> context,
             ActorRef<TrainingCoordinator.Command> coordinator, TimerScheduler<NodeActor.Command> timers) {
         this.setup = setup;
-        this.self = context.getSelf();
+        this.context = context;
         this.coordinator = coordinator;
         this.timers = timers;
+        this.position = RunPosition.of(context.getSystem());
         // An actor ends after its children, and a stage that waits for another rank does not end by itself. So the node
         // hears of the end of the actor system before its actors do.
+        ActorRef<NodeActor.Command> self = context.getSelf();
         this.haltsFirst = CoordinatedShutdown.get(context.getSystem()).addCancellableTask(
                 CoordinatedShutdown.PhaseBeforeActorSystemTerminate(), "troupe-node-halts",
                 () -> {
-                    self.tell(new NodeActor.Halt());
+                    self.tell(new NodeActor.Told(new NodeEvent.Halt()));
                     return released;
                 });
     }
@@ -56,58 +48,46 @@ final class NodeLink {
         return coordinator;
     }
 
-    /** Says that the node is there, now and again, and waits so long to be told what to host. */
-    void seek(Duration patience) {
-        await(patience);
-        timers.startTimerWithFixedDelay(JOINING, new NodeActor.Join(), Duration.ZERO, SAY_AGAIN);
+    RunPosition position() {
+        return position;
     }
 
-    /** Begins the wait anew. */
-    void await(Duration patience) {
-        timers.startSingleTimer(WAITING, new NodeActor.NotCalled(), patience);
+    /** The node hears of the end of this coordinator. */
+    void watch(ActorRef<TrainingCoordinator.Command> leader) {
+        context.watchWith(leader,
+                new NodeActor.Told(new NodeEvent.CoordinatorLost(leader.path().address().hasLocalScope())));
     }
 
-    /** Whether the node still waits to be told what to host. */
-    boolean waits() {
-        return timers.isTimerActive(WAITING);
-    }
-
-    /** A coordinator has told the node what to host; the node hears of its end. */
-    void found(ActorContext<NodeActor.Command> context, ActorRef<TrainingCoordinator.Command> leads) {
-        timers.cancel(WAITING);
-        timers.cancel(JOINING);
-        context.watchWith(leads, new NodeActor.CoordinatorLost(leads.path().address().hasLocalScope()));
-    }
-
-    /** From now on the node says how far it is with running its kernels; whether it was not told to run them before. */
-    boolean runKernels() {
-        boolean isFirst = !runsKernels;
-        runsKernels = true;
-        return isFirst;
-    }
-
-    /** Says that the node is there, and what it knows of the run. */
-    void join(Optional<NodeReport> report) {
-        coordinator.tell(new TrainingCoordinator.NodeJoined(self, setup.name(), setup.keys(),
-                setup.neighbours().door(), report, runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
-    }
-
-    /** The coordinator has ended the run. */
-    void end(NodeActor.RunEnded end) {
-        isOver = true;
-        setup.ended().accept(new RunOutcome(end.stepsDone(), end.failure()));
-    }
-
-    /** Whether the coordinator has ended the run. */
-    boolean isOver() {
-        return isOver;
-    }
-
-    /** The run has failed for this node; without effect where it is over. */
-    void fail(String why) {
-        if (!isOver) {
-            setup.ended().accept(new RunOutcome(0, Optional.of(why)));
+    void perform(NodeCommand.OfLink command) {
+        switch (command) {
+            case NodeCommand.Await(Duration patience) -> startTimer(new NodeEvent.PatienceOver(), patience);
+            case NodeCommand.StartAsking() -> {
+                NodeActor.Told due = new NodeActor.Told(new NodeEvent.AskDue());
+                timers.startTimerWithFixedDelay(due, due, Duration.ZERO, ASK_AGAIN);
+            }
+            case NodeCommand.StopAsking() -> {
+                timers.cancel(new NodeActor.Told(new NodeEvent.PatienceOver()));
+                timers.cancel(new NodeActor.Told(new NodeEvent.AskDue()));
+            }
+            case NodeCommand.LookLater() -> startTimer(new NodeEvent.LookDue(), LOOK_AGAIN);
+            case NodeCommand.AwaitEnds() -> startTimer(new NodeEvent.EndOverdue(), HostedRun.THREAD_END);
+            case NodeCommand.Ask(var report, boolean runsKernels) ->
+                coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf(), setup.name(), setup.keys(),
+                        setup.neighbours().door(), report,
+                        runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
+            case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
+            case NodeCommand.ReportUnable(String why) ->
+                coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), why));
+            case NodeCommand.Reach(int epoch, long stepsDone) -> position.reach(epoch, stepsDone);
+            case NodeCommand.Log(String line) -> position.log(line);
+            case NodeCommand.End(long stepsDone, var failure) ->
+                setup.ended().accept(new RunOutcome(stepsDone, failure));
+            case NodeCommand.Refuse(String why) -> setup.ended().accept(RunOutcome.refused(why));
         }
+    }
+
+    private void startTimer(NodeEvent event, Duration delay) {
+        timers.startSingleTimer(new NodeActor.Told(event), delay);
     }
 
     /** The node has given back all that it can: it need not be told of the end of the actor system, which may follow. */

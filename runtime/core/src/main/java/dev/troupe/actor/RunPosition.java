@@ -40,11 +40,8 @@ public final class RunPosition implements Extension {
         EventLog.ofRun(epoch, stepsDone, event);
     }
 
-    void enter(int newEpoch) {
+    void reach(int newEpoch, long steps) {
         epoch = newEpoch;
-    }
-
-    void reach(long steps) {
         stepsDone = steps;
     }
 }

@@ -17,6 +17,7 @@ import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.membership.MembershipCommand;
 import dev.troupe.protocol.membership.MembershipEvent;
 import dev.troupe.protocol.membership.MembershipMachine;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.CoordinatorFailover;
 import dev.troupe.protocol.run.RunCommand;
@@ -196,7 +197,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         return switch (command) {
             case MembershipCommand.Refuse<ActorRef<NodeActor.Command>>(var node, String why) -> note(() -> {
                 EventLog.ofRun(machine.epoch(), machine.stepsDone(), why);
-                node.tell(new NodeActor.Refused(why));
+                node.tell(new NodeActor.Told(new NodeEvent.Refused(why)));
             });
             case MembershipCommand.Watch<ActorRef<NodeActor.Command>>(var node, String name) -> note(() -> {
                 reports.nodeJoined(machine.stepsDone(), name);
@@ -207,13 +208,13 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
             case MembershipCommand.ReportMissing<ActorRef<NodeActor.Command>>(var names) ->
                 note(() -> setup.listener().onWaiting(names));
             case MembershipCommand.RunKernels<ActorRef<NodeActor.Command>>(var node) ->
-                note(() -> node.tell(new NodeActor.RunKernels()));
+                note(() -> node.tell(new NodeActor.Told(new NodeEvent.RunKernels())));
             case MembershipCommand.Begin<ActorRef<NodeActor.Command>>(double warmUpSeconds) -> begin(warmUpSeconds);
             case MembershipCommand.TakeOver<ActorRef<NodeActor.Command>>(var settings, var failover) ->
                 note(() -> takeOver(settings, failover));
             case MembershipCommand.Host<ActorRef<NodeActor.Command>>(var node) ->
-                note(() -> node.tell(new NodeActor.HostRanks(machine.epoch(), replicas.hosts(), replicas.since(),
-                        setup.directory().toString(), getContext().getSelf())));
+                note(() -> node.tell(new NodeActor.HostRanks(new NodeEvent.HostRanks(machine.epoch(), replicas.hosts(),
+                        replicas.since(), setup.directory().toString()), getContext().getSelf())));
             case MembershipCommand.AddNode<ActorRef<NodeActor.Command>>(String name) ->
                 take(new RunEvent.NodeJoined(name));
             case MembershipCommand.Recover<ActorRef<NodeActor.Command>>(String reason, var told) ->
@@ -222,8 +223,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 note(() -> reports.nodeGone(machine.stepsDone(), name, membership.nodes().keySet(), replicas.hosts()));
             case MembershipCommand.LoseNode<ActorRef<NodeActor.Command>>(String name, String reason) ->
                 take(new RunEvent.NodeLost(name, reason));
-            case MembershipCommand.StopAfterStep<ActorRef<NodeActor.Command>> _ ->
-                take(new RunEvent.StopRequested());
+            case MembershipCommand.StopAfterStep<ActorRef<NodeActor.Command>> _ -> take(new RunEvent.StopRequested());
             case MembershipCommand.RefuseRun<ActorRef<NodeActor.Command>>(String why) -> refuseRun(why);
             case MembershipCommand.End<ActorRef<NodeActor.Command>>(var failure) -> end(failure);
         };
@@ -240,8 +240,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> refuseRun(String why) {
         EventLog.ofRun(machine.epoch(), machine.stepsDone(), "the run does not begin: " + why);
-        NodeActor.Refused told = new NodeActor.Refused(why);
-        membership.nodes().values().forEach(node -> node.tell(told));
+        tellNodes(new NodeEvent.Refused(why));
         setup.outcome().complete(RunOutcome.refused(why));
         return Behaviors.stopped();
     }
@@ -314,18 +313,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
                 tellRanks(told, new ScheduleActor.StartPass(pass));
             }
-            case RunCommand.Update(var update, var told) ->
-                tellRanks(told, new ScheduleActor.ApplyUpdate(update));
+            case RunCommand.Update(var update, var told) -> tellRanks(told, new ScheduleActor.ApplyUpdate(update));
             case RunCommand.CommitStep(StepResult result, Commit commit) -> {
                 reports.committed(result, replicas.hosts());
-                membership.nodes().values().forEach(node -> node.tell(new NodeActor.Committed(commit)));
+                tellNodes(new NodeEvent.Committed(commit));
             }
-            case RunCommand.ReportValidation(long stepsDone, double loss) ->
-                reports.validation(stepsDone, loss);
+            case RunCommand.ReportValidation(long stepsDone, double loss) -> reports.validation(stepsDone, loss);
             case RunCommand.EnterEpoch enter -> enterEpoch(enter);
             case RunCommand.KeepCopies(long stepsDone, var buddies) ->
-                membership.nodes().values()
-                        .forEach(node -> node.tell(new NodeActor.KeepCopies(stepsDone, buddies, membership.doors())));
+                tellNodes(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
             case RunCommand.Resume resume -> {
                 reports.resumed(resume.epoch(), machine.stepsDone());
                 ranks.forEach((rank, schedule) -> schedule
@@ -350,8 +346,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     private void enterEpoch(RunCommand.EnterEpoch enter) {
         reports.recoveryBegins(enter);
         standstills.begin(membership.longestKernelNanos());
-        membership.nodes().values().forEach(node -> node.tell(new NodeActor.EnterEpoch(enter.epoch(), enter.restarted(),
-                enter.stepsDone(), enter.hosts(), enter.since())));
+        tellNodes(new NodeEvent.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(), enter.hosts(),
+                enter.since()));
+    }
+
+    private void tellNodes(NodeEvent.Order order) {
+        membership.nodes().values().forEach(node -> node.tell(new NodeActor.Told(order)));
     }
 
     private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
@@ -393,7 +393,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private Behavior<Command> end(Optional<String> failure) {
         reports.ended(machine.stepsDone(), "the run ends" + failure.map(why -> ": " + why).orElse(""));
-        membership.nodes().values().forEach(node -> node.tell(new NodeActor.RunEnded(machine.stepsDone(), failure)));
+        tellNodes(new NodeEvent.RunEnded(machine.stepsDone(), failure));
         setup.outcome().complete(new RunOutcome(machine.stepsDone(), failure));
         return Behaviors.stopped();
     }

@@ -21,6 +21,7 @@ import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.run.LateListener;
@@ -218,7 +219,7 @@ public final class ClusterRun {
                         // A coordinator may be lost after the request, so it is repeated; where there is no coordinator
                         // yet, the node ends alone.
                         if (timers.isTimerActive(STOPPING)) {
-                            replicas.tell(new NodeActor.StopWaiting());
+                            replicas.tell(new NodeActor.Told(new NodeEvent.StopWaiting()));
                         }
                         coordinator.tell(stop);
                         timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
-import dev.troupe.protocol.checkpoint.CheckpointEvent;
-import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.MicrobatchLoss;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.LayerSquaredSum;
+import dev.troupe.protocol.run.RunEvent;
+import java.util.List;
 
 /** The serialization of control messages with parts of sealed types: by the name of the record, not of its class. */
 public final class ControlModule extends SimpleModule {
@@ -16,10 +18,10 @@ public final class ControlModule extends SimpleModule {
     /** Pekko's serialization finds this class through its configuration. */
     public ControlModule() {
         super("troupe-control");
-        setMixInAnnotation(RunEvent.class, Named.class);
-        registerAll(RunEvent.class);
-        setMixInAnnotation(CheckpointEvent.class, Named.class);
-        registerAll(CheckpointEvent.class);
+        for (Class<?> family : List.of(RunEvent.class, CheckpointEvent.class, NodeEvent.class)) {
+            setMixInAnnotation(family, Named.class);
+            registerAll(family);
+        }
         // A message has one of these for every microbatch or layer of a step, so they are written without the names of
         // their parts.
         setMixInAnnotation(MicrobatchLoss.class, Packed.class);

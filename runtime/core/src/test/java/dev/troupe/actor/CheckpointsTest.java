@@ -9,6 +9,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
@@ -94,12 +95,12 @@ class CheckpointsTest {
     @Test
     void shouldTrainOnWhileACheckpointIsWritten() throws Exception {
         train(0, 7); // three steps more than when it was begun
-        assertEquals(new NodeActor.WriteParts(at(4), List.of(0)), nextOfNode(NodeActor.WriteParts.class));
+        assertEquals(new NodeEvent.WriteParts(at(4), List.of(0)), nextWriteParts());
         writePart(4);
         expectSaid("checkpoint 4");
         assertTrue(Files.exists(home.resolve("checkpoints/step-000004/manifest.json")));
         train(7, 9);
-        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+        assertEquals(at(8), nextWriteParts().attempt());
     }
 
     @Test
@@ -109,8 +110,8 @@ class CheckpointsTest {
         writePart(4);
         expectSaid("checkpoint 4");
         expectSaid("step 7");
-        nextOfNode(NodeActor.WriteParts.class);
-        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+        nextWriteParts();
+        assertEquals(at(8), nextWriteParts().attempt());
     }
 
     @Test
@@ -124,8 +125,8 @@ class CheckpointsTest {
         pass();
         assertTrue(next().startsWith("no checkpoint 4: nothing of it moved any more"));
         expectSaid("step 7");
-        assertEquals(at(4), nextOfNode(NodeActor.WriteParts.class).attempt());
-        assertEquals(at(8), nextOfNode(NodeActor.WriteParts.class).attempt());
+        assertEquals(at(4), nextWriteParts().attempt());
+        assertEquals(at(8), nextWriteParts().attempt());
     }
 
     /** A disk that takes ten times recovery.hang-timeout for a part, and half a gigabyte now and then. */
@@ -219,11 +220,10 @@ class CheckpointsTest {
                         : FishingOutcomes.continueAndIgnore());
     }
 
-    private <T extends NodeActor.Command> T nextOfNode(Class<T> kind) {
+    private NodeEvent.WriteParts nextWriteParts() {
         while (true) {
-            NodeActor.Command told = node.receiveMessage(Duration.ofSeconds(10));
-            if (kind.isInstance(told)) {
-                return kind.cast(told);
+            if (node.receiveMessage(Duration.ofSeconds(10)) instanceof NodeActor.Told(NodeEvent.WriteParts order)) {
+                return order;
             }
         }
     }

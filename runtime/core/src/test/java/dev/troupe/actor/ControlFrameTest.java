@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
@@ -16,6 +19,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -68,6 +72,16 @@ class ControlFrameTest {
                 .mapToObj(layer -> new LayerSquaredSum(60_000 + layer, 0, Math.E * layer)).toList();
         requireRoom(new TrainingCoordinator.Happened(new RunEvent.PassDone(new Incarnation(65_535, 7),
                 new Pass(Integer.MAX_VALUE, Pass.Kind.TRAINING, 1), losses, sums)));
+    }
+
+    @Test
+    void shouldReadTheOrdersOfANodeAsTheyWereGiven() {
+        List<String> hosts = IntStream.range(0, 1000).mapToObj(rank -> "node-" + rank / 8).toList();
+        Map<String, Integer> since = Map.of("node-3", 7, "node-4", 7);
+        requireRoom(new NodeActor.Told(new NodeEvent.EnterEpoch(7, List.of(24, 25), 12, hosts, since)));
+        requireRoom(new NodeActor.Told(new NodeEvent.Committed(new Commit(12, LossScale.none(12)))));
+        requireRoom(new NodeActor.HostRanks(new NodeEvent.HostRanks(7, hosts, since, "/runs/one"),
+                kit.<TrainingCoordinator.Command>createTestProbe().ref()));
     }
 
     private static TrainingCoordinator.Happened ready(MessageKeys keys) {

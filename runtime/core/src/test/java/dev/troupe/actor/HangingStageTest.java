@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.Engine;
 import dev.troupe.protocol.MessageKeys;
 import dev.troupe.model.InitialWeights;
+import dev.troupe.protocol.node.NodeEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -24,7 +25,7 @@ class HangingStageTest extends NodeTests {
                 new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
         await(hanging);
-        node.tell(new NodeActor.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of()));
+        order(new NodeEvent.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of()));
         List<ActorRef<ScheduleActor.Command>> successors = awaitReady();
         successors.forEach(rank -> rank.tell(new ScheduleActor.Resume(1, -1, MessageKeys.NONE)));
         assertEquals(2, trainStep(successors, 0).stream().mapToInt(pass -> pass.losses().size()).sum());
@@ -41,7 +42,7 @@ class HangingStageTest extends NodeTests {
         host(() -> hangingOnce(hanging, mayGoOn), new InitialWeights(SmallRun.MODEL, 1))
                 .forEach(rank -> rank.tell(new ScheduleActor.StartPass(FIRST)));
         await(hanging);
-        node.tell(new NodeActor.Halt());
+        node.tell(new NodeActor.Told(new NodeEvent.Halt()));
         await(released);
         assertTrue(run.allocatedBytes() > 0, "the memory of a stage that computes must not be freed under it");
         mayGoOn.countDown();

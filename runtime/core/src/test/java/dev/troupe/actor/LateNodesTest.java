@@ -2,12 +2,14 @@ package dev.troupe.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.WarmUpReport;
@@ -78,7 +80,7 @@ class LateNodesTest {
         writeCheckpoint();
         begin(Set.of("late"), Set.of(3L));
         join(late, "late", Optional.of(KNOWS_NOTHING));
-        assertEquals(List.of("late"), late.expectMessageClass(NodeActor.HostRanks.class).hosts());
+        assertEquals(List.of("late"), late.expectMessageClass(NodeActor.HostRanks.class).order().hosts());
         assertFalse(outcome.isDone());
     }
 
@@ -93,7 +95,8 @@ class LateNodesTest {
 
     private void requireKept() {
         join(again, "late", Optional.empty());
-        String refusal = again.expectMessageClass(NodeActor.Refused.class).why();
+        String refusal = assertInstanceOf(NodeEvent.Refused.class,
+                again.expectMessageClass(NodeActor.Told.class).event()).why();
         assertTrue(refusal.contains("a node of that name has joined already"), refusal);
     }
 

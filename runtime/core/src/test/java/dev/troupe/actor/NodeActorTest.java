@@ -9,6 +9,7 @@ import dev.troupe.fault.InjectedFault;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
@@ -59,7 +60,7 @@ class NodeActorTest extends NodeTests {
         Set<String> byRanks = Set.of(next(RunEvent.CheckpointPartWritten.class).part().sha256(),
                 next(RunEvent.CheckpointPartWritten.class).part().sha256());
         CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.BESIDE);
-        node.tell(new NodeActor.WriteParts(attempt, List.of(0, 1)));
+        order(new NodeEvent.WriteParts(attempt, List.of(0, 1)));
         Set<String> beside = new HashSet<>();
         while (beside.size() < 2) {
             var answer = coordinator.expectMessageClass(TrainingCoordinator.CheckpointHappened.class, PATIENCE);
@@ -73,7 +74,7 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldSayThatWhatIsToBeWrittenIsNotKept() {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
-        node.tell(new NodeActor.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
+        order(new NodeEvent.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
         coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
                 new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), 1, "what rank 1 kept after 7 steps is not there")));
     }
@@ -100,7 +101,7 @@ class NodeActorTest extends NodeTests {
             return SmallRun.reference();
         }, new InitialWeights(SmallRun.MODEL, 1));
         await(warmingUp);
-        node.tell(new NodeActor.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of("only", 1)));
+        order(new NodeEvent.EnterEpoch(1, List.of(0, 1), 0, List.of("only", "only"), Map.of("only", 1)));
         awaitReady();
         assertEquals(0, bytesBefore.getFirst());
         kit.stop(node, PATIENCE);

@@ -15,6 +15,7 @@ import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.rank.NodeContext;
 import dev.troupe.schedule.family.Schedules;
@@ -117,7 +118,12 @@ abstract class NodeTests {
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.UNDER_WAY));
-        node.tell(new NodeActor.HostRanks(0, List.of(host, host), Map.of(), home.toString(), coordinator.ref()));
+        node.tell(new NodeActor.HostRanks(
+                new NodeEvent.HostRanks(0, List.of(host, host), Map.of(), home.toString()), coordinator.ref()));
+    }
+
+    void order(NodeEvent.Order order) {
+        node.tell(new NodeActor.Told(order));
     }
 
     <T extends RunEvent> T next(Class<T> kind) {

@@ -1,12 +1,14 @@
 package dev.troupe.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
@@ -90,7 +92,8 @@ class TrainingCoordinatorTest {
                 nanos::get,
                 diary, outcome)));
         coordinator.tell(join());
-        node.expectMessage(new NodeActor.HostRanks(0, List.of("only", "only"), Map.of(), home.toString(), coordinator));
+        node.expectMessage(new NodeActor.HostRanks(
+                new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0), ranks.get(rank).ref()));
             happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
@@ -138,7 +141,7 @@ class TrainingCoordinatorTest {
         coordinator.tell(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"));
         RunOutcome why = new RunOutcome(0, Optional.of("node only: the run's directory is not there"));
         assertEquals(why, ended());
-        node.expectMessage(new NodeActor.RunEnded(why.stepsDone(), why.failure()));
+        node.expectMessage(new NodeActor.Told(new NodeEvent.RunEnded(why.stepsDone(), why.failure())));
     }
 
     @Test
@@ -238,7 +241,7 @@ class TrainingCoordinatorTest {
         coordinator.tell(
                 new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, Optional.empty(),
                         WarmUpReport.NOTHING_TO_RUN));
-        stranger.expectMessageClass(NodeActor.Refused.class);
+        assertInstanceOf(NodeEvent.Refused.class, stranger.expectMessageClass(NodeActor.Told.class).event());
     }
 
     private TrainingCoordinator.NodeJoined join() {

@@ -1,8 +1,7 @@
-package dev.troupe.actor;
+package dev.troupe.protocol.node;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.rank.CopyRoutes;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -11,13 +10,13 @@ class NodeViewTest {
     private final NodeView view = new NodeView("b");
 
     NodeViewTest() {
-        view.begin(new NodeActor.HostRanks(0, List.of("a", "b", "c"), Map.of(), "", null));
+        view.begin(new NodeEvent.HostRanks(0, List.of("a", "b", "c"), Map.of(), ""));
     }
 
     @Test
     void shouldKnowWhenItComesLateWhatItCouldNotHear() {
         NodeView late = new NodeView("a");
-        late.begin(new NodeActor.HostRanks(4, List.of("b", "b", "c"), Map.of("a", 4, "b", 4), "", null));
+        late.begin(new NodeEvent.HostRanks(4, List.of("b", "b", "c"), Map.of("a", 4, "b", 4), ""));
         assertEquals(4, late.epoch());
         assertEquals(List.of(), late.ranksHere());
         assertEquals(List.of("c"), late.enter(enter(5, "b", "b", "a")));
@@ -35,19 +34,19 @@ class NodeViewTest {
     @Test
     void shouldNotWantWhatOthersKeep() {
         assertEquals(List.of(), view.unwanted(), "nobody has said yet who keeps what");
-        view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
+        view.note(new NodeEvent.KeepCopies(4, List.of("b", "c", "a"), Map.of()));
         assertEquals(List.of(2), view.unwanted());
     }
 
     @Test
     void shouldSendCopiesToTheDoorOfABuddyAndNoneToItself() {
-        view.note(new NodeActor.KeepCopies(4, List.of("b", "c", "", "a"), Map.of("a", 5, "b", 6, "c", 7)));
-        assertEquals(Map.of(1, new CopyRoutes.Buddy(2, 7), 3, new CopyRoutes.Buddy(0, 5)),
-                view.routes(List.of("a", "b", "c")::indexOf));
+        view.note(new NodeEvent.KeepCopies(4, List.of("b", "c", "", "a"), Map.of("a", 5, "b", 6, "c", 7)));
+        assertEquals(Map.of(1, new NodeCommand.Route.Buddy("c", 7), 3, new NodeCommand.Route.Buddy("a", 5)),
+                view.buddies());
     }
 
-    private static NodeActor.EnterEpoch enter(int epoch, String... hosts) {
-        return new NodeActor.EnterEpoch(epoch, List.of(0), 3, List.of(hosts), Map.of());
+    private static NodeEvent.EnterEpoch enter(int epoch, String... hosts) {
+        return new NodeEvent.EnterEpoch(epoch, List.of(0), 3, List.of(hosts), Map.of());
     }
 
 }

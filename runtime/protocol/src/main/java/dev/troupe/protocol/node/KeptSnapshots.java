@@ -1,0 +1,10 @@
+package dev.troupe.protocol.node;
+
+import java.util.List;
+
+/** The snapshots and copies on a node, as its {@link NodeMachine} asks for them. Called by the machine's thread. */
+@FunctionalInterface
+public interface KeptSnapshots {
+    /** Returns the steps after which the states of all stages of a rank are here, ascending. */
+    List<Long> versions(int rank);
+}

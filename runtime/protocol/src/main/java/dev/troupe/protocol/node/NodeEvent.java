@@ -1,0 +1,170 @@
+package dev.troupe.protocol.node;
+
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.checkpoint.CheckpointAttempt;
+import dev.troupe.protocol.run.RunEvent;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** An event of a node. */
+public sealed interface NodeEvent {
+    /** An order of the coordinator. */
+    sealed interface Order extends NodeEvent {
+    }
+
+    /** The run has not begun: run each kernel of the node's ranks once, and wait on for ranks. */
+    record RunKernels() implements Order {
+    }
+
+    /**
+     * Host the ranks that live on this node.
+     *
+     * @param epoch
+     *            the epoch of the run
+     * @param hosts
+     *            the node of each rank
+     * @param since
+     *            for each node whose ranks have changed, the epoch of the last change
+     * @param directory
+     *            the directory of the run
+     */
+    record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
+        public HostRanks {
+            hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
+        }
+    }
+
+    /**
+     * Begin an epoch, and start those of these ranks that live here again.
+     *
+     * @param stepsDone
+     *            the steps behind the weights of the ranks that start
+     * @param hosts
+     *            the node of each rank from now on
+     * @param since
+     *            for each node whose ranks have changed, the epoch of the last change
+     */
+    record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
+            Map<String, Integer> since) implements Order {
+        public EnterEpoch {
+            restarted = List.copyOf(restarted);
+            hosts = List.copyOf(hosts);
+            since = Map.copyOf(since);
+        }
+    }
+
+    /**
+     * Copy the snapshots of the node's ranks to their buddies, and at once those of the last commit.
+     *
+     * @param stepsDone
+     *            the steps of the last commit
+     * @param buddies
+     *            the node that keeps the copies of each rank; empty text for none
+     * @param doors
+     *            the number of the stream on which each node receives copies, by name
+     */
+    record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Order {
+        public KeepCopies {
+            buddies = List.copyOf(buddies);
+            doors = Map.copyOf(doors);
+        }
+    }
+
+    /** The run has committed a step. */
+    record Committed(Commit commit) implements Order {
+    }
+
+    /** Write these ranks' parts of a checkpoint from their snapshots. */
+    record WriteParts(CheckpointAttempt attempt, List<Integer> ranks) implements Order {
+        public WriteParts {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** The run is over, for the reason in this sentence if it failed. */
+    record RunEnded(long stepsDone, Optional<String> failure) implements Order {
+    }
+
+    /** The run refuses this node, for the reason in this sentence. */
+    record Refused(String why) implements Order {
+    }
+
+    /** The node has started. */
+    record Begin() implements NodeEvent {
+    }
+
+    /** It is time to ask the coordinator for ranks. */
+    record AskDue() implements NodeEvent {
+    }
+
+    /** The wait for a coordinator has been as long as {@link NodeCommand.Await} allows. */
+    record PatienceOver() implements NodeEvent {
+    }
+
+    /** The user asks for the end of a node that still waits for ranks. */
+    record StopWaiting() implements NodeEvent {
+    }
+
+    /**
+     * The directory of the run is open.
+     *
+     * @param firstStep
+     *            the steps behind the weights from which the run starts
+     * @param tensorGroups
+     *            the ranks of each tensor-parallel group
+     * @param kept
+     *            the node's snapshots; empty for a run that keeps none
+     * @param warmsUp
+     *            whether a node without ranks warms up
+     */
+    record Opened(long firstStep, List<List<Integer>> tensorGroups, Optional<KeptSnapshots> kept,
+            boolean warmsUp) implements NodeEvent {
+    }
+
+    /** The node cannot host ranks, for the reason in this sentence. */
+    record CannotOpen(String why) implements NodeEvent {
+    }
+
+    /** A stage of another node's rank has a new copy here. */
+    record CopyArrived(int rank, long stepsDone) implements NodeEvent {
+    }
+
+    /**
+     * The coordinator has ended.
+     *
+     * @param wasHere
+     *            whether it was of this process
+     */
+    record CoordinatorLost(boolean wasHere) implements NodeEvent {
+    }
+
+    /** A group has ended, or could not start; no thread of it uses its memory any more. */
+    record GroupEnded(RankGroup group) implements NodeEvent {
+    }
+
+    /** A group has ended by a failure of its own. */
+    record GroupFailed(RankGroup group, RunEvent.RankFailed failure) implements NodeEvent {
+    }
+
+    /** All memory of a group that was given up is free. */
+    record MemoryFreed(RankGroup group) implements NodeEvent {
+    }
+
+    /** It is time to free the memory of groups that were given up. */
+    record LookDue() implements NodeEvent {
+    }
+
+    /** The process ends. */
+    record Halt() implements NodeEvent {
+    }
+
+    /** The groups have had their time to end. */
+    record EndOverdue() implements NodeEvent {
+    }
+
+    /** All groups have ended, and the node must end at once. */
+    record AllEnded() implements NodeEvent {
+    }
+}

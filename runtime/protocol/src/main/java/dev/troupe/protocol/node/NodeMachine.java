@@ -1,0 +1,303 @@
+package dev.troupe.protocol.node;
+
+import dev.troupe.protocol.run.RunEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The logic of one node of a run: how long it asks for ranks, which ranks it starts and gives up, whose snapshots it
+ * copies and forgets, and how it ends.
+ *
+ * <pre>
+ *   JOINING --host--> OPENING --the run is open--> HOSTING --coordinator lost--> SEEKING
+ *      |                 |                         |     ^                         |
+ *      |                 |                         |     +---------host------------+
+ *      |                 |                         |                               |
+ *      +-----------------+----------halt-----------+-------------------------------+
+ *                                     |
+ *                                     v
+ *                                  HALTING --all groups have ended, or their time is up--> RELEASED
+ * </pre>
+ *
+ * <p>A group of ranks that is given up has no effect on others at once; its successor starts in the same epoch. Its memory
+ * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated,
+ * or of a coordinator that has a successor.
+ *
+ * <p>Thread rule: none; one caller at a time.
+ */
+public final class NodeMachine {
+    private enum Phase {
+        JOINING, OPENING, HOSTING, SEEKING, HALTING, RELEASED
+    }
+
+    private static final String COORDINATOR_LOST = "the node of the coordinator ended before the run did; its log says why";
+    private static final Duration MOST_WITHOUT_COORDINATOR = Duration.ofSeconds(60);
+
+    private final String name;
+    private final Duration patience;
+    private final NodeView view;
+    private Phase phase = Phase.JOINING;
+    private HostedGroups groups = new HostedGroups(List.of());
+    private Optional<KeptSnapshots> kept = Optional.empty();
+    private boolean runsKernels;
+    private boolean isWarmingUp;
+    private boolean isOver;
+
+    /**
+     * @param patience
+     *            longest wait for the first order to host ranks
+     */
+    public NodeMachine(String name, Duration patience) {
+        this.name = name;
+        this.patience = patience;
+        this.view = new NodeView(name);
+    }
+
+    /** Handles one event and returns the commands, in order. */
+    public List<NodeCommand> on(NodeEvent event) {
+        List<NodeCommand> commands = new ArrayList<>();
+        switch (event) {
+            case NodeEvent.Order order -> obey(order, commands);
+            case NodeEvent.Begin() -> seek(patience, commands);
+            case NodeEvent.AskDue() -> ask(commands);
+            case NodeEvent.PatienceOver() -> giveUpSeeking(commands);
+            case NodeEvent.StopWaiting() -> {
+                if (phase == Phase.JOINING) {
+                    end(0, Optional.empty(), commands);
+                }
+            }
+            case NodeEvent.Opened opened -> begin(opened, commands);
+            case NodeEvent.CannotOpen(String why) -> commands.add(new NodeCommand.ReportUnable(why));
+            case NodeEvent.CopyArrived(int rank, long stepsDone) -> reportCopy(rank, stepsDone, commands);
+            case NodeEvent.CoordinatorLost(boolean wasHere) -> loseCoordinator(wasHere, commands);
+            case NodeEvent.GroupEnded(RankGroup group) -> groupEnded(group, commands);
+            case NodeEvent.GroupFailed(RankGroup group, RunEvent.RankFailed failure) -> {
+                if (groups.isAtWork(group)) {
+                    commands.add(new NodeCommand.Report(failure));
+                }
+                groupEnded(group, commands);
+            }
+            case NodeEvent.MemoryFreed(RankGroup group) -> groups.freed(group);
+            case NodeEvent.LookDue() -> freeGivenUp(commands);
+            case NodeEvent.Halt() -> halt(commands);
+            case NodeEvent.EndOverdue() -> release(commands);
+            case NodeEvent.AllEnded() -> {
+                groups.allEnded();
+                halt(commands);
+            }
+        }
+        return commands;
+    }
+
+    private void obey(NodeEvent.Order order, List<NodeCommand> commands) {
+        switch (order) {
+            case NodeEvent.RunKernels() -> runKernels(commands);
+            case NodeEvent.HostRanks host -> host(host, commands);
+            case NodeEvent.EnterEpoch enter -> enterEpoch(enter, commands);
+            case NodeEvent.KeepCopies keep -> keepCopies(keep, commands);
+            case NodeEvent.Committed committed -> commit(committed, commands);
+            case NodeEvent.WriteParts(var attempt, var ranks) -> {
+                if (isHosting()) {
+                    commands.add(new NodeCommand.WriteParts(attempt, ranks));
+                }
+            }
+            case NodeEvent.RunEnded(long stepsDone, Optional<String> failure) -> end(stepsDone, failure, commands);
+            case NodeEvent.Refused(String why) -> {
+                if (phase == Phase.JOINING || phase == Phase.OPENING) {
+                    commands.add(new NodeCommand.Refuse(why));
+                }
+            }
+        }
+    }
+
+    private boolean isHosting() {
+        return phase == Phase.HOSTING || phase == Phase.SEEKING;
+    }
+
+    private static void seek(Duration longest, List<NodeCommand> commands) {
+        commands.add(new NodeCommand.Await(longest));
+        commands.add(new NodeCommand.StartAsking());
+    }
+
+    private void ask(List<NodeCommand> commands) {
+        if (phase == Phase.JOINING) {
+            commands.add(new NodeCommand.Ask(Optional.empty(), runsKernels));
+        } else if (phase == Phase.SEEKING) {
+            commands.add(new NodeCommand.Ask(kept.map(view::report), runsKernels));
+        }
+    }
+
+    /** The wait begins anew: kernels take their time. */
+    private void runKernels(List<NodeCommand> commands) {
+        if (phase != Phase.JOINING) {
+            return;
+        }
+        commands.add(new NodeCommand.Await(patience));
+        if (!runsKernels) {
+            runsKernels = true;
+            ask(commands);
+        }
+    }
+
+    private void giveUpSeeking(List<NodeCommand> commands) {
+        if (phase == Phase.JOINING) {
+            fail("node " + name + " found no cluster to join within " + patience.toSeconds()
+                    + " seconds: see that the other nodes run, that their hosts and control ports can be reached, and that"
+                    + " all certificates, where cluster.tls is set, come from one authority", commands);
+        } else if (phase == Phase.SEEKING) {
+            fail(COORDINATOR_LOST + ", and no other took over within " + MOST_WITHOUT_COORDINATOR.toSeconds()
+                    + " seconds", commands);
+        }
+    }
+
+    private void fail(String why, List<NodeCommand> commands) {
+        if (!isOver) {
+            end(0, Optional.of(why), commands);
+        }
+    }
+
+    private void end(long stepsDone, Optional<String> failure, List<NodeCommand> commands) {
+        isOver = true;
+        commands.add(new NodeCommand.End(stepsDone, failure));
+    }
+
+    /** A node that has the run open keeps its ranks: the order is of a coordinator that takes over, or repeated. */
+    private void host(NodeEvent.HostRanks host, List<NodeCommand> commands) {
+        commands.add(new NodeCommand.StopAsking());
+        switch (phase) {
+            case JOINING, OPENING -> {
+                phase = Phase.OPENING;
+                view.begin(host);
+                commands.add(new NodeCommand.Open(host.directory()));
+            }
+            case HOSTING, SEEKING -> phase = Phase.HOSTING;
+            case HALTING, RELEASED -> {
+            }
+        }
+    }
+
+    private void begin(NodeEvent.Opened opened, List<NodeCommand> commands) {
+        phase = Phase.HOSTING;
+        groups = new HostedGroups(opened.tensorGroups());
+        kept = opened.kept();
+        commands.add(new NodeCommand.Reach(view.epoch(), opened.firstStep()));
+        isWarmingUp = opened.warmsUp() && view.ranksHere().isEmpty();
+        if (isWarmingUp) {
+            commands.add(new NodeCommand.WarmUp());
+        }
+        start(view.ranksHere(), opened.firstStep(), commands);
+    }
+
+    /**
+     * A group that was given up hands nothing over from now on; then the transport lets go of its tensors; only then does
+     * its successor report that it is there. A node whose ranks live elsewhere now is lost.
+     */
+    private void enterEpoch(NodeEvent.EnterEpoch enter, List<NodeCommand> commands) {
+        if (!isHosting() || enter.epoch() <= view.epoch()) {
+            return;
+        }
+        List<String> lost = view.enter(enter);
+        commands.add(new NodeCommand.Reach(enter.epoch(), enter.stepsDone()));
+        lost.forEach(node -> commands.add(new NodeCommand.BreakOffCopies(node)));
+        groups.giveUp(enter.restarted())
+                .forEach(group -> commands.add(new NodeCommand.GiveUp(group, enter.stepsDone())));
+        freeGivenUp(commands);
+        commands.add(new NodeCommand.BeginEpoch(enter.epoch(), enter.hosts(), enter.since()));
+        start(view.ranksHere().stream().filter(enter.restarted()::contains).toList(), enter.stepsDone(), commands);
+    }
+
+    private void start(List<Integer> ranks, long stepsDone, List<NodeCommand> commands) {
+        if (isWarmingUp && !ranks.isEmpty()) {
+            isWarmingUp = false;
+            commands.add(new NodeCommand.EndWarmUp()); // the ranks need its memory
+        }
+        groups.start(ranks, view.epoch()).forEach(group -> commands.add(new NodeCommand.Start(group, stepsDone)));
+    }
+
+    private void freeGivenUp(List<NodeCommand> commands) {
+        if (isHosting() && !groups.areFree()) {
+            groups.toFree().forEach(group -> commands.add(new NodeCommand.Free(group)));
+            commands.add(new NodeCommand.LookLater());
+        }
+    }
+
+    /** A snapshot that was taken before this order may not have gone to the new buddy. */
+    private void keepCopies(NodeEvent.KeepCopies keep, List<NodeCommand> commands) {
+        if (!isHosting()) {
+            return;
+        }
+        view.note(keep);
+        commands.add(new NodeCommand.Route(view.buddies()));
+        for (long steps = keep.stepsDone(); steps <= keep.stepsDone() + 1; steps++) {
+            commands.add(new NodeCommand.SendCopies(groups.ranksAtWork(), steps));
+            for (int rank : view.copiedHere()) { // copies that came before the node was told what to host
+                reportCopy(rank, steps, commands);
+            }
+        }
+    }
+
+    /** The coordinator hears of a rank when the copies of all its stages are here. */
+    private void reportCopy(int rank, long stepsDone, List<NodeCommand> commands) {
+        if (kept.filter(states -> states.versions(rank).contains(stepsDone)).isPresent()) {
+            commands.add(new NodeCommand.Report(new RunEvent.Copied(rank, name, stepsDone)));
+        }
+    }
+
+    private void commit(NodeEvent.Committed committed, List<NodeCommand> commands) {
+        long stepsDone = committed.commit().stepsDone();
+        view.note(committed.commit());
+        commands.add(new NodeCommand.Reach(view.epoch(), stepsDone));
+        List<Integer> unwanted = view.unwanted();
+        if (isHosting() && !unwanted.isEmpty()) {
+            commands.add(new NodeCommand.ForgetSnapshots(unwanted, stepsDone - 1)); // the run never goes back further
+        }
+    }
+
+    /**
+     * A coordinator of this process ends without a word where all its actors do: whoever started them knows why. Where its
+     * node is lost, the run continues under another coordinator, which needs the reports of the nodes.
+     */
+    private void loseCoordinator(boolean wasHere, List<NodeCommand> commands) {
+        if (wasHere) {
+            halt(commands);
+        } else if (phase == Phase.HALTING || phase == Phase.RELEASED || isOver) {
+            return; // the node needs no coordinator any more
+        } else if (isHosting() && kept.isPresent()) {
+            phase = Phase.SEEKING;
+            commands.add(new NodeCommand.Log("the node of the coordinator is gone; another is to take over"));
+            seek(MOST_WITHOUT_COORDINATOR, commands);
+        } else {
+            fail(COORDINATOR_LOST, commands);
+        }
+    }
+
+    private void groupEnded(RankGroup group, List<NodeCommand> commands) {
+        groups.ended(group);
+        if (phase == Phase.HALTING && groups.running().isEmpty()) {
+            release(commands);
+        }
+    }
+
+    private void halt(List<NodeCommand> commands) {
+        if (phase != Phase.HALTING && phase != Phase.RELEASED) {
+            phase = Phase.HALTING;
+            commands.add(new NodeCommand.LetGo());
+            if (!groups.running().isEmpty()) {
+                commands.add(new NodeCommand.AwaitEnds());
+            }
+        }
+        if (groups.running().isEmpty()) {
+            release(commands);
+        }
+    }
+
+    private void release(List<NodeCommand> commands) {
+        if (phase == Phase.HALTING) {
+            phase = Phase.RELEASED;
+            commands.add(new NodeCommand.Release(groups.running()));
+            commands.add(new NodeCommand.Stop());
+        }
+    }
+}
