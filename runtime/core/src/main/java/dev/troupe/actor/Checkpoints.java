@@ -13,7 +13,6 @@ import dev.troupe.protocol.checkpoint.CheckpointTimer;
 import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,8 +38,6 @@ final class Checkpoints {
     private final CheckpointPatience patience;
 
     /**
-     * @param lookEvery
-     *            the time between two looks
      * @param nodes
      *            by their names, as they come and go
      * @param ranks
@@ -50,7 +47,7 @@ final class Checkpoints {
      * @param coordinator
      *            hears whether files were written, committed or deleted
      */
-    Checkpoints(CoordinatorSetup setup, Duration lookEvery, Map<String, ActorRef<NodeActor.Command>> nodes,
+    Checkpoints(CoordinatorSetup setup, Map<String, ActorRef<NodeActor.Command>> nodes,
             BiConsumer<List<Integer>, ScheduleActor.Command> ranks, IntSupplier epoch,
             ActorRef<TrainingCoordinator.Command> coordinator) {
         this.setup = setup;
@@ -62,7 +59,7 @@ final class Checkpoints {
         this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
         // Half of the timeout: before it is noticed that nothing moves.
         this.patience = new CheckpointPatience(
-                Math.min(setup.timeout().toNanos() / 2, setup.hangTimeout().toNanos()), lookEvery.toNanos());
+                Math.min(setup.timeout().toNanos() / 2, setup.hangTimeout().toNanos()), setup.tickEvery().toNanos());
     }
 
     /** Takes in one event; returns what the run hears of it. */

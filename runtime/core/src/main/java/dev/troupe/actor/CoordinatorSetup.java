@@ -58,6 +58,8 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         Duration hangTimeout,
         Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
+    private static final int TICKS_PER_TIMEOUT = 20;
+
     /** As above, for a run of which nobody can say how long a stage should compute. */
     public CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
             Path directory,
@@ -66,6 +68,11 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         this(settings, plan, roster, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
                 (_, _) -> 0,
                 listener, outcome);
+    }
+
+    /** Returns the time between two looks of the coordinator. */
+    Duration tickEvery() {
+        return timeout.dividedBy(TICKS_PER_TIMEOUT);
     }
 
     /** The cluster and the directory of the run as its membership sees them. */
@@ -98,8 +105,8 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         return new RunReports(listener, clock, new StragglerWatch(expectation), roster.hosts());
     }
 
-    /** Returns the watch over the run. */
-    Standstills standstills() {
-        return new Standstills(plan, directory, timeout, hangTimeout, clock);
+    /** Returns the watch over a run that begins, or has a new coordinator; its longest kernel takes as long as this. */
+    Standstills standstills(long longestKernelNanos) {
+        return new Standstills(plan, directory, timeout, hangTimeout, clock, longestKernelNanos);
     }
 }

@@ -1,14 +1,14 @@
 package dev.troupe.observe;
 
 import dev.troupe.plan.TrainingPlan;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.function.LongSupplier;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.protocol.watch.StallWatch;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * Watches a run that has begun for standing still, and draws where it stands. Belongs to the coordinator.
@@ -19,8 +19,7 @@ public final class Standstills {
     private final Duration timeout;
     private final Duration hangTimeout;
     private final LongSupplier clock;
-    /** There once the run has begun: nothing can stand still before. */
-    private Optional<StallWatch> watch = Optional.empty();
+    private StallWatch watch;
 
     /**
      * Watches a run.
@@ -33,33 +32,37 @@ public final class Standstills {
      *            the longest time without a beat of a rank that computes; zero for no limit
      * @param clock
      *            nanoseconds
+     * @param longestKernelNanos
+     *            the time of the longest kernel
      */
-    public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock) {
+    public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
+            long longestKernelNanos) {
         this.plan = plan;
         this.directory = directory;
         this.timeout = timeout;
         this.hangTimeout = hangTimeout;
         this.clock = clock;
+        begin(longestKernelNanos);
     }
 
-    /** The run begins, or an epoch of it does; a kernel of it takes as long as this. */
+    /** An epoch begins; a kernel takes at most this time. */
     public void begin(long longestKernelNanos) {
-        watch = Optional.of(new StallWatch(plan.rankCount(), timeout.toNanos(),
-                hangTimeout.toNanos(), longestKernelNanos, clock.getAsLong()));
+        watch = new StallWatch(plan.rankCount(), timeout.toNanos(), hangTimeout.toNanos(), longestKernelNanos,
+                clock.getAsLong());
     }
 
     public void onStatus(RankStatus status) {
-        watch.ifPresent(begun -> begun.onStatus(status, clock.getAsLong()));
+        watch.onStatus(status, clock.getAsLong());
     }
 
     /** A checkpoint moves that ranks may be waiting for. */
     public void onMoved() {
-        watch.ifPresent(begun -> begun.onMoved(clock.getAsLong()));
+        watch.onMoved(clock.getAsLong());
     }
 
     /** What stands still, as what the run is to hear. */
     public Optional<RunEvent> look(RunMachine machine) {
-        return watch.flatMap(begun -> begun.stall(clock.getAsLong())).map(stall -> {
+        return watch.stall(clock.getAsLong()).map(stall -> {
             String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),
                     stall);
             return stall.rank().isPresent()

@@ -1,0 +1,55 @@
+package dev.troupe.actor;
+
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.run.RunEvent;
+import java.util.Map;
+
+/** The run of a coordinator, as far as it is under way there. Belongs to the coordinator. */
+sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
+    int epoch();
+
+    long stepsDone();
+
+    ReplicaTable replicas();
+
+    /** Takes a message about the run. */
+    void on(TrainingCoordinator.OfRun message);
+
+    /** Takes an event of the run. */
+    void take(RunEvent event);
+
+    /** Restarts all ranks, for this reason, from the states that the nodes have reported. */
+    void succeed(String reason, Map<String, NodeReport> told);
+
+    /** Looks whether the run has waited too long for anything, and asks all ranks for their status. */
+    void look();
+
+    /** A run that has not begun, or of which this coordinator knows no more yet; it takes nothing. */
+    record NotBegun(long stepsDone, ReplicaTable replicas) implements CoordinatedRun {
+        @Override
+        public int epoch() {
+            return 0;
+        }
+
+        @Override
+        public void on(TrainingCoordinator.OfRun message) {
+            // It was meant for a coordinator that is lost.
+        }
+
+        @Override
+        public void take(RunEvent event) {
+            throw new IllegalStateException(event + " of a run that has not begun");
+        }
+
+        @Override
+        public void succeed(String reason, Map<String, NodeReport> told) {
+            throw new IllegalStateException("a failover to a run that has not begun");
+        }
+
+        @Override
+        public void look() {
+            // No rank is at work for this coordinator.
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package dev.troupe.actor;
+
+import dev.troupe.observe.CopyPatience;
+import dev.troupe.observe.RunReports;
+import dev.troupe.observe.Standstills;
+import dev.troupe.protocol.Commit;
+import dev.troupe.protocol.Incarnation;
+import dev.troupe.protocol.NodeReport;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.membership.MembershipMachine;
+import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.protocol.run.RunCommand;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/**
+ * A run that is under way: the shell around its {@link RunMachine}. It starts passes, commits steps and checkpoints, and
+ * ends the run when a rank fails or nothing moves any more. Belongs to the coordinator.
+ */
+final class LedRun implements CoordinatedRun {
+    private final TrainingCoordinator coordinator;
+    private final CoordinatorSetup setup;
+    private final ActorRef<TrainingCoordinator.Command> self;
+    private final MembershipMachine<ActorRef<NodeActor.Command>> membership;
+    private final RunReports reports;
+    private final ReplicaTable replicas;
+    private final RunMachine machine;
+    private final Checkpoints checkpoints;
+    private final Standstills standstills;
+    private final Map<Integer, ActorRef<ScheduleActor.Command>> ranks = new HashMap<>();
+    private final CopyPatience copyPatience = new CopyPatience();
+
+    LedRun(TrainingCoordinator coordinator, CoordinatorSetup setup, ActorRef<TrainingCoordinator.Command> self,
+            MembershipMachine<ActorRef<NodeActor.Command>> membership, RunReports reports, ReplicaTable replicas,
+            RunMachine machine) {
+        this.coordinator = coordinator;
+        this.setup = setup;
+        this.self = self;
+        this.membership = membership;
+        this.reports = reports;
+        this.replicas = replicas;
+        this.machine = machine;
+        this.checkpoints = new Checkpoints(setup, membership.nodes(), this::tellRanks, machine::epoch, self);
+        this.standstills = setup.standstills(membership.longestKernelNanos());
+    }
+
+    @Override
+    public int epoch() {
+        return machine.epoch();
+    }
+
+    @Override
+    public long stepsDone() {
+        return machine.stepsDone();
+    }
+
+    @Override
+    public ReplicaTable replicas() {
+        return replicas;
+    }
+
+    @Override
+    public void on(TrainingCoordinator.OfRun message) {
+        switch (message) {
+            case TrainingCoordinator.RankHosted(Incarnation rank, var schedule) -> {
+                if (rank.equals(machine.incarnation(rank.rank()))) { // or it was given up since
+                    ranks.put(rank.rank(), schedule);
+                }
+            }
+            case TrainingCoordinator.Happened(RunEvent event) -> {
+                boolean isUnknown = event instanceof RunEvent.EpochReady ready
+                        && !ranks.containsKey(ready.from().rank());
+                if (!isUnknown) { // it was meant for a coordinator that is lost; the rank starts again
+                    take(event);
+                }
+            }
+            case TrainingCoordinator.CheckpointHappened(CheckpointEvent event) -> {
+                if (event instanceof CheckpointEvent.Moving) { // ranks may be waiting for it
+                    standstills.onMoved();
+                }
+                checkpoints.take(event).ifPresent(this::take);
+            }
+            // It hosts nothing: the run does without a standby, and ranks that were to live there may live elsewhere.
+            case TrainingCoordinator.NodeFailed(String name, String reason) ->
+                take(new RunEvent.NodeLost(name, "node " + name + ": " + reason));
+            case TrainingCoordinator.StatusTold(var status) -> standstills.onStatus(status);
+            case TrainingCoordinator.StepTimed(Incarnation rank, long step, var times) ->
+                reports.timed(rank.rank(), step, times);
+        }
+    }
+
+    @Override
+    public void take(RunEvent event) {
+        carryOut(machine.on(event));
+    }
+
+    @Override
+    public void succeed(String reason, Map<String, NodeReport> told) {
+        carryOut(machine.succeed(reason, told));
+    }
+
+    private void takeIf(Supplier<Optional<RunEvent>> happens) {
+        if (!coordinator.isOver()) {
+            happens.get().ifPresent(this::take);
+        }
+    }
+
+    private void carryOut(List<RunCommand> commands) {
+        for (RunCommand command : commands) {
+            if (!coordinator.isOver()) {
+                carryOut(command);
+            }
+        }
+    }
+
+    private void carryOut(RunCommand command) {
+        switch (command) {
+            case RunCommand.StartPass(Pass pass, var told) -> {
+                reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
+                tellRanks(told, new ScheduleActor.StartPass(pass));
+            }
+            case RunCommand.Update(var update, var told) -> tellRanks(told, new ScheduleActor.ApplyUpdate(update));
+            case RunCommand.CommitStep(StepResult result, Commit commit) -> {
+                reports.committed(result, replicas.hosts());
+                coordinator.tellNodes(new NodeEvent.Committed(commit));
+            }
+            case RunCommand.ReportValidation(long stepsDone, double loss) -> reports.validation(stepsDone, loss);
+            case RunCommand.EnterEpoch enter -> {
+                reports.recoveryBegins(enter);
+                standstills.begin(membership.longestKernelNanos());
+                coordinator.tellNodes(new NodeEvent.EnterEpoch(enter.epoch(), enter.restarted(), enter.stepsDone(),
+                        enter.hosts(), enter.since()));
+            }
+            case RunCommand.KeepCopies(long stepsDone, var buddies) ->
+                coordinator.tellNodes(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
+            case RunCommand.Resume resume -> {
+                reports.resumed(resume.epoch(), machine.stepsDone());
+                ranks.forEach((rank, schedule) -> schedule
+                        .tell(new ScheduleActor.Resume(resume.epoch(), resume.pass(), resume.from(rank))));
+            }
+            case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
+            case RunCommand.TellCheckpoint(CheckpointEvent event) ->
+                checkpoints.take(event).ifPresent(this::take);
+            case RunCommand.ReportCheckpointFailed(long stepsDone, String why) ->
+                checkpoints.reportFailed(stepsDone, why);
+            case RunCommand.Finish _ -> coordinator.end(Optional.empty());
+            case RunCommand.Fail(String reason) -> coordinator.end(Optional.of(reason));
+        }
+    }
+
+    private void tellRanks(List<Integer> told, ScheduleActor.Command command) {
+        told.forEach(rank -> ranks.get(rank).tell(command));
+    }
+
+    @Override
+    public void look() {
+        takeIf(() -> standstills.look(machine));
+        takeIf(() -> copyPatience.look(machine, setup.clock().getAsLong()));
+        takeIf(() -> checkpoints.look(machine.waitsForCheckpoint()));
+        takeIf(checkpoints::dueByTime);
+        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(self)));
+    }
+}
