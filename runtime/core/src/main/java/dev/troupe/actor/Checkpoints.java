@@ -57,9 +57,8 @@ final class Checkpoints {
         this.coordinator = coordinator;
         this.machine = new CheckpointMachine(setup.settings().rankCount());
         this.timer = new CheckpointTimer(setup.checkpointInterval().toNanos(), setup.clock().getAsLong());
-        // Half of the timeout: before it is noticed that nothing moves.
-        this.patience = new CheckpointPatience(
-                Math.min(setup.timeout().toNanos() / 2, setup.hangTimeout().toNanos()), setup.tickEvery().toNanos());
+        this.patience = new CheckpointPatience(setup.timeout().toNanos(), setup.hangTimeout().toNanos(),
+                setup.tickEvery().toNanos());
     }
 
     /** Takes in one event; returns what the run hears of it. */
