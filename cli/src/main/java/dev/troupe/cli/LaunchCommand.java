@@ -14,6 +14,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.protocol.supervisor.RunRestarts;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -26,7 +27,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -89,21 +89,16 @@ final class LaunchCommand implements Callable<Integer> {
     private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)
             throws InterruptedException {
         Optional<Path> resume = file.options().resume();
-        int withoutProgress = 0;
+        RunRestarts runRestarts = new RunRestarts(spec.recovery().enabled(), restarts,
+                Checkpoint.newestSteps(directory));
         while (true) {
-            OptionalLong before = Checkpoint.newestSteps(directory);
             ProcessSupervisor started = new ProcessSupervisor(file, spec, local, directory, logs, resume, respawns,
-                    output);
+                    runRestarts, output);
             requests.running(started);
             started.run();
-            OptionalLong now = Checkpoint.newestSteps(directory);
-            withoutProgress = now.equals(before) ? withoutProgress + 1 : 1;
-            if (requests.isAsked() || started.lost().isEmpty() || !spec.recovery().enabled() || now.isEmpty()
-                    || withoutProgress > restarts) {
+            if (!started.launchesAgain()) {
                 return started.exitCode();
             }
-            output.println(started.lost().get() + " was lost: all nodes start again, from the checkpoint after "
-                    + now.getAsLong() + " steps");
             resume = Optional.of(directory);
         }
     }

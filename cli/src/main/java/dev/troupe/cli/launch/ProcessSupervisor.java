@@ -1,5 +1,6 @@
 package dev.troupe.cli.launch;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.stop.ExitCode;
@@ -9,6 +10,7 @@ import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.protocol.supervisor.RunRestarts;
 import dev.troupe.protocol.supervisor.SupervisorCommand;
 import dev.troupe.protocol.supervisor.SupervisorEvent;
 import dev.troupe.protocol.supervisor.SupervisorMachine;
@@ -67,6 +69,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     /** Set once nodes end at the request of this process, which they need not explain. */
     private volatile boolean isEnding;
     private boolean kills;
+    private boolean launchesAgain;
 
     /**
      * @param local
@@ -75,11 +78,13 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
      *            the run or the checkpoint that the nodes resume
      * @param restartBudget
      *            most restarts in a row of a node's process without which the run continues
+     * @param runRestarts
+     *            the restarts of the run by the launches before this one
      * @param output
      *            receives the progress of the run
      */
     public ProcessSupervisor(ClusterFile file, RunSpec spec, List<NodeSpec> local, Path directory, Path logs,
-            Optional<Path> resume, int restartBudget, PrintStream output) {
+            Optional<Path> resume, int restartBudget, RunRestarts runRestarts, PrintStream output) {
         this.file = file;
         this.spec = spec;
         this.directory = directory;
@@ -89,7 +94,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         this.output = output;
         this.machine = new SupervisorMachine(new SupervisorSettings(
                 local.stream().map(node -> new SupervisorSettings.Node(node.name(), node.host())).toList(), leader,
-                restartBudget, logs.toString()));
+                restartBudget, logs.toString()), runRestarts);
     }
 
     @Override
@@ -144,6 +149,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
                 throw new UsageException(why);
             }
             case SupervisorCommand.End(boolean atOnce) -> kills = atOnce;
+            case SupervisorCommand.LaunchAgain _ -> launchesAgain = true;
         }
     }
 
@@ -175,7 +181,8 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
             driver.process().end(PROCESS_END_SECONDS, TimeUnit.SECONDS);
         }
         ownHosts.forEach(host -> MachineDriver.clear(spec, host));
-        events.forEach(event -> machine.on(event, System.nanoTime()));
+        events.add(new SupervisorEvent.AllEnded(Checkpoint.newestSteps(directory)));
+        events.forEach(event -> machine.on(event, System.nanoTime()).forEach(this::perform));
     }
 
     private void startDriver(String host) {
@@ -242,9 +249,9 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return arguments;
     }
 
-    /** Returns the killed or crashed process without which the run could not continue, if there was one. */
-    public Optional<String> lost() {
-        return machine.lost();
+    /** Returns whether the run is to be launched again, from its newest checkpoint. */
+    public boolean launchesAgain() {
+        return launchesAgain;
     }
 
     /** Returns the exit code of the run. */

@@ -36,11 +36,16 @@ public sealed interface SupervisorCommand {
     }
 
     /**
-     * The run is over on this machine: end the processes that live, report the end of each, and send no other event.
+     * The run is over on this machine: end the processes that live, report the end of each, and then
+     * {@link SupervisorEvent.AllEnded}.
      *
      * @param kills
      *            whether the processes end without a word
      */
     record End(boolean kills) implements SupervisorCommand {
+    }
+
+    /** Launch the run again, from its newest checkpoint. */
+    record LaunchAgain() implements SupervisorCommand {
     }
 }

@@ -58,6 +58,15 @@ public sealed interface SupervisorEvent {
     record StopAsked(boolean atOnce) implements SupervisorEvent {
     }
 
+    /**
+     * No process lives any more, after {@link SupervisorCommand.End}.
+     *
+     * @param checkpoint
+     *            the steps of the newest checkpoint
+     */
+    record AllEnded(OptionalLong checkpoint) implements SupervisorEvent {
+    }
+
     /** Time has passed. */
     record Tick() implements SupervisorEvent {
     }

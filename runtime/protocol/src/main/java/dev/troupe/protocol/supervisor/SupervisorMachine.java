@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,7 +20,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until
  * another process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps
- * are known from the processes, which are asked again and again.
+ * are known from the processes, which are asked again and again. A run that could not continue without a lost process is
+ * launched again, within its {@link RunRestarts}, by another machine.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -36,6 +38,7 @@ public final class SupervisorMachine {
 
     private final SupervisorSettings settings;
     private final RestartBudget restartBudget;
+    private final RunRestarts runRestarts;
     private final RunProgress progress = new RunProgress();
     private final Map<String, SupervisedProcess> nodes = new LinkedHashMap<>();
     private final List<String> hosts;
@@ -55,8 +58,9 @@ public final class SupervisorMachine {
     private long runOverNanos;
     private long nowNanos;
 
-    public SupervisorMachine(SupervisorSettings settings) {
+    public SupervisorMachine(SupervisorSettings settings, RunRestarts runRestarts) {
         this.settings = settings;
+        this.runRestarts = runRestarts;
         this.hosts = settings.hosts();
         this.leader = settings.leader();
         this.restartBudget = new RestartBudget(settings.restartBudget());
@@ -79,6 +83,7 @@ public final class SupervisorMachine {
             case SupervisorEvent.Answered answered -> hear(answered);
             case SupervisorEvent.TookOver(String node) -> leader = node;
             case SupervisorEvent.StopAsked(boolean atOnce) -> stop(atOnce, commands);
+            case SupervisorEvent.AllEnded(OptionalLong checkpoint) -> launchAgain(checkpoint, commands);
             case SupervisorEvent.Tick _ -> tick(commands);
         }
         if (phase == Phase.NODES) {
@@ -90,11 +95,6 @@ public final class SupervisorMachine {
     /** Whether the run is over on this machine, so that the machine has no more commands. */
     public boolean isOver() {
         return phase == Phase.OVER;
-    }
-
-    /** Returns the killed or crashed process without which the run could not continue, if there was one. */
-    public Optional<String> lost() {
-        return lost;
     }
 
     /** Returns how the run ended, once all processes have. A refused request tells more than the ends of the other nodes. */
@@ -317,6 +317,16 @@ public final class SupervisorMachine {
     private void complain(String process, String how, List<SupervisorCommand> commands) {
         commands.add(
                 new SupervisorCommand.Complain(process + " ended " + how + "; its log is " + settings.log(process)));
+    }
+
+    /** A run that could not continue without a lost process starts again from its newest checkpoint, within the budget. */
+    private void launchAgain(OptionalLong checkpoint, List<SupervisorCommand> commands) {
+        if (lost.isPresent() && !isStopAsked && runRestarts.next(checkpoint)) {
+            commands.add(new SupervisorCommand.Say(lost.get()
+                    + " was lost: all nodes start again, from the checkpoint after " + checkpoint.getAsLong()
+                    + " steps"));
+            commands.add(new SupervisorCommand.LaunchAgain());
+        }
     }
 
     private void endAll(List<SupervisorCommand> commands) {

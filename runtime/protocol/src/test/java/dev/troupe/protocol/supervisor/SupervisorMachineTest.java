@@ -21,8 +21,15 @@ class SupervisorMachineTest {
     private final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
             List.of(new SupervisorSettings.Node("a", HOST), new SupervisorSettings.Node("b", HOST),
                     new SupervisorSettings.Node("c", OTHER_HOST)),
-            "a", 2, "logs"));
+            "a", 2, "logs"), new RunRestarts(true, 1, OptionalLong.empty()));
     private long now = -5_000_000_000L; // a monotonic clock may be negative
+
+    /** Returns the process for whose loss the run is launched again. */
+    private Optional<String> lost() {
+        return on(new SupervisorEvent.AllEnded(OptionalLong.of(7))).stream()
+                .filter(SupervisorCommand.Say.class::isInstance).map(said -> ((SupervisorCommand.Say) said).sentence())
+                .map(sentence -> sentence.substring(0, sentence.indexOf(" was lost"))).findFirst();
+    }
 
     private List<SupervisorCommand> on(SupervisorEvent event) {
         return machine.on(event, now);
@@ -171,7 +178,7 @@ class SupervisorMachineTest {
         assertEquals(List.of(), ended("b", ProcessState.DONE));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
         assertEquals(RunEnd.DONE, machine.end());
-        assertEquals(Optional.empty(), machine.lost());
+        assertEquals(Optional.empty(), lost());
         assertEquals(List.of(), tick(Duration.ofHours(1)));
     }
 
@@ -211,7 +218,7 @@ class SupervisorMachineTest {
         ended("c", ProcessState.DONE);
         assertEquals(List.of(new SupervisorCommand.Complain("a ended by signal 9; its log is logs/a.log"),
                 new SupervisorCommand.End(true)), ended("a", ProcessState.LOST));
-        assertEquals(Optional.of("a"), machine.lost());
+        assertEquals(Optional.of("a"), lost());
         assertEquals(RunEnd.FAILED, machine.end());
     }
 
@@ -258,7 +265,7 @@ class SupervisorMachineTest {
         ended("a", ProcessState.FAILED);
         assertEquals(List.of(new SupervisorCommand.Complain("c ended by signal 9; its log is logs/c.log"),
                 new SupervisorCommand.End(true)), ended("b", ProcessState.FAILED));
-        assertEquals(Optional.of("c"), machine.lost());
+        assertEquals(Optional.of("c"), lost());
         assertEquals(RunEnd.FAILED, machine.end());
     }
 
@@ -273,7 +280,7 @@ class SupervisorMachineTest {
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.FAILED);
         assertTrue(machine.isOver());
-        assertEquals(Optional.of("c"), machine.lost());
+        assertEquals(Optional.of("c"), lost());
     }
 
     @Test
@@ -343,5 +350,27 @@ class SupervisorMachineTest {
         ended("b", ProcessState.LOST);
         assertEquals(List.of(), answer("b", 2, 7));
         assertEquals(List.of(), ended("b", ProcessState.LOST));
+    }
+
+    @Test
+    void shouldLaunchTheRunAgainWhereItCannotContinueWithoutALostProcess() {
+        start();
+        ended("a", ProcessState.LOST);
+        ended("b", ProcessState.FAILED);
+        ended("c", ProcessState.FAILED);
+        assertEquals(List.of(
+                new SupervisorCommand.Say("a was lost: all nodes start again, from the checkpoint after 7 steps"),
+                new SupervisorCommand.LaunchAgain()), on(new SupervisorEvent.AllEnded(OptionalLong.of(7))));
+        assertEquals(List.of(), on(new SupervisorEvent.AllEnded(OptionalLong.of(7))), "its budget is one restart");
+    }
+
+    @Test
+    void shouldNotLaunchAgainWhatTheUserStops() {
+        start();
+        ended("a", ProcessState.LOST);
+        ended("b", ProcessState.FAILED);
+        ended("c", ProcessState.FAILED);
+        on(new SupervisorEvent.StopAsked(false));
+        assertEquals(List.of(), on(new SupervisorEvent.AllEnded(OptionalLong.of(7))));
     }
 }

@@ -74,7 +74,8 @@ class SupervisorSimulationTest {
 
     private static final class World {
         final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
-                NODES.stream().map(node -> new SupervisorSettings.Node(node, "here")).toList(), "a", BUDGET, "logs"));
+                NODES.stream().map(node -> new SupervisorSettings.Node(node, "here")).toList(), "a", BUDGET, "logs"),
+                new RunRestarts(true, 1, OptionalLong.empty()));
         final long seed;
         final Random random;
         final PriorityQueue<Moment> moments = new PriorityQueue<>();
@@ -160,6 +161,7 @@ class SupervisorSimulationTest {
                         "a step is committed before " + sentence);
                 case SupervisorCommand.Complain _ -> {
                 }
+                case SupervisorCommand.LaunchAgain _ -> require(false, "a run is launched again while processes live");
                 case SupervisorCommand.Refuse(String why) -> require(false, why);
             }
         }
@@ -325,7 +327,9 @@ class SupervisorSimulationTest {
                 case FAILED -> isStopAsked ? Optional.empty() : Optional.of(RunEnd.FAILED);
             };
             expected.ifPresent(end -> assertEquals(end, machine.end(), () -> "seed " + seed));
-            require(!isLossFatal || isStopAsked || machine.lost().isPresent(), "the lost process is named");
+            boolean isAgain = machine.on(new SupervisorEvent.AllEnded(OptionalLong.of(1)), now)
+                    .contains(new SupervisorCommand.LaunchAgain());
+            require(isStopAsked ? !isAgain : isAgain || !isLossFatal, "a run that lost a process is launched again");
         }
     }
 }
