@@ -2,15 +2,14 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.protocol.membership.Roster;
-import dev.troupe.protocol.membership.Surroundings;
-import dev.troupe.protocol.RunSettings;
-import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
 import dev.troupe.observe.RunReports;
 import dev.troupe.observe.Standstills;
-import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.membership.Roster;
+import dev.troupe.protocol.membership.Surroundings;
 import dev.troupe.protocol.watch.StragglerWatch;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,16 +58,6 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         Duration checkpointInterval, LongSupplier clock, StragglerWatch.Expectation expectation, RunListener listener,
         CompletableFuture<RunOutcome> outcome) {
     private static final int TICKS_PER_TIMEOUT = 20;
-
-    /** As above, for a run of which nobody can say how long a stage should compute. */
-    public CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster roster, Supplier<Set<String>> present,
-            Path directory,
-            Set<Long> found, CheckpointStore checkpoints, Duration timeout, Duration hangTimeout, LongSupplier clock,
-            RunListener listener, CompletableFuture<RunOutcome> outcome) {
-        this(settings, plan, roster, present, directory, found, checkpoints, timeout, hangTimeout, Duration.ZERO, clock,
-                (_, _) -> 0,
-                listener, outcome);
-    }
 
     /** Returns the time between two looks of the coordinator. */
     Duration tickEvery() {

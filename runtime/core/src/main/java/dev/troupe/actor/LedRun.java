@@ -89,9 +89,6 @@ final class LedRun implements CoordinatedRun {
                 }
                 checkpoints.take(event).ifPresent(this::take);
             }
-            // It hosts nothing: the run does without a standby, and ranks that were to live there may live elsewhere.
-            case TrainingCoordinator.NodeFailed(String name, String reason) ->
-                take(new RunEvent.NodeLost(name, "node " + name + ": " + reason));
             case TrainingCoordinator.StatusTold(var status) -> standstills.onStatus(status);
             case TrainingCoordinator.StepTimed(Incarnation rank, long step, var times) ->
                 reports.timed(rank.rank(), step, times);

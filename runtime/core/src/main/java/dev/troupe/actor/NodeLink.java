@@ -76,8 +76,6 @@ final class NodeLink {
                         setup.neighbours().door(), report,
                         runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
-            case NodeCommand.ReportUnable(String why) ->
-                coordinator.tell(new TrainingCoordinator.NodeFailed(setup.name(), why));
             case NodeCommand.Reach(int epoch, long stepsDone) -> position.reach(epoch, stepsDone);
             case NodeCommand.Log(String line) -> position.log(line);
             case NodeCommand.End(long stepsDone, var failure) ->

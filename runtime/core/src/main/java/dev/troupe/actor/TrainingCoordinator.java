@@ -68,10 +68,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record CheckpointHappened(CheckpointEvent event) implements OfRun {
     }
 
-    /** A node cannot host what it was told to, for the reason in this sentence. */
-    record NodeFailed(String name, String reason) implements OfRun {
-    }
-
     /** What a rank has computed in a step. */
     record StepTimed(Incarnation rank, long step, List<StageTime> times) implements OfRun {
     }

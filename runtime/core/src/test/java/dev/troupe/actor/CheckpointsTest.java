@@ -80,7 +80,8 @@ class CheckpointsTest {
                 new RunSettings(1, 0, 9, _ -> 0.1, 0, LossScale.none(0), 0, 4, -1, true, List.of(List.of(0)), 1),
                 PLAN, new Roster(Map.of("only", List.of(0)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
                 () -> Set.of("only"),
-                home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), new AtomicLong()::get, new Told(), outcome)));
+                home, Set.of(), store, TIMEOUT, Duration.ofSeconds(5), Duration.ZERO,
+                new AtomicLong()::get, (_, _) -> 0, new Told(), outcome)));
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));

@@ -147,7 +147,8 @@ class LateNodesTest {
                 ReplicaTable.Buddies.NONE);
         coordinator = kit.spawn(
                 TrainingCoordinator.create(new CoordinatorSetup(settings, PLAN, roster, () -> present, home,
-                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, () -> 0,
+                        found, new CheckpointStore(home, MODEL, 0, 0), TIMEOUT, Duration.ZERO, Duration.ZERO,
+                        () -> 0, (_, _) -> 0,
                         new RunListener() {
                         },
                         outcome)));

@@ -170,8 +170,8 @@ class NodeActorTest extends NodeTests {
             throw new UsageException("the run's directory is not there");
         }, () -> {
         });
-        assertEquals(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"),
-                coordinator.receiveMessage(PATIENCE));
+        assertEquals(new RunEvent.NodeLost("only", "node only: the run's directory is not there"),
+                next(RunEvent.NodeLost.class));
     }
 
     @Test

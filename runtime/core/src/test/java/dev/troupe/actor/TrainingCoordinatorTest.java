@@ -88,8 +88,8 @@ class TrainingCoordinatorTest {
                 PLAN, new Roster(Map.of("only", List.of(0, 1)), Map.of(), TIMEOUT, ReplicaTable.Buddies.NONE),
                 () -> Set.of("only"),
                 home, Set.of(), checkpoints,
-                TIMEOUT, Duration.ZERO,
-                nanos::get,
+                TIMEOUT, Duration.ZERO, Duration.ZERO,
+                nanos::get, (_, _) -> 0,
                 diary, outcome)));
         coordinator.tell(join());
         node.expectMessage(new NodeActor.HostRanks(
@@ -138,8 +138,8 @@ class TrainingCoordinatorTest {
 
     @Test
     void shouldEndTheRunOnAllNodesWhenOneCannotHost() throws Exception {
-        coordinator.tell(new TrainingCoordinator.NodeFailed("only", "the run's directory is not there"));
         RunOutcome why = new RunOutcome(0, Optional.of("node only: the run's directory is not there"));
+        happens(new RunEvent.NodeLost("only", why.failure().get()));
         assertEquals(why, ended());
         node.expectMessage(new NodeActor.Told(new NodeEvent.RunEnded(why.stepsDone(), why.failure())));
     }

@@ -25,11 +25,6 @@ public record LayerRange(int first, int last) {
         return last - first + 1;
     }
 
-    /** Whether the layer is one of these. */
-    public boolean contains(int layer) {
-        return first <= layer && layer <= last;
-    }
-
     /** These layers. */
     public List<LayerSpec> of(ModelSpec model) {
         return model.layers().subList(first, last + 1);

@@ -1,7 +1,6 @@
 package dev.troupe.stage;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.ResidualStream;
@@ -130,14 +129,6 @@ public final class Stage implements AutoCloseable {
         return layers;
     }
 
-    /**
-     * The shape of an activation or gradient at this stage's borders: [N x C], or with sequence parallelism the rows of it
-     * that this rank has.
-     */
-    public Shape boundaryShape() {
-        return border.shape();
-    }
-
     /** Whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border. */
     public boolean hasEmbedding() {
         return stack.embedding() != null;
@@ -168,7 +159,10 @@ public final class Stage implements AutoCloseable {
         return buffers.gradientBytes();
     }
 
-    /** A buffer of {@link #boundaryShape} with any content, for an activation or a gradient that comes in. */
+    /**
+     * A buffer with any content, for an activation or a gradient that comes in: [N x C], or with sequence parallelism the
+     * rows of it that this rank has.
+     */
     public Tensor takeBoundary() {
         return pool.take(border.shape());
     }

@@ -97,9 +97,4 @@ final class StageTape {
         }
         inputGradientDone = false;
     }
-
-    void release() {
-        tapes.forEach(Tape::release);
-        inputGradientDone = false;
-    }
 }

@@ -42,10 +42,6 @@ public sealed interface NodeCommand {
     record Ask(Optional<NodeReport> report, boolean runsKernels) implements OfLink {
     }
 
-    /** Tell the coordinator that the node cannot host its ranks, for the reason in this sentence. */
-    record ReportUnable(String why) implements OfLink {
-    }
-
     /** Tell the coordinator of an event of the run. */
     record Report(RunEvent event) implements OfLink {
     }

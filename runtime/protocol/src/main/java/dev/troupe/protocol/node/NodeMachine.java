@@ -69,7 +69,8 @@ public final class NodeMachine {
                 }
             }
             case NodeEvent.Opened opened -> begin(opened, commands);
-            case NodeEvent.CannotOpen(String why) -> commands.add(new NodeCommand.ReportUnable(why));
+            case NodeEvent.CannotOpen(String why) -> commands.add( // the run does without it, or moves its ranks
+                    new NodeCommand.Report(new RunEvent.NodeLost(name, "node " + name + ": " + why)));
             case NodeEvent.CopyArrived(int rank, long stepsDone) -> reportCopy(rank, stepsDone, commands);
             case NodeEvent.CoordinatorLost(boolean wasHere) -> loseCoordinator(wasHere, commands);
             case NodeEvent.GroupEnded(RankGroup group) -> groupEnded(group, commands);

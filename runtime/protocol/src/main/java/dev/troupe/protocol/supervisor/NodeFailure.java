@@ -57,10 +57,6 @@ final class NodeFailure {
         return isSurvived;
     }
 
-    SupervisedProcess process() {
-        return process;
-    }
-
     String node() {
         return process.node();
     }

@@ -57,7 +57,8 @@ class NodeMachineTest {
     @Test
     void shouldSayThatItCannotHost() {
         machine.on(host("a", "b"));
-        assertCommands(new NodeEvent.CannotOpen("it is not there"), new NodeCommand.ReportUnable("it is not there"));
+        assertCommands(new NodeEvent.CannotOpen("it is not there"),
+                new NodeCommand.Report(new RunEvent.NodeLost("b", "node b: it is not there")));
         assertCommands(enter(1, List.of(2, 3), "a", "b"));
         assertCommands(new NodeEvent.CoordinatorLost(false), new NodeCommand.End(0, Optional.of(LOST)));
     }
