@@ -1,17 +1,14 @@
 package dev.troupe.engine.check;
 
-import dev.troupe.engine.DataType;
-import dev.troupe.engine.Shape;
+import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Tensor;
 
 /**
  * A tensor of a checked engine: the engine's own tensor with its owner, whether it is closed, and its place in a buffer.
  */
-final class CheckedTensor implements Tensor {
+final class CheckedTensor extends EngineTensor {
     private final CheckedMemory owner;
     private final Tensor own;
-    private final DataType dataType;
-    private final Shape shape;
     /** The tensor whose elements these are: itself, or the one it is a range of. */
     private final CheckedTensor buffer;
     /** The element of the buffer that this begins with. */
@@ -19,20 +16,18 @@ final class CheckedTensor implements Tensor {
     private volatile boolean isClosed;
 
     CheckedTensor(CheckedMemory owner, Tensor own) {
+        super(own.dataType(), own.shape());
         this.owner = owner;
         this.own = own;
-        this.dataType = own.dataType();
-        this.shape = own.shape();
         this.buffer = this;
         this.first = 0;
     }
 
     /** A range of another tensor. */
     CheckedTensor(CheckedTensor whole, long first, Tensor own) {
+        super(own.dataType(), own.shape());
         this.owner = whole.owner;
         this.own = own;
-        this.dataType = own.dataType();
-        this.shape = own.shape();
         this.buffer = whole.buffer;
         this.first = whole.first + first;
     }
@@ -54,20 +49,6 @@ final class CheckedTensor implements Tensor {
     boolean overlaps(CheckedTensor other) {
         return buffer == other.buffer && first < other.first + other.shape.elementCount()
                 && other.first < first + shape.elementCount();
-    }
-
-    int size(int dimension) {
-        return shape.size(dimension);
-    }
-
-    @Override
-    public DataType dataType() {
-        return dataType;
-    }
-
-    @Override
-    public Shape shape() {
-        return shape;
     }
 
     @Override

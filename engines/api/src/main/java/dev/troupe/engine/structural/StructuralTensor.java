@@ -1,22 +1,19 @@
 package dev.troupe.engine.structural;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A tensor without memory: it is counted as if it had some. A range is not, since its buffer is. */
-final class StructuralTensor implements Tensor {
-    private final DataType dataType;
-    private final Shape shape;
+final class StructuralTensor extends EngineTensor {
     private final boolean isRange;
     private final AtomicLong allocatedBytes;
     private final AtomicBoolean isCounted = new AtomicBoolean();
 
     private StructuralTensor(DataType dataType, Shape shape, boolean isRange, AtomicLong allocatedBytes) {
-        this.dataType = dataType;
-        this.shape = shape;
+        super(dataType, shape);
         this.isRange = isRange;
         this.allocatedBytes = allocatedBytes;
     }
@@ -34,16 +31,6 @@ final class StructuralTensor implements Tensor {
 
     boolean isRange() {
         return isRange;
-    }
-
-    @Override
-    public DataType dataType() {
-        return dataType;
-    }
-
-    @Override
-    public Shape shape() {
-        return shape;
     }
 
     @Override

@@ -1,16 +1,14 @@
 package dev.troupe.engine.nd4j;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.Tensor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.nd4j.linalg.api.ndarray.INDArray;
 
 /** A tensor in a buffer of ND4J, or a range of one. */
-final class Nd4jTensor implements Tensor {
+final class Nd4jTensor extends EngineTensor {
     private final Nd4jMemory owner;
-    private final DataType dataType;
-    private final Shape shape;
     /** The tensor whose memory this is: itself, or the one it is a range of. */
     private final Nd4jTensor buffer;
     /** The element of the buffer that this begins with. */
@@ -19,9 +17,8 @@ final class Nd4jTensor implements Tensor {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     Nd4jTensor(Nd4jMemory owner, DataType dataType, Shape shape, INDArray elements) {
+        super(dataType, shape);
         this.owner = owner;
-        this.dataType = dataType;
-        this.shape = shape;
         this.buffer = this;
         this.start = 0;
         this.views = new ArrayViews(elements);
@@ -29,30 +26,15 @@ final class Nd4jTensor implements Tensor {
 
     /** A range of another tensor, which holds it. */
     Nd4jTensor(Nd4jTensor whole, long first, Shape shape) {
+        super(whole.dataType, shape);
         this.owner = whole.owner;
-        this.dataType = whole.dataType;
-        this.shape = shape;
         this.buffer = whole.buffer;
         this.start = whole.start + first;
         this.views = buffer.views.range(start, shape.elementCount());
     }
 
-    @Override
-    public DataType dataType() {
-        return dataType;
-    }
-
-    @Override
-    public Shape shape() {
-        return shape;
-    }
-
     ArrayViews views() {
         return views;
-    }
-
-    int size(int dimension) {
-        return shape.size(dimension);
     }
 
     /** All elements as a vector. */

@@ -2,6 +2,7 @@ package dev.troupe.engine.reference;
 
 import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -16,7 +17,7 @@ import java.nio.ByteOrder;
  * <p>A range has an array of its own for the kernels, which know whole arrays only: it is filled from the buffer before a
  * kernel ({@link #of}) and written back after it ({@link #settle}).
  */
-final class ReferenceTensor implements Tensor {
+final class ReferenceTensor extends EngineTensor {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
@@ -26,8 +27,6 @@ final class ReferenceTensor implements Tensor {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final ReferenceMemory owner;
-    private final DataType dataType;
-    private final Shape shape;
     /** The tensor whose elements these are: itself, or the one it is a range of. */
     private final ReferenceTensor buffer;
     /** The element of the buffer that this begins with. */
@@ -38,9 +37,8 @@ final class ReferenceTensor implements Tensor {
     private volatile int[] ints;
 
     ReferenceTensor(ReferenceMemory owner, DataType dataType, Shape shape) {
+        super(dataType, shape);
         this.owner = owner;
-        this.dataType = dataType;
-        this.shape = shape;
         this.buffer = this;
         this.start = 0;
         allocate();
@@ -48,9 +46,8 @@ final class ReferenceTensor implements Tensor {
 
     /** A range of another tensor, which holds it. */
     ReferenceTensor(ReferenceTensor whole, long first, Shape shape) {
+        super(whole.dataType, shape);
         this.owner = whole.owner;
-        this.dataType = whole.dataType;
-        this.shape = shape;
         this.buffer = whole.buffer;
         this.start = Math.toIntExact(whole.start + first);
         allocate();
@@ -62,16 +59,6 @@ final class ReferenceTensor implements Tensor {
             case FLOAT32, FLOAT64, BFLOAT16 -> floats = new double[elements];
             case INT32 -> ints = new int[elements];
         }
-    }
-
-    @Override
-    public DataType dataType() {
-        return dataType;
-    }
-
-    @Override
-    public Shape shape() {
-        return shape;
     }
 
     @Override
@@ -111,10 +98,6 @@ final class ReferenceTensor implements Tensor {
             case FLOAT32, FLOAT64, BFLOAT16 -> System.arraycopy(buffer.floats(), start, floats, 0, floats.length);
             case INT32 -> System.arraycopy(buffer.ints(), start, ints, 0, ints.length);
         }
-    }
-
-    int size(int dimension) {
-        return shape.size(dimension);
     }
 
     /** Rounds what a kernel computed in float64 to the type of this tensor, and puts a range into its buffer. */

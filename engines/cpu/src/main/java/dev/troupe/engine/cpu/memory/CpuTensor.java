@@ -1,6 +1,7 @@
 package dev.troupe.engine.cpu.memory;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.EngineTensor;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cpu.loop.Lanes;
@@ -12,10 +13,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A tensor in native memory, on a boundary of 64 bytes; or a range of one, wherever it begins. */
-public final class CpuTensor implements Tensor {
+public final class CpuTensor extends EngineTensor {
     private final CpuMemory owner;
-    private final DataType dataType;
-    private final Shape shape;
     /** The tensor whose memory this is: itself, or the one it is a range of. */
     private final CpuTensor buffer;
     /** Null for a range. */
@@ -28,9 +27,8 @@ public final class CpuTensor implements Tensor {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     public CpuTensor(CpuMemory owner, DataType dataType, Shape shape) {
+        super(dataType, shape);
         this.owner = owner;
-        this.dataType = dataType;
-        this.shape = shape;
         this.buffer = this;
         this.arena = Arena.ofShared();
         this.elements = arena.allocate(byteCount(), Lanes.ALIGNMENT);
@@ -38,22 +36,11 @@ public final class CpuTensor implements Tensor {
 
     /** A range of another tensor, which holds it. */
     public CpuTensor(CpuTensor buffer, long first, Shape shape) {
+        super(buffer.dataType, shape);
         this.owner = buffer.owner;
-        this.dataType = buffer.dataType;
-        this.shape = shape;
         this.buffer = buffer.buffer;
         this.arena = null;
         this.elements = buffer.elements.asSlice(first * dataType.elementBytes(), byteCount());
-    }
-
-    @Override
-    public DataType dataType() {
-        return dataType;
-    }
-
-    @Override
-    public Shape shape() {
-        return shape;
     }
 
     /** An operand that a kernel reads. */
@@ -67,10 +54,6 @@ public final class CpuTensor implements Tensor {
         // Not atomic: of two that add at once one may be lost, and it is no longer what it was all the same.
         own.buffer.changes++;
         return own;
-    }
-
-    public int size(int dimension) {
-        return shape.size(dimension);
     }
 
     public long elementCount() {
