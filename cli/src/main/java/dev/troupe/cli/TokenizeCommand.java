@@ -3,8 +3,8 @@ package dev.troupe.cli;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
-import dev.troupe.data.Tokenizer;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 
 /** {@code troupe tokenize}: a token file of text, which trains as the text does. */
 @Command(name = "tokenize", mixinStandardHelpOptions = true, description = {
-        "Writes the tokens of text files as one .bin file of little-endian uint16, which trains to the same losses as the text.",
+        "Writes the tokens of text files as one .bin file of little-endian tokens, which trains to the same losses as the text.",
         "Each file is a document: gpt2 puts its end-of-text token between two, bytes nothing."})
 final class TokenizeCommand implements Callable<Integer> {
     private static final long SAID_EVERY_NANOS = 5_000_000_000L;

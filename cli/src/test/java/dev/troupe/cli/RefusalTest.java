@@ -209,7 +209,8 @@ class RefusalTest {
         Path tokens = Files.writeString(directory.resolve("a.bin"), "tokens");
         tokenize("bytes", tokens, text).requireRefused(tokens + " is there already");
         assertEquals("tokens", Files.readString(tokens));
-        tokenize("words", directory.resolve("b.bin"), text).requireRefused("bytes or gpt2", "words");
+        tokenize("words", directory.resolve("b.bin"), text)
+                .requireRefused("bytes, gpt2 or a directory with a tokenizer.json", "words");
         tokenize("gpt2", directory.resolve("b"), text).requireRefused("--out must end in .bin");
         tokenize("gpt2", directory.resolve("b.bin"), tokens).requireRefused(tokens + " holds tokens already");
         tokenize("gpt2", directory.resolve("b.bin"), directory.resolve("gone"))

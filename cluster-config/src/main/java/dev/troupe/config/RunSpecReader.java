@@ -13,6 +13,7 @@ import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.TransportSpec;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.regex.Pattern;
 public final class RunSpecReader {
     /** The value of {@code data.path} for the corpus that comes with Troupe; an empty value means the same. */
     static final String BUILT_IN = "built-in";
+    private static final String AUTO = "auto";
 
     private static final int MAX = Integer.MAX_VALUE;
     // Far above the largest clusters, and small enough that the product of any two fits an int.
@@ -86,8 +88,9 @@ public final class RunSpecReader {
 
     private RunSpec read(List<Problem> problems) {
         String name = values.text("name", NAME, NAME_EXPECTED);
-        DataSpec data = data();
-        ModelSection model = model(data);
+        Path from = values.path("model.from", Set.of(""));
+        DataSpec data = data(from);
+        ModelSection model = model(from, data);
         EngineSpec engine = engine();
         TrainingSpec training = training(engine);
         ParallelSpec parallel = parallel();
@@ -108,7 +111,7 @@ public final class RunSpecReader {
                 cluster.spec(name, parallel), faults);
     }
 
-    private DataSpec data() {
+    private DataSpec data(Path model) {
         List<Path> paths = values.paths("data.path", Set.of("", BUILT_IN));
         List<Path> validationPaths = values.paths("data.validation-path", Set.of(""));
         double validationFraction = values.decimal("data.validation-fraction", Range.FRACTION);
@@ -120,9 +123,31 @@ public final class RunSpecReader {
         }
         // The default of the fraction is meant for the built-in corpus.
         boolean isWhole = !isGiven && !(paths.isEmpty() && validationPaths.isEmpty());
-        return new DataSpec(paths, values.word("data.tokenizer", DataSpec.Tokenizer.class, ""), cache(),
+        boolean areTokens = DataSpec.nameTokenFiles(paths);
+        return new DataSpec(paths, tokenizer(areTokens ? null : model), values.flag("data.special-tokens"),
+                tokenBytes(), cache(),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
                 isWhole ? 0 : validationFraction, validationPaths);
+    }
+
+    /** The tokenizer that is named; else that of the model's directory, where it has one. */
+    private String tokenizer(Path model) {
+        Optional<String> named = values.wordOrDirectory("data.tokenizer", List.of(DataSpec.BYTES, DataSpec.GPT2),
+                DataSpec.TOKENIZER_FILE, AUTO);
+        if (named.isPresent()) {
+            return named.get();
+        }
+        return model != null && Files.isRegularFile(model.resolve(DataSpec.TOKENIZER_FILE))
+                ? model.toString()
+                : DataSpec.BYTES;
+    }
+
+    private int tokenBytes() {
+        int bytes = values.integer("data.token-bytes", 0, Integer.BYTES);
+        if (bytes % 2 != 0) {
+            values.report("data.token-bytes", "0, 2 or 4", "0 is what the header of a .bin file says");
+        }
+        return bytes;
     }
 
     private String cache() {
@@ -135,8 +160,7 @@ public final class RunSpecReader {
                 : DataSpec.CACHE_OF_USER;
     }
 
-    private ModelSection model(DataSpec data) {
-        Path from = values.path("model.from", Set.of(""));
+    private ModelSection model(Path from, DataSpec data) {
         String family = values.text("model.family", NAME, NAME_EXPECTED);
         int layers = values.integer("model.layers", 1, MOST_LAYERS);
         int hidden = values.integer("model.hidden", 1, MAX);
@@ -201,10 +225,14 @@ public final class RunSpecReader {
             }
             return size;
         }
-        int least = data.tokenizer().vocabularySize();
+        OptionalInt known = data.tokenizerVocabulary();
+        if (known.isEmpty()) {
+            return size;
+        }
+        int least = known.getAsInt();
         if (size != 0 && size < least) {
             values.report("model.vocabulary-size",
-                    "at least the " + least + " tokens of data.tokenizer = " + data.tokenizer().word(), "" + size,
+                    "at least the " + least + " tokens of data.tokenizer = " + data.tokenizer(), "" + size,
                     "set it to 0 to take the tokenizer's");
         }
         return size == 0 ? least : size;

@@ -80,7 +80,9 @@ final class RunSpecWriter {
 
     private void data(DataSpec data) {
         paths("path", data.paths(), RunSpecReader.BUILT_IN);
-        word("tokenizer", data.tokenizer().word());
+        word("tokenizer", data.tokenizer());
+        plain("special-tokens", data.specialTokens());
+        plain("token-bytes", data.tokenBytes());
         word("cache", data.cache());
         word("order", data.order().word());
         plain("seed", data.seed());

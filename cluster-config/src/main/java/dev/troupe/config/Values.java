@@ -11,6 +11,7 @@ import dev.troupe.config.problem.Problem;
 import dev.troupe.config.problem.Word;
 import dev.troupe.config.spec.OptimizerSpec;
 import java.math.BigDecimal;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The values of a configuration by key, each checked for its type and range.
@@ -231,12 +233,44 @@ final class Values {
                 return choice;
             }
         }
-        String near = words.stream().map(Word::word)
-                .filter(choice -> text != null && KnownKeys.distance(text, choice) <= FARTHEST_WORD).findFirst()
-                .map(choice -> "did you mean " + choice + "?").orElse(hint);
-        report(key, words.stream().map(Word::word).collect(Collectors.joining(" or ")), near);
+        report(key, words.stream().map(Word::word).collect(Collectors.joining(" or ")),
+                near(text, words.stream().map(Word::word).toList()).orElse(hint));
         String standard = defaults.getString(path(key));
         return words.stream().filter(choice -> choice.word().equals(standard)).findFirst().orElseThrow();
+    }
+
+    /**
+     * Returns one of some words, or the absolute path of a directory that has a certain file; empty where the value is
+     * another word.
+     */
+    Optional<String> wordOrDirectory(String key, List<String> words, String file, String other) {
+        String text = Scalar.text(value(key));
+        choices.put(name(key), Stream.concat(Stream.of(other), words.stream()).toList());
+        if (text == null || text.equals(other) || words.contains(text)) {
+            if (text == null) {
+                report(key, expected(words, file), "");
+            }
+            return text == null || text.equals(other) ? Optional.empty() : Optional.of(text);
+        }
+        try {
+            Path directory = Path.of(text).toAbsolutePath();
+            if (Files.isRegularFile(directory.resolve(file))) {
+                return Optional.of(directory.toString());
+            }
+        } catch (InvalidPathException noPath) {
+            // It is reported below.
+        }
+        report(key, expected(words, file), near(text, words).orElse(""));
+        return Optional.empty();
+    }
+
+    private static String expected(List<String> words, String file) {
+        return String.join(", ", words) + " or a directory with a " + file;
+    }
+
+    private static Optional<String> near(String text, List<String> words) {
+        return words.stream().filter(word -> text != null && KnownKeys.distance(text, word) <= FARTHEST_WORD)
+                .findFirst().map(word -> "did you mean " + word + "?");
     }
 
     String text(String key, Pattern allowed, String expected) {

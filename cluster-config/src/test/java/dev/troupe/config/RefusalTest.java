@@ -54,7 +54,10 @@ class RefusalTest {
             "training.optimizer.betas=[0.9 ! training.optimizer.betas (-s): expected a value, found an error: List "
                     + "should have ended with ] or had a comma, instead had token: end of file.",
             "model.tie-embeddings=maybe ! model.tie-embeddings (-s): expected true or false, found \"maybe\".",
-            "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes or gpt2, found \"Bytes\"; did you mean bytes?",
+            "data.tokenizer=Bytes ! data.tokenizer (-s): expected bytes, gpt2 or a directory with a tokenizer.json, "
+                    + "found \"Bytes\"; did you mean bytes?",
+            "data.token-bytes=3 ! data.token-bytes (-s): expected 0, 2 or 4, found 3; 0 is what the header of a .bin file "
+                    + "says.",
             "training.precision=half ! training.precision (-s): expected float32 or bfloat16 or float64, found \"half\"; "
                     + "bfloat16 is for activations and products beside float32, float64 for the engines nd4j and reference.",
             "training.loss-scale=0 ! training.loss-scale (-s): expected none, dynamic or a number above 0, found 0.",

@@ -36,7 +36,8 @@ class RunSpecReaderTest {
             "model.hidden=96",
             "model.heads=6", "model.sequence-length=24", "model.vocabulary-size=300", "model.tie-embeddings=false",
             "data.path=/tmp/some \"text\"\\.txt", "data.order=sequential", "data.seed=-9007199254740993",
-            "data.validation-fraction=0.125", "data.cache=/tmp/cache", "data.validation-path=", "training.steps=7",
+            "data.validation-fraction=0.125", "data.special-tokens=true", "data.token-bytes=4", "data.cache=/tmp/cache",
+            "data.validation-path=", "training.steps=7",
             "training.global-batch-size=12",
             "training.microbatch-size=3", "training.seed=42", "training.precision=float64", "training.loss-scale=1024",
             "training.gradient-clip=0.5", "training.checkpoint-every=2", "training.checkpoint-interval=7m",
@@ -67,7 +68,7 @@ class RunSpecReaderTest {
     void shouldReadTheDocumentedDefaults() {
         RunSpec expected = new RunSpec("first-run",
                 new ModelSection.Described("gpt2", 8, 128, 4, 128, 256, true, Map.of()),
-                new DataSpec(List.of(), DataSpec.Tokenizer.BYTES, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
+                new DataSpec(List.of(), DataSpec.BYTES, false, 0, "auto", DataSpec.Order.RANDOM, 1, 0.05, List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
                         TrainingSpec.Recompute.NONE, 0,
@@ -86,7 +87,7 @@ class RunSpecReaderTest {
     void shouldReadEveryKey() {
         RunSpec expected = new RunSpec("other.run_2",
                 new ModelSection.Described("gpt2", 6, 96, 6, 24, 300, false, Map.of()),
-                new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.Tokenizer.BYTES, "/tmp/cache",
+                new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.BYTES, true, 4, "/tmp/cache",
                         DataSpec.Order.SEQUENTIAL, -9007199254740993L, 0.125, List.of()),
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
                         new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, Duration.ofMinutes(7), 5, 3, 9, 2,
@@ -142,6 +143,30 @@ class RunSpecReaderTest {
     void shouldTakeTheVocabularyOfTheTokenizer() {
         ModelSection model = RunSpecReader.read(Optional.empty(), List.of("data.tokenizer=gpt2")).model();
         assertEquals(50257, assertInstanceOf(ModelSection.Described.class, model).vocabularySize());
+    }
+
+    @Test
+    void shouldTakeADirectoryForATokenizer() throws IOException {
+        Files.writeString(folder.resolve("tokenizer.json"), "{}");
+        RunSpec run = RunSpecReader.read(Optional.empty(), List.of("data.tokenizer=" + folder));
+        assertEquals(folder.toString(), run.data().tokenizer());
+        assertEquals(0, assertInstanceOf(ModelSection.Described.class, run.model()).vocabularySize());
+        assertReadsBack(List.of("data.tokenizer=" + folder));
+        assertReadsBack(List.of("data.tokenizer=" + folder, "model.vocabulary-size=9"));
+    }
+
+    @Test
+    void shouldTakeTheTokenizerOfTheModelForTextUnlessAnotherIsNamed() throws IOException {
+        String from = "model.from=" + folder;
+        assertEquals("bytes", RunSpecReader.read(Optional.empty(), List.of(from)).data().tokenizer());
+        Files.writeString(folder.resolve("tokenizer.json"), "{}");
+        for (String auto : List.of("data.path=a.txt", "data.tokenizer=auto")) {
+            assertEquals(folder.toString(),
+                    RunSpecReader.read(Optional.empty(), List.of(from, auto)).data().tokenizer());
+        }
+        for (String other : List.of("data.path=a.bin", "data.tokenizer=bytes")) {
+            assertEquals("bytes", RunSpecReader.read(Optional.empty(), List.of(from, other)).data().tokenizer());
+        }
     }
 
     @Test

@@ -20,7 +20,8 @@ public final class SettingValues {
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();
         Map<String, List<String>> names = Map.of("parallel.schedule", Schedules.names(), "engine.kind", engines,
                 "cluster.nodes[].engine", engines, "parallel.layout", List.of("uniform", "parameters"),
-                "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"));
+                "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"),
+                "data.token-bytes", List.of("0", "2", "4"));
         return keys.stream().map(key -> key.choices().isEmpty()
                 ? new Key(key.path(), key.standard(), key.reason(), names.getOrDefault(key.path(), List.of()))
                 : key).toList();

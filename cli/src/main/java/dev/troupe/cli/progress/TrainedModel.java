@@ -1,12 +1,12 @@
 package dev.troupe.cli.progress;
 
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.data.Tokenizer;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.generate.Generator;
 import dev.troupe.generate.Sampling;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
 import java.io.PrintStream;

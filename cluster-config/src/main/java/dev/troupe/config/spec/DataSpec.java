@@ -4,15 +4,21 @@ import dev.troupe.config.problem.Word;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 
 /**
  * The training data of a run.
  *
  * @param paths
- *            absolute paths of UTF-8 text files, or of {@code .bin} files of little-endian uint16 tokens, of folders of
+ *            absolute paths of UTF-8 text files, or of {@code .bin} files of little-endian tokens, of folders of
  *            either, and globs; none: the built-in corpus
  * @param tokenizer
- *            how text becomes tokens; ignored where the files hold tokens already
+ *            how text becomes tokens: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a {@code
+ *            tokenizer.json}; ignored where the files hold tokens already
+ * @param specialTokens
+ *            whether each text gets the special tokens that the tokenizer's post-processor adds
+ * @param tokenBytes
+ *            bytes of a token in {@code .bin} files, 2 or 4; 0: as their header says
  * @param cache
  *            folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
  * @param order
@@ -24,8 +30,15 @@ import java.util.Objects;
  * @param validationPaths
  *            another corpus, for validation, written as the first; none: a share of the first
  */
-public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Order order, long seed,
-        double validationFraction, List<Path> validationPaths) {
+public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens, int tokenBytes, String cache,
+        Order order, long seed, double validationFraction, List<Path> validationPaths) {
+    /** The tokenizer of which every byte of the UTF-8 text is a token. */
+    public static final String BYTES = "bytes";
+    /** GPT-2's own byte pair encoding. */
+    public static final String GPT2 = "gpt2";
+    /** The file that makes a directory a tokenizer. */
+    public static final String TOKENIZER_FILE = "tokenizer.json";
+
     /** The cache in the user's home. */
     public static final String CACHE_OF_USER = "auto";
     /** No cache: text is tokenized at every start. */
@@ -47,33 +60,21 @@ public record DataSpec(List<Path> paths, Tokenizer tokenizer, String cache, Orde
      * not tell.
      */
     public boolean namesTokenFiles() {
+        return nameTokenFiles(paths);
+    }
+
+    /** Returns whether one of these names ends as those of token files do. */
+    public static boolean nameTokenFiles(List<Path> paths) {
         return paths.stream().anyMatch(path -> path.toString().endsWith(TOKEN_FILE_SUFFIX));
     }
 
-    /** The tokenizers of text. */
-    public enum Tokenizer implements Word {
-        /** Every byte of the UTF-8 text is a token. */
-        BYTES("bytes", 256),
-        /** GPT-2's own byte pair encoding. */
-        GPT2("gpt2", 50257);
-
-        private final String word;
-        private final int vocabularySize;
-
-        Tokenizer(String word, int vocabularySize) {
-            this.word = word;
-            this.vocabularySize = vocabularySize;
-        }
-
-        @Override
-        public String word() {
-            return word;
-        }
-
-        /** Returns how many different tokens there are. */
-        public int vocabularySize() {
-            return vocabularySize;
-        }
+    /** Returns how many different tokens the tokenizer has; empty where only its directory says it. */
+    public OptionalInt tokenizerVocabulary() {
+        return switch (tokenizer) {
+            case BYTES -> OptionalInt.of(256);
+            case GPT2 -> OptionalInt.of(50257);
+            default -> OptionalInt.empty();
+        };
     }
 
     /** The orders in which sequences are taken from the corpus. */

@@ -84,7 +84,7 @@ public sealed interface ModelSection {
      * @param sequenceLength
      *            tokens of a training sequence, and positions the model has, at least 1
      * @param vocabularySize
-     *            token ids the model knows, at least those of the tokenizer
+     *            token ids the model knows, at least those of the tokenizer; 0: those of the directory that is the tokenizer
      * @param tieEmbeddings
      *            whether the head shares the token embedding
      * @param more
@@ -94,6 +94,11 @@ public sealed interface ModelSection {
             boolean tieEmbeddings, Map<String, Number> more) implements ModelSection {
         public Described {
             more = Map.copyOf(more);
+        }
+
+        /** Returns the same model with another vocabulary. */
+        public Described withVocabulary(int size) {
+            return new Described(family, layers, hidden, heads, sequenceLength, size, tieEmbeddings, more);
         }
 
         @Override

@@ -16,9 +16,12 @@ import java.util.TreeMap;
 
 /** The settings that must be the same on all nodes of a run, in words, so that a difference can be named. */
 final class CompatibilityKeys {
-    /** Keys that may differ between nodes: of the engine, and of directories on the machine. */
+    /**
+     * Keys that may differ between nodes: of the engine, and of directories on the machine. A tokenizer has its
+     * content's.
+     */
     private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
-            "model.from", "transport.directory",
+            "data.tokenizer", "model.from", "transport.directory",
             "cluster.tls.");
 
     private CompatibilityKeys() {
@@ -35,6 +38,7 @@ final class CompatibilityKeys {
         keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().tokens());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
+        run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));
         Config config = ConfigFactory.parseString(run.spec().toHocon()).getConfig("troupe");
         config.entrySet().forEach(entry -> {
             if (OWN.stream().noneMatch(entry.getKey()::startsWith)) {

@@ -10,7 +10,6 @@ import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.data.Batches;
-import dev.troupe.data.Tokenizer;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -40,6 +39,7 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.snapshot.Snapshots;
+import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.WeightSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,6 +57,7 @@ import java.util.stream.Collectors;
 public final class PreparedRun implements AutoCloseable {
     private final RunRequest request;
     private final EngineChoice engine;
+    private final Tokenizer tokenizer;
     private final StartingPoint start;
     private final boolean beginsAgain;
     private final Set<Long> checkpointsFound;
@@ -84,7 +85,8 @@ public final class PreparedRun implements AutoCloseable {
             EngineChoice choice = EngineChoice.of(spec.engine(), parameterType(spec.training()),
                     computeType(spec.training()), request.ranksOfMachine().size(),
                     EngineChoice.installed());
-            this.start = StartingPoint.of(spec, request.resume());
+            this.tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
+            this.start = StartingPoint.of(spec, tokenizer, request.resume());
             start.files().ifPresent(files::add);
             if (start.stepsDone() > spec.training().steps()) {
                 throw new UsageException("the checkpoint lies " + start.stepsDone()
@@ -102,7 +104,7 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                         throw new UsageException(refusal);
                     });
-            this.data = new RunData(spec, request.builtInCorpus(), start.model(), start.sequenceLength());
+            this.data = new RunData(spec, tokenizer, request.builtInCorpus(), start.model(), start.sequenceLength());
             files.add(data);
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
@@ -307,9 +309,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the tokenizer that turns samples into text; empty where the data are bare tokens. */
     public Optional<Tokenizer> tokenizer() {
-        return data.isText()
-                ? Optional.of(Tokenizer.named(spec().data().tokenizer().word()))
-                : Optional.empty();
+        return data.isText() ? Optional.of(tokenizer) : Optional.empty();
     }
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */

@@ -9,11 +9,11 @@ import dev.troupe.data.DataException;
 import dev.troupe.data.Order;
 import dev.troupe.data.Split;
 import dev.troupe.data.TokenCache;
-import dev.troupe.data.Tokenizer;
 import dev.troupe.data.Tokens;
 import dev.troupe.data.ValidationBatches;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,14 +36,15 @@ public final class RunData implements AutoCloseable {
     /**
      * Opens the data of a configuration.
      *
+     * @param tokenizer
+     *            for text
      * @param builtIn
      *            UTF-8 text where the configuration names no data
      * @throws DataException
      *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec spec, byte[] builtIn, ModelSpec model, int sequenceLength) {
+    RunData(RunSpec spec, Tokenizer tokenizer, byte[] builtIn, ModelSpec model, int sequenceLength) {
         DataSpec data = spec.data();
-        Tokenizer tokenizer = Tokenizer.named(data.tokenizer().word());
         try {
             Optional<CorpusFiles> files = find(data.paths());
             Optional<CorpusFiles> measured = find(data.validationPaths());
@@ -55,11 +56,12 @@ public final class RunData implements AutoCloseable {
                                 + measured.get().name());
             }
             TokenCache cache = cache(data.cache());
-            Tokens tokens = opened(files.map(found -> Corpus.open(found, tokenizer, cache))
+            Tokens tokens = opened(files.map(found -> Corpus.open(found, tokenizer, cache, data.tokenBytes()))
                     .orElseGet(() -> Corpus.ofText("the built-in corpus", builtIn, tokenizer)), model);
             this.name = tokens.name();
             this.split = measured.isPresent()
-                    ? Split.of(tokens, opened(Corpus.open(measured.get(), tokenizer, cache), model), sequenceLength)
+                    ? Split.of(tokens, opened(Corpus.open(measured.get(), tokenizer, cache, data.tokenBytes()), model),
+                            sequenceLength)
                     : Split.of(tokens, data.validationFraction(), sequenceLength);
             this.batches = new Batches(split.training(), order(data), data.seed(), sequenceLength,
                     spec.training().globalBatchSize());

@@ -11,6 +11,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Section;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.WeightSource;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
 import java.nio.file.Path;
@@ -47,14 +48,17 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     /**
      * Opens the model of the specification, and checks that the two agree.
      *
+     * @param tokenizer
+     *            the tokenizer of the run, whose vocabulary a model has that is described without one
      * @throws UsageException
      *             where they do not
      */
-    static StartingPoint of(RunSpec spec, Optional<Path> resume) {
+    static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
+        ModelSection section = withVocabulary(spec.model(), tokenizer);
         if (resume.isPresent()) {
             Checkpoint checkpoint = Checkpoint.open(resume.get());
             try {
-                return new StartingPoint(checkpoint.model(), sequenceLength(spec.model(), checkpoint.model()),
+                return new StartingPoint(checkpoint.model(), sequenceLength(section, checkpoint.model()),
                         checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true,
                         checkpoint.passedOver(), Optional.of(checkpoint));
             } catch (UsageException refused) {
@@ -62,7 +66,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 throw refused;
             }
         }
-        return switch (spec.model()) {
+        return switch (section) {
             case ModelSection.Described described -> {
                 ModelSpec model = model(described);
                 SizeChecks.requireModel(model);
@@ -82,6 +86,12 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 }
             }
         };
+    }
+
+    private static ModelSection withVocabulary(ModelSection section, Tokenizer tokenizer) {
+        return section instanceof ModelSection.Described described && described.vocabularySize() == 0
+                ? described.withVocabulary(tokenizer.vocabularySize())
+                : section;
     }
 
     private static ModelSpec model(ModelSection.Described described) {

@@ -6,6 +6,7 @@ import dev.troupe.config.problem.ConfigException;
 import dev.troupe.data.DataException;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.transport.TransportException;
 import dev.troupe.weights.WeightException;
 import java.util.Optional;
@@ -19,7 +20,7 @@ public final class UserErrors {
     public static Optional<String> sentenceOf(RuntimeException failure) {
         return switch (failure) {
             case PlanException plan -> Optional.of(plan.getMessage());
-            case ConfigException _,LayoutException _,DataException _,WeightException _,CheckpointException _,TransportException _,UsageException _ ->
+            case ConfigException _,LayoutException _,DataException _,TokenizerException _,WeightException _,CheckpointException _,TransportException _,UsageException _ ->
                 Optional.of(failure.getMessage());
             default -> Optional.empty();
         };

@@ -16,6 +16,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StartingPointTest {
+    private static final Tokenizer BYTES = Tokenizer.named("bytes");
     private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 16, 256, true, Gpt2.NORM_EPSILON).spec();
     private static final String WRONG = "the model that was loaded is not the one the configuration describes: ";
     private static final String ADVICE = ". Leave those keys out to take the model's own";
@@ -47,7 +49,7 @@ class StartingPointTest {
     @Test
     void shouldDrawTheModelThatIsDescribed() {
         StartingPoint start = StartingPoint.of(spec("model.layers=2", "model.hidden=8", "model.heads=2",
-                "model.sequence-length=16", "model.vocabulary-size=256", "model.tie-embeddings=true"),
+                "model.sequence-length=16", "model.vocabulary-size=256", "model.tie-embeddings=true"), BYTES,
                 Optional.empty());
         assertEquals(MODEL, start.model());
         assertEquals(0, start.stepsDone());
@@ -57,7 +59,7 @@ class StartingPointTest {
     @Test
     void shouldTakeTheShapeOfAModelDirectoryAndMayShortenItsSequences() throws Exception {
         Path directory = exported();
-        StartingPoint start = StartingPoint.of(spec("model.from=" + directory, "model.sequence-length=12"),
+        StartingPoint start = StartingPoint.of(spec("model.from=" + directory, "model.sequence-length=12"), BYTES,
                 Optional.empty());
         assertEquals(MODEL, start.model());
         assertEquals(12, start.sequenceLength());
@@ -78,7 +80,7 @@ class StartingPointTest {
     @Test
     void shouldGoOnFromACheckpointOfTheSameModel() throws Exception {
         Path checkpoint = checkpoint(40);
-        StartingPoint start = StartingPoint.of(described("model.layers=2"), Optional.of(checkpoint));
+        StartingPoint start = StartingPoint.of(described("model.layers=2"), BYTES, Optional.of(checkpoint));
         assertEquals(40, start.stepsDone());
         assertTrue(start.resumed());
         start.files().orElseThrow().close();
@@ -151,7 +153,7 @@ class StartingPointTest {
     }
 
     private static String refusal(RunSpec spec, Optional<Path> resume) {
-        return assertThrows(UsageException.class, () -> StartingPoint.of(spec, resume)).getMessage();
+        return assertThrows(UsageException.class, () -> StartingPoint.of(spec, BYTES, resume)).getMessage();
     }
 
     private static String refusal(RunRequest request) {

@@ -6,6 +6,7 @@ import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.data.DataException;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.transport.TransportException;
 import dev.troupe.weights.WeightException;
 import java.util.List;
@@ -17,7 +18,7 @@ class UserErrorsTest {
     void shouldGiveTheSentenceOfEveryExceptionThatIsOneForTheUser() {
         for (RuntimeException refusal : List.of(new UsageException("why"), new CheckpointException("why"),
                 new TransportException("why"), new PlanException("why"), new WeightException("why"),
-                new DataException("why"))) {
+                new DataException("why"), new TokenizerException("why"))) {
             assertEquals(Optional.of("why"), UserErrors.sentenceOf(refusal), refusal.getClass().getSimpleName());
         }
     }

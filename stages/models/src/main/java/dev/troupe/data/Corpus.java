@@ -1,11 +1,14 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.ByteTokenizer;
+import dev.troupe.tokenizer.Gpt2Tokenizer;
+import dev.troupe.tokenizer.HuggingFaceTokenizer;
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -16,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -23,20 +27,18 @@ import java.util.function.LongConsumer;
 
 /**
  * The tokens of text or token files. Bytes and {@code .bin} files stay where they lie, mapped into memory; what a byte-pair
- * encoding makes of text takes two bytes a token, in the cache or in memory. Any number of threads may read it; none
+ * encoding makes of text takes four bytes a token, in the cache or in memory. Any number of threads may read it; none
  * may once it is closed.
  *
- * <p>Each text file is a document. Of several, no token spans two: {@code gpt2} puts its end-of-text token between them, and
- * {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined as they are: what
- * wrote them put its own boundaries in. A sequence may begin in one document and end in the next.
+ * <p>Each text file is a document. Of several, no token spans two: a tokenizer that has an end-of-text token puts it
+ * between them, and {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined
+ * as they are: what wrote them put its own boundaries in. A sequence may begin in one document and end in the next.
  */
 public final class Corpus implements AutoCloseable {
     /** What may stay mapped: Linux lets a process have some 65,000 mappings. */
     private static final int MOST_MAPPED = 10_000;
-    private static final int LLM_C_HEADER_BYTES = 1024;
-    private static final int LLM_C_MAGIC = 20240520;
-    private static final int LLM_C_VERSION = 1;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    /** The ids that fit two bytes. */
+    private static final int TWO_BYTE_IDS = 1 << Short.SIZE;
 
     private final Arena arena;
     private final Tokens tokens;
@@ -53,23 +55,26 @@ public final class Corpus implements AutoCloseable {
      *            for text; token files have no use for it
      * @param cache
      *            where what a byte-pair encoding makes of text is looked for and kept
+     * @param tokenBytes
+     *            of token files: bytes of a token, 2 or 4; 0: as the header says, and 2 in a file that has none
      * @throws DataException
      *             where a file cannot be read or is not what its name says
      */
-    public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache) {
+    public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, int tokenBytes) {
         Arena arena = Arena.ofShared();
         try {
-            return new Corpus(arena, files.areTokens() ? tokens(files, arena) : text(files, tokenizer, cache, arena));
+            return new Corpus(arena,
+                    files.areTokens() ? tokens(files, tokenBytes, arena) : text(files, tokenizer, cache, arena));
         } catch (RuntimeException refused) {
             arena.close();
             throw refused;
         }
     }
 
-    /** As {@link #open(CorpusFiles, Tokenizer, TokenCache)}, one file, without a cache. */
+    /** As {@link #open(CorpusFiles, Tokenizer, TokenCache, int)}, one file, without a cache. */
     public static Corpus open(Path file, Tokenizer tokenizer) {
         return open(new CorpusFiles(file.toString(), List.of(file), CorpusFiles.isTokenFile(file)), tokenizer,
-                TokenCache.none());
+                TokenCache.none(), 0);
     }
 
     /**
@@ -90,12 +95,14 @@ public final class Corpus implements AutoCloseable {
                 TextTokens.requireUtf8(name, text);
                 yield new Tokens(name, text, Byte.BYTES);
             }
-            case Gpt2Tokenizer _ -> inMemory(name, sink -> TextTokens.encode(name, text, tokenizer, sink));
+            case Gpt2Tokenizer _,HuggingFaceTokenizer _ ->
+                inMemory(name, sink -> document(name, text, tokenizer, sink));
         });
     }
 
     /**
-     * Writes the tokens of text files as a file of little-endian uint16 tokens, which is a corpus of the same tokens.
+     * Writes the tokens of text files as a file of tokens, which is a corpus of the same tokens: little-endian uint16, or,
+     * for a larger vocabulary, uint32 after llm.c's header.
      *
      * @param progress
      *            hears how many tokens are written, again and again
@@ -104,19 +111,20 @@ public final class Corpus implements AutoCloseable {
      *             where the files are no text, or the new one is there already or cannot be written
      */
     public static long writeTokens(CorpusFiles files, Tokenizer tokenizer, Path target, LongConsumer progress) {
-        if (files.areTokens()) {
-            throw new DataException(files.files().getFirst() + " holds tokens already; name text files");
-        }
+        requireText(files);
         String taken = target + " is there already; delete it, or choose another name";
         if (Files.exists(target)) {
             throw new DataException(taken);
         }
-        try (IdFile ids = new IdFile(target, 0, Short.BYTES)) {
+        boolean isWide = tokenizer.vocabularySize() > TWO_BYTE_IDS;
+        try (IdFile ids = isWide
+                ? new IdFile(target, TokenFile.HEADER_BYTES, Integer.BYTES)
+                : new IdFile(target, 0, Short.BYTES)) {
             encode(files, tokenizer, (some, count) -> {
                 ids.append(some, count);
                 progress.accept(ids.count());
             });
-            ids.create();
+            ids.create(isWide ? TokenFile.headerOfFourBytes(target.toString(), ids.count()) : ByteBuffer.allocate(0));
             return ids.count();
         } catch (FileAlreadyExistsException appeared) {
             throw new DataException(taken, appeared);
@@ -125,10 +133,16 @@ public final class Corpus implements AutoCloseable {
         }
     }
 
-    private static Tokens tokens(CorpusFiles files, Arena arena) {
-        List<Tokens.Piece> pieces = pieces(files, arena).stream()
-                .map(piece -> new Tokens.Piece(piece.name(), ids(piece.name(), piece.ids()))).toList();
-        return new Tokens(files.name(), pieces, Short.BYTES);
+    private static Tokens tokens(CorpusFiles files, int tokenBytes, Arena arena) {
+        List<TokenFile> all = pieces(files, arena).stream()
+                .map(piece -> TokenFile.of(piece.name(), piece.ids(), tokenBytes)).toList();
+        int idBytes = all.getFirst().idBytes();
+        all.stream().filter(file -> file.idBytes() != idBytes).findFirst().ifPresent(other -> {
+            throw new DataException("the files of a corpus must have tokens of one width, but " + all.getFirst().name()
+                    + " has " + idBytes + " bytes a token and " + other.name() + " has " + other.idBytes());
+        });
+        return new Tokens(files.name(),
+                all.stream().map(file -> new Tokens.Piece(file.name(), file.ids())).toList(), idBytes);
     }
 
     private static List<Tokens.Piece> pieces(CorpusFiles files, Arena arena) {
@@ -139,29 +153,6 @@ public final class Corpus implements AutoCloseable {
         return files.files().stream().map(file -> new Tokens.Piece(file.toString(), map(file, arena))).toList();
     }
 
-    private static MemorySegment ids(String name, MemorySegment bytes) {
-        if (bytes.byteSize() % Short.BYTES != 0) {
-            throw new DataException(name + " must hold little-endian uint16 tokens, two bytes each, but has "
-                    + bytes.byteSize() + " bytes; write it again, or rename it if it is text");
-        }
-        return hasHeader(name, bytes) ? bytes.asSlice(LLM_C_HEADER_BYTES) : bytes;
-    }
-
-    /** Whether a file begins as those of llm.c do: 256 int32, the first three being magic, version and number of tokens. */
-    private static boolean hasHeader(String name, MemorySegment bytes) {
-        if (bytes.byteSize() <= LLM_C_HEADER_BYTES || bytes.get(INT, 0) != LLM_C_MAGIC
-                || bytes.get(INT, Integer.BYTES) != LLM_C_VERSION) {
-            return false;
-        }
-        long said = Integer.toUnsignedLong(bytes.get(INT, 2 * Integer.BYTES));
-        long found = (bytes.byteSize() - LLM_C_HEADER_BYTES) / Short.BYTES;
-        if (said != found) {
-            throw new DataException(name + " has the header of llm.c, which says " + said + " tokens, but " + found
-                    + " come after it; write it again");
-        }
-        return true;
-    }
-
     private static Tokens text(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
         return switch (tokenizer) {
             case ByteTokenizer _ -> {
@@ -169,7 +160,7 @@ public final class Corpus implements AutoCloseable {
                 pieces.forEach(piece -> TextTokens.requireUtf8(piece.name(), piece.ids()));
                 yield new Tokens(files.name(), pieces, Byte.BYTES);
             }
-            case Gpt2Tokenizer _ -> cache.isKept()
+            case Gpt2Tokenizer _,HuggingFaceTokenizer _ -> cache.isKept()
                     ? kept(files, tokenizer, cache, arena)
                     : inMemory(files.name(), sink -> encode(files, tokenizer, sink));
         };
@@ -177,7 +168,8 @@ public final class Corpus implements AutoCloseable {
 
     private static Tokens kept(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
         List<FileTime> before = times(files);
-        ContentHash content = new ContentHash("tokens of " + tokenizer.name() + ", end of text between documents, 2");
+        ContentHash content = new ContentHash(
+                "tokens of " + tokenizer.identity() + ", end of text between documents, 2");
         files.files().forEach(file -> with(file, content::add));
         String hash = content.text();
         Optional<MemorySegment> ids = cache.find(hash, arena)
@@ -221,8 +213,45 @@ public final class Corpus implements AutoCloseable {
             }
             isFirst = false;
             try (Arena own = Arena.ofShared()) {
-                TextTokens.encode(file.toString(), map(file, own), tokenizer, sink);
+                document(file.toString(), map(file, own), tokenizer, sink);
             }
+        }
+    }
+
+    private static void document(String name, MemorySegment text, Tokenizer tokenizer, IdSink sink) throws IOException {
+        sink.append(tokenizer.beforeText());
+        TextTokens.encode(name, text, tokenizer, sink);
+        sink.append(tokenizer.afterText());
+    }
+
+    /**
+     * Hands on the ids of each text file of a corpus.
+     *
+     * @param document
+     *            hears the ids, in the order of the text, a number of them at a time; and after each document an empty array
+     * @throws DataException
+     *             where the files are no text
+     */
+    public static void readDocuments(CorpusFiles files, Tokenizer tokenizer, Consumer<int[]> document) {
+        requireText(files);
+        for (Path file : files.files()) {
+            try (Arena own = Arena.ofShared()) {
+                document(file.toString(), map(file, own), tokenizer,
+                        (ids, count) -> {
+                            if (count > 0) {
+                                document.accept(Arrays.copyOf(ids, count));
+                            }
+                        });
+                document.accept(new int[0]);
+            } catch (IOException impossible) {
+                throw new UncheckedIOException(impossible);
+            }
+        }
+    }
+
+    private static void requireText(CorpusFiles files) {
+        if (files.areTokens()) {
+            throw new DataException(files.files().getFirst() + " holds tokens already; name text files");
         }
     }
 

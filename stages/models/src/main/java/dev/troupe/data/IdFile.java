@@ -95,6 +95,22 @@ final class IdFile implements IdSink, AutoCloseable {
 
     /** Makes the file appear under its name, with a header before its ids, over an older one. */
     void replace(ByteBuffer header) throws IOException {
+        seal(header);
+        Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /**
+     * Makes the file appear under its name, with a header before its ids.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException
+     *             where there is one of that name
+     */
+    void create(ByteBuffer header) throws IOException {
+        seal(header);
+        Files.move(temporary, target);
+    }
+
+    private void seal(ByteBuffer header) throws IOException {
         drain();
         if (header.remaining() != headerBytes) {
             throw new IllegalArgumentException("the header must have " + headerBytes + " bytes, but has "
@@ -103,23 +119,6 @@ final class IdFile implements IdSink, AutoCloseable {
         for (int at = 0; header.hasRemaining();) {
             at += channel.write(header, at);
         }
-        seal();
-        Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    }
-
-    /**
-     * Makes the file appear under its name.
-     *
-     * @throws java.nio.file.FileAlreadyExistsException
-     *             where there is one of that name
-     */
-    void create() throws IOException {
-        drain();
-        seal();
-        Files.move(temporary, target);
-    }
-
-    private void seal() throws IOException {
         channel.force(true);
         channel.close();
     }

@@ -1,5 +1,9 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.ByteTokenizer;
+import dev.troupe.tokenizer.Gpt2Tokenizer;
+import dev.troupe.tokenizer.HuggingFaceTokenizer;
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,8 +23,8 @@ import java.util.stream.LongStream;
 
 /**
  * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
- * there are cores, and memory stays bounded. Pieces end before white space that follows a letter, mark, number,
- * punctuation or symbol, where GPT-2's pattern ends a word too: the tokens are those of the whole text.
+ * there are cores, and memory stays bounded. Pieces end where the tokenizer says that the tokens are those of the whole
+ * text.
  */
 final class TextTokens {
     /**
@@ -68,9 +72,9 @@ final class TextTokens {
                 requireUtf8(name, utf8);
                 bytes(utf8, sink);
             }
-            case Gpt2Tokenizer gpt2 -> {
-                try (Encoders encoders = new Encoders(gpt2, sink)) {
-                    Pieces pieces = new Pieces(sizes, encoders::encode);
+            case Gpt2Tokenizer _,HuggingFaceTokenizer _ -> {
+                try (Encoders encoders = new Encoders(tokenizer, sink)) {
+                    Pieces pieces = new Pieces(tokenizer, sizes, encoders::encode);
                     long wrong = decode(utf8, 0, utf8.byteSize(), sizes.readBytes(), pieces::append);
                     if (wrong >= 0) {
                         throw notUtf8(name, utf8, wrong);
@@ -170,14 +174,14 @@ final class TextTokens {
 
     /** Encodes pieces side by side, and hands their ids on in the order of the text. */
     private static final class Encoders implements AutoCloseable {
-        private final Gpt2Tokenizer tokenizer;
+        private final Tokenizer tokenizer;
         private final IdSink sink;
         private final int threads = Runtime.getRuntime().availableProcessors();
         private final ExecutorService executor = Executors.newFixedThreadPool(threads,
                 Thread.ofPlatform().name("tokenizer-", 0).daemon().factory());
         private final Deque<Future<int[]>> underWay = new ArrayDeque<>();
 
-        Encoders(Gpt2Tokenizer tokenizer, IdSink sink) {
+        Encoders(Tokenizer tokenizer, IdSink sink) {
             this.tokenizer = tokenizer;
             this.sink = sink;
         }
@@ -209,11 +213,13 @@ final class TextTokens {
 
     /** Gathers text and hands it on in pieces. */
     private static final class Pieces {
+        private final Tokenizer tokenizer;
         private final Sizes sizes;
         private final Sink<String> sink;
         private final StringBuilder pending = new StringBuilder();
 
-        Pieces(Sizes sizes, Sink<String> sink) {
+        Pieces(Tokenizer tokenizer, Sizes sizes, Sink<String> sink) {
+            this.tokenizer = tokenizer;
             this.sizes = sizes;
             this.sink = sink;
         }
@@ -245,23 +251,11 @@ final class TextTokens {
 
         private int lastWordEnd() {
             for (int end = pending.length() - 1; end > 0; end--) {
-                char after = pending.charAt(end);
-                if ((after == '\n' || after == ' ') && endsWord(pending.charAt(end - 1))) {
+                if (tokenizer.mayCut(pending.charAt(end - 1), pending.charAt(end))) {
                     return end;
                 }
             }
             return 0;
-        }
-
-        /** Whether a character is no white space by anybody's rule; one of a surrogate pair never is. */
-        private static boolean endsWord(char character) {
-            return switch (Character.getType(character)) {
-                case Character.CONTROL, Character.FORMAT, Character.PRIVATE_USE, Character.UNASSIGNED,
-                        Character.SPACE_SEPARATOR, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                    false;
-                case Character.SURROGATE -> Character.isLowSurrogate(character);
-                default -> true;
-            };
         }
     }
 }

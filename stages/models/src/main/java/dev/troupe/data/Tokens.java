@@ -161,7 +161,7 @@ public final class Tokens {
             long at = first + position - starts[piece];
             long end = Math.min(ids.byteSize() / idBytes, at + to - position);
             for (; at < end; at++, position++) {
-                if (id(ids, at) >= vocabularySize) {
+                if (Integer.toUnsignedLong(id(ids, at)) >= vocabularySize) {
                     return position;
                 }
             }
@@ -171,7 +171,7 @@ public final class Tokens {
 
     private DataException beyond(int vocabularySize, long position) {
         int piece = pieceOf(first + position);
-        int id = at(position);
+        long id = Integer.toUnsignedLong(at(position));
         return new DataException(pieces[piece].name() + ": token " + (first + position - starts[piece]) + " is " + id
                 + ", but the model's vocabulary has " + vocabularySize + " tokens, 0 to " + (vocabularySize - 1)
                 + "; set model.vocabulary-size to " + (id + 1) + " or more, or use another file or tokenizer");

@@ -1,6 +1,6 @@
 /**
- * What a model is trained on: tokenizers, token sequences and the batches drawn from them.
+ * What a model is trained on: token sequences and the batches drawn from them.
  *
- * <p>Imports the JDK and {@code com.knuddels.jtokkit}.
+ * <p>Imports the JDK and {@code dev.troupe.tokenizer}.
  */
 package dev.troupe.data;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.tokenizer.Tokenizer;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;

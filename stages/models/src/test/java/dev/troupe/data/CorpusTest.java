@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -87,7 +88,7 @@ class CorpusTest {
     void shouldJoinTextAsOneFileOfBytes() throws IOException {
         Files.writeString(directory.resolve("b.txt"), "é b");
         Files.writeString(directory.resolve("a.txt"), "a\n");
-        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(directory)), BYTES, TokenCache.none())) {
+        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(directory)), BYTES, TokenCache.none(), 0)) {
             assertArrayEquals(new int[]{'a', '\n', 0xC3, 0xA9, ' ', 'b'}, all(corpus.tokens()));
             // Beginning and end in any place, also over the seam.
             for (int from = 0; from < 6; from++) {
@@ -106,7 +107,7 @@ class CorpusTest {
         Files.writeString(directory.resolve("1.txt"), "Hello");
         Files.writeString(directory.resolve("2.txt"), ", world!");
         try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(directory)), Tokenizer.named("gpt2"),
-                TokenCache.none())) {
+                TokenCache.none(), 0)) {
             assertArrayEquals(new int[]{15496, 50256, 11, 995, 0}, all(corpus.tokens()));
         }
     }
@@ -116,7 +117,7 @@ class CorpusTest {
         Path first = Files.write(directory.resolve("x.bin"), new byte[]{1, 0, 2, 0});
         Path second = Files.write(directory.resolve("a.bin"), new byte[]{3, 0});
         CorpusFiles files = CorpusFiles.find(List.of(first, second));
-        try (Corpus corpus = Corpus.open(files, BYTES, TokenCache.none())) {
+        try (Corpus corpus = Corpus.open(files, BYTES, TokenCache.none(), 0)) {
             assertArrayEquals(new int[]{1, 2, 3}, all(corpus.tokens()));
             assertEquals(second + ": token 0 is 3, but the model's vocabulary has 3 tokens, 0 to 2; set"
                     + " model.vocabulary-size to 4 or more, or use another file or tokenizer",
@@ -140,6 +141,50 @@ class CorpusTest {
         try (Corpus corpus = Corpus.open(file, BYTES)) {
             assertEquals(515, corpus.tokens().length());
         }
+    }
+
+    /** llm.c's header for Llama 3: four bytes a token. */
+    @Test
+    void shouldReadFourBytesATokenAsTheHeaderOrTheKeySays() throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(1024 + 8).order(ByteOrder.LITTLE_ENDIAN).putInt(20240801).putInt(7)
+                .putInt(2).position(1024).putInt(70_000).putInt(-2);
+        Path file = Files.write(directory.resolve("llama.bin"), bytes.array());
+        CorpusFiles files = CorpusFiles.find(List.of(file));
+        for (int tokenBytes : new int[]{0, 4}) {
+            try (Corpus corpus = Corpus.open(files, BYTES, TokenCache.none(), tokenBytes)) {
+                assertEquals(70_000, corpus.tokens().at(0));
+                assertEquals(
+                        file + ": token 1 is 4294967294, but the model's vocabulary has 70001 tokens, 0 to 70000; set"
+                                + " model.vocabulary-size to 4294967295 or more, or use another file or tokenizer",
+                        assertThrows(DataException.class, () -> corpus.tokens().requireVocabulary(70_001))
+                                .getMessage());
+            }
+        }
+        assertEquals(
+                file + " has the header of llm.c for tokens of 4 bytes each, but data.token-bytes = 2; leave that key"
+                        + " out",
+                refusal(files, 2));
+        Path bare = Files.write(directory.resolve("bare.bin"), new byte[]{1, 0, 0, 0, 2, 0, 1, 0});
+        CorpusFiles one = CorpusFiles.find(List.of(bare));
+        try (Corpus four = Corpus.open(one, BYTES, TokenCache.none(), 4);
+                Corpus two = Corpus.open(one, BYTES, TokenCache.none(), 0)) {
+            assertArrayEquals(new int[]{1, 65_538}, all(four.tokens()));
+            assertArrayEquals(new int[]{1, 0, 2, 1}, all(two.tokens()));
+        }
+        assertEquals(
+                "the files of a corpus must have tokens of one width, but " + bare + " has 2 bytes a token and " + file
+                        + " has 4",
+                refusal(CorpusFiles.find(List.of(bare, file)), 0));
+        Files.write(bare, new byte[6]);
+        assertEquals(
+                bare + " must hold little-endian uint32 tokens, four bytes each, but has 6 bytes; write it again, or"
+                        + " rename it if it is text",
+                refusal(one, 4));
+    }
+
+    private static String refusal(CorpusFiles files, int tokenBytes) {
+        return assertThrows(DataException.class,
+                () -> Corpus.open(files, BYTES, TokenCache.none(), tokenBytes).close()).getMessage();
     }
 
     @Test

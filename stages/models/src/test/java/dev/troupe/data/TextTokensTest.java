@@ -4,13 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.tokenizer.Gpt2Tokenizer;
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Tag("plan")
 class TextTokensTest {
@@ -20,8 +27,20 @@ class TextTokensTest {
             "--", "\u00a0", "\u2003", "\u3000", "don't", "_", "x", "      ", " \n \n", "。", "«", "e\u0301", "\u0085",
             "\u200b", "'", "'s", "\u00ad"};
 
-    @Test
-    void shouldGiveTheTokensOfTheWholeTextPieceByPiece() {
+    private static Stream<Tokenizer> tokenizers() {
+        return Stream.concat(Stream.of(GPT2), Stream.of("gpt2", "llama3", "qwen", "smollm").map(form -> {
+            try {
+                return Tokenizer.named(
+                        Path.of(TextTokensTest.class.getResource("/tokenizers/" + form).toURI()).toString());
+            } catch (URISyntaxException impossible) {
+                throw new IllegalStateException(impossible);
+            }
+        }));
+    }
+
+    @ParameterizedTest
+    @MethodSource("tokenizers")
+    void shouldGiveTheTokensOfTheWholeTextPieceByPiece(Tokenizer tokenizer) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 300; round++) {
@@ -31,7 +50,7 @@ class TextTokensTest {
             }
             TextTokens.Sizes sizes = new TextTokens.Sizes(random.nextInt(4, 20), random.nextInt(1, 40),
                     Integer.MAX_VALUE);
-            assertArrayEquals(GPT2.encode(text.toString()), encode(text.toString(), sizes),
+            assertArrayEquals(tokenizer.encode(text.toString()), encode(tokenizer, text.toString(), sizes),
                     () -> "seed " + seed + ", " + sizes + ", text: " + text);
         }
     }
@@ -71,10 +90,14 @@ class TextTokensTest {
     }
 
     private static int[] encode(String text, TextTokens.Sizes sizes) {
+        return encode(GPT2, text, sizes);
+    }
+
+    private static int[] encode(Tokenizer tokenizer, String text, TextTokens.Sizes sizes) {
         MemorySegment utf8 = MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
         IdBuffer buffer = new IdBuffer();
         try {
-            TextTokens.encode("text", utf8, GPT2, buffer, sizes);
+            TextTokens.encode("text", utf8, tokenizer, buffer, sizes);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -215,7 +216,7 @@ class TokenCacheTest {
     }
 
     private int[] read(TokenCache cache) {
-        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(text)), GPT2, cache)) {
+        try (Corpus corpus = Corpus.open(CorpusFiles.find(List.of(text)), GPT2, cache, 0)) {
             int[] ids = new int[(int) corpus.tokens().length()];
             corpus.tokens().copy(0, ids, 0, ids.length);
             return ids;

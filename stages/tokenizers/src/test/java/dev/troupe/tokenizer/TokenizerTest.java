@@ -1,5 +1,6 @@
-package dev.troupe.data;
+package dev.troupe.tokenizer;
 
+import dev.troupe.tokenizer.file.TokenizerException;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -53,7 +54,7 @@ class TokenizerTest {
 
     @Test
     void shouldRefuseAnotherName() {
-        assertEquals("the tokenizer must be bytes or gpt2, but found \"words\"",
-                assertThrows(DataException.class, () -> Tokenizer.named("words")).getMessage());
+        assertEquals("the tokenizer must be bytes, gpt2 or a directory with a tokenizer.json, but found \"words\"",
+                assertThrows(TokenizerException.class, () -> Tokenizer.named("words")).getMessage());
     }
 }

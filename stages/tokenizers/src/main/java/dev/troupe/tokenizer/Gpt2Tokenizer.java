@@ -1,4 +1,4 @@
-package dev.troupe.data;
+package dev.troupe.tokenizer;
 
 import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
@@ -23,6 +23,11 @@ public final class Gpt2Tokenizer implements Tokenizer {
     }
 
     @Override
+    public String identity() {
+        return NAME;
+    }
+
+    @Override
     public int vocabularySize() {
         return VOCABULARY_SIZE;
     }
@@ -35,6 +40,16 @@ public final class Gpt2Tokenizer implements Tokenizer {
     @Override
     public int[] encode(String text) {
         return encoding.encodeOrdinary(text).toArray();
+    }
+
+    @Override
+    public int[] beforeText() {
+        return new int[0];
+    }
+
+    @Override
+    public int[] afterText() {
+        return new int[0];
     }
 
     @Override
@@ -52,5 +67,22 @@ public final class Gpt2Tokenizer implements Tokenizer {
         }
         bytes.writeBytes(encoding.decodeBytes(known));
         return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    /** GPT-2's pattern ends a word before white space that follows a letter, mark, number, punctuation or symbol. */
+    @Override
+    public boolean mayCut(char before, char after) {
+        return (after == '\n' || after == ' ') && endsWord(before);
+    }
+
+    /** Whether a character is no white space by anybody's rule; one of a surrogate pair never is. */
+    private static boolean endsWord(char character) {
+        return switch (Character.getType(character)) {
+            case Character.CONTROL, Character.FORMAT, Character.PRIVATE_USE, Character.UNASSIGNED,
+                    Character.SPACE_SEPARATOR, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                false;
+            case Character.SURROGATE -> Character.isLowSurrogate(character);
+            default -> true;
+        };
     }
 }

@@ -1,4 +1,4 @@
-package dev.troupe.data;
+package dev.troupe.tokenizer;
 
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
@@ -12,6 +12,11 @@ public final class ByteTokenizer implements Tokenizer {
 
     @Override
     public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String identity() {
         return NAME;
     }
 
@@ -36,11 +41,26 @@ public final class ByteTokenizer implements Tokenizer {
     }
 
     @Override
+    public int[] beforeText() {
+        return new int[0];
+    }
+
+    @Override
+    public int[] afterText() {
+        return new int[0];
+    }
+
+    @Override
     public String decode(int[] ids) {
         byte[] bytes = new byte[ids.length];
         for (int i = 0; i < ids.length; i++) {
             bytes[i] = ids[i] >= 0 && ids[i] < VOCABULARY_SIZE ? (byte) ids[i] : NO_CHARACTER;
         }
         return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public boolean mayCut(char before, char after) {
+        return true;
     }
 }

@@ -1,0 +1,120 @@
+package dev.troupe.tokenizer;
+
+import dev.troupe.tokenizer.file.FilePart;
+import dev.troupe.tokenizer.file.TokenizerException;
+import dev.troupe.tokenizer.huggingface.TokenizerFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.OptionalInt;
+
+/** The tokenizer of a directory in Hugging Face layout: its {@code tokenizer.json}, and the end of text of its settings. */
+public final class HuggingFaceTokenizer implements Tokenizer {
+    static final String FILE = "tokenizer.json";
+    private static final String SETTINGS = "tokenizer_config.json";
+
+    private final Path directory;
+    private final boolean isWhole;
+    private final TokenizerFile file;
+    private final OptionalInt endOfText;
+    private final String identity;
+
+    private HuggingFaceTokenizer(Path directory, boolean isWhole) {
+        this.directory = directory;
+        this.isWhole = isWhole;
+        this.file = TokenizerFile.read(directory.resolve(FILE));
+        this.endOfText = endOfText(directory.resolve(SETTINGS));
+        this.identity = FILE + " " + sha256(directory.resolve(FILE)) + ", end of text " + endOfText
+                + (isWhole ? ", with special tokens" : "");
+    }
+
+    /** Whether a directory has a {@code tokenizer.json}. */
+    public static boolean isIn(Path directory) {
+        return Files.isRegularFile(directory.resolve(FILE));
+    }
+
+    /**
+     * Opens the tokenizer of a directory.
+     *
+     * @throws TokenizerException
+     *             where it cannot be used; the message names file and part
+     */
+    static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
+        return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);
+    }
+
+    /** The token that the settings call {@code eos_token}: its spelling, or an object that has it as {@code content}. */
+    private OptionalInt endOfText(Path settings) {
+        if (!Files.exists(settings)) {
+            return OptionalInt.empty();
+        }
+        FilePart token = FilePart.read(settings).at("eos_token");
+        if (token.isAbsent()) {
+            return OptionalInt.empty();
+        }
+        String spelling = token.isText() ? token.text() : token.at("content").text();
+        OptionalInt id = file.id(spelling);
+        if (id.isEmpty()) {
+            throw token.refusal("is \"" + spelling + "\", which " + FILE + " beside it does not have");
+        }
+        return id;
+    }
+
+    private static String sha256(Path path) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path)));
+        } catch (IOException failure) {
+            throw new TokenizerException("cannot read " + path + ": " + failure.getMessage(), failure);
+        } catch (NoSuchAlgorithmException absent) {
+            throw new IllegalStateException("every JDK has SHA-256", absent);
+        }
+    }
+
+    @Override
+    public OptionalInt endOfText() {
+        return endOfText;
+    }
+
+    @Override
+    public String name() {
+        return directory.toString();
+    }
+
+    @Override
+    public String identity() {
+        return identity;
+    }
+
+    @Override
+    public int vocabularySize() {
+        return file.vocabularySize();
+    }
+
+    @Override
+    public int[] encode(String text) {
+        return file.encode(text);
+    }
+
+    @Override
+    public int[] beforeText() {
+        return isWhole ? file.beforeText() : new int[0];
+    }
+
+    @Override
+    public int[] afterText() {
+        return isWhole ? file.afterText() : new int[0];
+    }
+
+    @Override
+    public String decode(int[] ids) {
+        return file.decode(ids);
+    }
+
+    @Override
+    public boolean mayCut(char before, char after) {
+        return file.mayCut(before, after);
+    }
+}

@@ -1,0 +1,72 @@
+package dev.troupe.tokenizer;
+
+import dev.troupe.tokenizer.file.TokenizerException;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+
+/** Turns text into token ids and back. Any thread may call it. */
+public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingFaceTokenizer {
+    /** The token that ends a document, where there is one. */
+    OptionalInt endOfText();
+
+    /** What {@link #named} takes: a word, or the absolute path of a directory. */
+    String name();
+
+    /** What is equal for two tokenizers only if they make the same ids of every text. */
+    String identity();
+
+    /** One more than the largest id. */
+    int vocabularySize();
+
+    /**
+     * The ids of a text, which fits in memory. A tokenizer that has added or special tokens finds them by their spelling;
+     * {@code bytes} and {@code gpt2} take it for text like any other.
+     */
+    int[] encode(String text);
+
+    /** The special tokens that a whole text gets before it, such as one that begins a document. */
+    int[] beforeText();
+
+    /** The special tokens that a whole text gets after it. */
+    int[] afterText();
+
+    /** The text of some ids. Bytes that are no whole character, and an id that there is not, become U+FFFD. */
+    String decode(int[] ids);
+
+    /**
+     * Whether the ids of every text are those of its two parts, where it is cut between these characters; not known where
+     * false.
+     */
+    boolean mayCut(char before, char after);
+
+    /** As {@link #named(String, boolean)}, without special tokens around a text. */
+    static Tokenizer named(String name) {
+        return named(name, false);
+    }
+
+    /**
+     * The tokenizer of that name.
+     *
+     * @param name
+     *            {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
+     * @param isWhole
+     *            whether {@link #beforeText} and {@link #afterText} are what the directory's post-processor says, and not
+     *            empty
+     * @throws TokenizerException
+     *             where there is none, or it cannot be used
+     */
+    static Tokenizer named(String name, boolean isWhole) {
+        return switch (name) {
+            case ByteTokenizer.NAME -> new ByteTokenizer();
+            case Gpt2Tokenizer.NAME -> new Gpt2Tokenizer();
+            default -> {
+                if (!HuggingFaceTokenizer.isIn(Path.of(name))) {
+                    throw new TokenizerException("the tokenizer must be " + ByteTokenizer.NAME + ", "
+                            + Gpt2Tokenizer.NAME + " or a directory with a " + HuggingFaceTokenizer.FILE
+                            + ", but found \"" + name + "\"");
+                }
+                yield HuggingFaceTokenizer.open(Path.of(name), isWhole);
+            }
+        };
+    }
+}

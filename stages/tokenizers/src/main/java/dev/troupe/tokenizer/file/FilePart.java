@@ -1,0 +1,176 @@
+package dev.troupe.tokenizer.file;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * A part of a JSON file, which names file and place where something is wrong with it. Immutable.
+ *
+ * @param file
+ *            the file
+ * @param path
+ *            the place, such as {@code model.merges[3]}; empty: the whole
+ * @param node
+ *            what is there; missing where nothing is
+ */
+public record FilePart(Path file, String path, JsonNode node) {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final int SHOWN = 60;
+
+    /**
+     * Reads a file.
+     *
+     * @throws TokenizerException
+     *             where it cannot be read, or is no JSON object; with the line
+     */
+    public static FilePart read(Path file) {
+        try {
+            FilePart whole = new FilePart(file, "", JSON.readTree(Files.readAllBytes(file)));
+            if (!whole.node.isObject()) {
+                throw new TokenizerException(file + " must be a JSON object, but found " + whole.shown());
+            }
+            return whole;
+        } catch (JsonProcessingException malformed) {
+            throw new TokenizerException("%s is no JSON: line %d, column %d: %s".formatted(file,
+                    malformed.getLocation().getLineNr(), malformed.getLocation().getColumnNr(),
+                    malformed.getOriginalMessage()), malformed);
+        } catch (NoSuchFileException absent) {
+            throw new TokenizerException("there is no file " + file, absent);
+        } catch (IOException failure) {
+            throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    /** The part of a name; absent where there is none. */
+    public FilePart at(String name) {
+        return new FilePart(file, path.isEmpty() ? name : path + "." + name,
+                node.isObject() ? orMissing(node.get(name)) : MissingNode.getInstance());
+    }
+
+    /** An element of a list. */
+    public FilePart at(int index) {
+        return new FilePart(file, path + "[" + index + "]", node.get(index));
+    }
+
+    private static JsonNode orMissing(JsonNode node) {
+        return node == null ? MissingNode.getInstance() : node;
+    }
+
+    /** Whether nothing is there, or null. */
+    public boolean isAbsent() {
+        return node.isMissingNode() || node.isNull();
+    }
+
+    /** Whether this is a list. */
+    public boolean isList() {
+        return node.isArray();
+    }
+
+    /** Whether this is a text. */
+    public boolean isText() {
+        return node.isTextual();
+    }
+
+    /** Whether this is a text of no character. */
+    public boolean isEmptyText() {
+        return node.isTextual() && node.textValue().isEmpty();
+    }
+
+    /** Whether this is the number 0. */
+    public boolean isZero() {
+        return node.isNumber() && node.doubleValue() == 0;
+    }
+
+    /** The number of elements of a list, or of members of an object. */
+    public int size() {
+        if (!node.isContainerNode()) {
+            throw refusal("must be a list or an object, but found " + shown());
+        }
+        return node.size();
+    }
+
+    /** The elements of a list; none where nothing is there. */
+    public List<FilePart> elements() {
+        if (isAbsent()) {
+            return List.of();
+        }
+        if (!node.isArray()) {
+            throw refusal("must be a list, but found " + shown());
+        }
+        return IntStream.range(0, node.size()).mapToObj(this::at).toList();
+    }
+
+    /** The members of an object, in its order. */
+    public Map<String, FilePart> members() {
+        if (!node.isObject()) {
+            throw refusal("must be an object, but found " + shown());
+        }
+        Map<String, FilePart> members = LinkedHashMap.newLinkedHashMap(node.size());
+        node.properties().forEach(entry -> members.put(entry.getKey(),
+                new FilePart(file, path + "." + entry.getKey(), entry.getValue())));
+        return members;
+    }
+
+    /** A text, which must be there. */
+    public String text() {
+        if (!node.isTextual()) {
+            throw refusal("must be a text, but found " + shown());
+        }
+        return node.textValue();
+    }
+
+    /** A member that is true or false, or the other value where it is not there. */
+    public boolean flag(String name, boolean otherwise) {
+        FilePart part = at(name);
+        if (!part.isAbsent() && !part.node.isBoolean()) {
+            throw part.refusal("must be true or false, but found " + part.shown());
+        }
+        return part.isAbsent() ? otherwise : part.node.booleanValue();
+    }
+
+    /** A token's id. */
+    public int id() {
+        if (!node.isIntegralNumber() || !node.canConvertToInt() || node.intValue() < 0
+                || node.intValue() == Integer.MAX_VALUE) {
+            throw refusal("must be a token's id, a whole number from 0 to 2147483646, but found " + shown());
+        }
+        return node.intValue();
+    }
+
+    /** The member {@code type}. */
+    public String type() {
+        return at("type").text();
+    }
+
+    /** Refuses a {@code type} that is none of these. */
+    public void requireType(String... known) {
+        FilePart type = at("type");
+        if (type.isAbsent() || !List.of(known).contains(type.text())) {
+            throw type.refusal("must be " + String.join(" or ", known) + ", which is all that is supported, but found "
+                    + type.shown());
+        }
+    }
+
+    private String shown() {
+        if (node.isMissingNode()) {
+            return "nothing";
+        }
+        String text = node.toString();
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
+    }
+
+    /** What is wrong with this part, in a sentence. */
+    public TokenizerException refusal(String wrong) {
+        return new TokenizerException(file + ": " + path + " " + wrong);
+    }
+}

@@ -1,0 +1,178 @@
+package dev.troupe.tokenizer.huggingface;
+
+import dev.troupe.tokenizer.file.FilePart;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntPredicate;
+
+/**
+ * Tokens that are found in a text before anything else: at each place the longest, from the left. Those that are not
+ * normalized are looked for in the text as it is, and the others in what the normalization makes of the rest. Immutable;
+ * any thread may use it.
+ */
+final class AddedTokens {
+    private final List<Added> all = new ArrayList<>();
+    private final Node raw = new Node();
+    private final Node normalized = new Node();
+    private final CodeSet firstOfRaw;
+    private final CodeSet firstOfNormalized;
+
+    /**
+     * One of them.
+     *
+     * @param pattern
+     *            its spelling in the text that it is looked for in
+     */
+    record Added(int id, String content, String pattern, boolean isWord, boolean stripsLeft, boolean stripsRight) {
+    }
+
+    /** A place in the trie of spellings. */
+    private static final class Node {
+        private final Map<Character, Node> next = new HashMap<>();
+        private Added token;
+
+        void learn(Added added) {
+            Node node = this;
+            for (char letter : added.pattern().toCharArray()) {
+                node = node.next.computeIfAbsent(letter, _ -> new Node());
+            }
+            node.token = added;
+        }
+
+        /** The longest token that begins at a place; null where none does. */
+        Added longest(char[] text, int from, int to) {
+            Added found = null;
+            Node node = this;
+            for (int at = from; node != null; at++) {
+                found = node.token == null ? found : node.token;
+                node = at < to ? node.next.get(text[at]) : null;
+            }
+            return found;
+        }
+    }
+
+    /** Takes the parts of a text, in its order. */
+    interface Parts {
+        void text(char[] text, int from, int to);
+
+        void token(int id);
+    }
+
+    /** Reads the part {@code added_tokens} of a file. */
+    AddedTokens(FilePart part, Map<String, Integer> vocabulary, Normalization normalization) {
+        for (FilePart element : part.elements()) {
+            String content = element.at("content").text();
+            int id = element.at("id").id();
+            Integer known = vocabulary.get(content);
+            if (known != null && known != id) {
+                throw element.refusal("gives \"" + content + "\" the id " + id + ", but model.vocab has " + known);
+            }
+            if (content.isEmpty()) {
+                continue;
+            }
+            boolean isNormalized = element.flag("normalized", true);
+            Added added = new Added(id, content, isNormalized ? normalization.apply(content) : content,
+                    element.flag("single_word", false), element.flag("lstrip", false), element.flag("rstrip", false));
+            all.add(added);
+            (isNormalized ? normalized : raw).learn(added);
+        }
+        firstOfRaw = new CodeSet(code -> raw.next.containsKey((char) code));
+        firstOfNormalized = new CodeSet(code -> normalized.next.containsKey((char) code));
+    }
+
+    /** All of them. */
+    List<Added> all() {
+        return all;
+    }
+
+    /** Divides a text by the tokens that are looked for in it as it is. */
+    void splitRaw(char[] text, Parts parts) {
+        split(raw, firstOfRaw, text, 0, text.length, parts);
+    }
+
+    /** Divides a part of a text by those that are looked for once it is normalized. */
+    void splitNormalized(char[] text, int from, int to, Parts parts) {
+        split(normalized, firstOfNormalized, text, from, to, parts);
+    }
+
+    private static void split(Node trie, CodeSet first, char[] text, int from, int to, Parts parts) {
+        int begin = from;
+        if (!trie.next.isEmpty()) {
+            for (int at = from; at < to;) {
+                Added token = first.has(text[at]) ? trie.longest(text, at, to) : null;
+                if (token == null) {
+                    at++;
+                    continue;
+                }
+                int end = at + token.pattern().length();
+                if (token.isWord() && (at > from && isWordBefore(text, at, from) || end < to
+                        && isWord(CodeSet.at(text, end, to)))) {
+                    at = end;
+                    continue;
+                }
+                int left = token.stripsLeft() ? Math.max(begin, spaceBegin(text, at, from)) : at;
+                if (begin < left) {
+                    parts.text(text, begin, left);
+                }
+                at = end;
+                begin = token.stripsRight() ? spaceEnd(text, end, to) : end;
+                // The token before it may have taken all of it as white space.
+                if (left < begin) {
+                    parts.token(token.id());
+                }
+            }
+        }
+        if (begin < to) {
+            parts.text(text, begin, to);
+        }
+    }
+
+    private static int spaceBegin(char[] text, int at, int from) {
+        int begin = at;
+        while (begin > from && CodeSet.isSpace(text[begin - 1])) {
+            begin--;
+        }
+        return begin;
+    }
+
+    private static int spaceEnd(char[] text, int at, int to) {
+        int end = at;
+        while (end < to && CodeSet.isSpace(text[end])) {
+            end++;
+        }
+        return end;
+    }
+
+    private static boolean isWordBefore(char[] text, int at, int from) {
+        boolean isPair = at - from > 1 && Character.isSurrogatePair(text[at - 2], text[at - 1]);
+        return isWord(isPair ? Character.toCodePoint(text[at - 2], text[at - 1]) : text[at - 1]);
+    }
+
+    /** As Unicode's annex 18 has {@code \w}. */
+    private static boolean isWord(int code) {
+        return Character.isAlphabetic(code) || switch (Character.getType(code)) {
+            case Character.NON_SPACING_MARK, Character.ENCLOSING_MARK, Character.COMBINING_SPACING_MARK,
+                    Character.DECIMAL_DIGIT_NUMBER, Character.CONNECTOR_PUNCTUATION ->
+                true;
+            default -> code == 0x200C || code == 0x200D;
+        };
+    }
+
+    /** Whether none of them is in the way of a cut between a character of some kind and a certain one. */
+    boolean endBefore(char after, IntPredicate before) {
+        return all.stream()
+                .noneMatch(token -> token.stripsRight() || token.isWord() && token.pattern().charAt(0) == after
+                        || crosses(token.content(), after, before) || crosses(token.pattern(), after, before));
+    }
+
+    private static boolean crosses(String text, char after, IntPredicate before) {
+        for (int i = 1; i < text.length(); i++) {
+            if (text.charAt(i) == after && before.test(text.charAt(i - 1))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.troupe.tokenizer.huggingface;
+
+import dev.troupe.tokenizer.file.FilePart;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The special tokens that a whole text gets, before it and after it. Immutable. */
+record PostProcessing(List<Integer> before, List<Integer> after) {
+    PostProcessing {
+        before = List.copyOf(before);
+        after = List.copyOf(after);
+    }
+
+    /** Reads the part {@code post_processor} of a file. */
+    static PostProcessing read(FilePart part) {
+        PostProcessing result = new PostProcessing(List.of(), List.of());
+        return part.isAbsent() ? result : result.then(part);
+    }
+
+    private PostProcessing then(FilePart part) {
+        part.requireType("ByteLevel", "Sequence", "TemplateProcessing");
+        return switch (part.type()) {
+            case "Sequence" -> {
+                PostProcessing result = this;
+                for (FilePart inner : part.at("processors").elements()) {
+                    result = result.then(inner);
+                }
+                yield result;
+            }
+            case "TemplateProcessing" -> around(part);
+            default -> this; // ByteLevel changes offsets alone
+        };
+    }
+
+    private PostProcessing around(FilePart template) {
+        List<Integer> outerBefore = new ArrayList<>();
+        List<Integer> outerAfter = new ArrayList<>();
+        boolean hasText = false;
+        for (FilePart piece : template.at("single").elements()) {
+            FilePart token = piece.at("SpecialToken");
+            if (!token.isAbsent()) {
+                FilePart ids = template.at("special_tokens").at(token.at("id").text()).at("ids");
+                List<Integer> side = hasText ? outerAfter : outerBefore;
+                ids.elements().forEach(id -> side.add(id.id()));
+                continue;
+            }
+            if (hasText || !piece.at("Sequence").at("id").text().equals("A")) {
+                throw template.at("single").refusal("must have the sequence A once");
+            }
+            hasText = true;
+        }
+        if (!hasText) {
+            throw template.at("single").refusal("must have the sequence A once");
+        }
+        outerBefore.addAll(before);
+        List<Integer> allAfter = new ArrayList<>(after);
+        allAfter.addAll(outerAfter);
+        return new PostProcessing(outerBefore, allAfter);
+    }
+}

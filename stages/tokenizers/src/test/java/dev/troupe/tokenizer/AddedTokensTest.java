@@ -1,0 +1,67 @@
+package dev.troupe.tokenizer;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Added tokens with every combination of their options, beside Hugging Face's own library. */
+@Tag("parity")
+class AddedTokensTest {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final List<String> CONTENTS = List.of("<a>", "<ab>", "word", "wor", "éa", "e\u0301x", "\n\n", "  ",
+            "x y",
+            "12", "_z", " lead", "<|m|>");
+    private static final String[] PARTS = {"<a>", "<ab>", "word", "words", "swor", "wor", "é", "éa", "e\u0301", "x",
+            "\n", "  ",
+            " ", "\t", "x y", "12", "123", "_z", "z", ".", " lead", "<|m|>", "<", "漢", "\u00a0"};
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpt2", "qwen", "smollm"})
+    void shouldBeFoundAsHuggingFaceFindsThem(String form) throws IOException {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 12; round++) {
+            write(form, random);
+            Tokenizer tokenizer = Tokenizer.named(directory.toString());
+            try (Oracle oracle = Oracle.open(directory)) {
+                for (int text = 0; text < 60; text++) {
+                    StringBuilder drawn = new StringBuilder();
+                    for (int part = random.nextInt(12); part >= 0; part--) {
+                        drawn.append(PARTS[random.nextInt(PARTS.length)]);
+                    }
+                    int[] expected = oracle.encode(drawn.toString());
+                    assertArrayEquals(expected, tokenizer.encode(drawn.toString()),
+                            () -> "seed " + seed + ": \"" + drawn + "\"");
+                    assertEquals(oracle.decode(expected), tokenizer.decode(expected));
+                }
+            }
+        }
+    }
+
+    private void write(String form, SplittableRandom random) throws IOException {
+        ObjectNode file = (ObjectNode) JSON.readTree(Forms.directory(form).resolve("tokenizer.json").toFile());
+        ArrayNode added = (ArrayNode) file.get("added_tokens");
+        int next = Forms.expected(form).get("vocabulary_size").intValue();
+        for (String content : CONTENTS) {
+            added.addObject().put("id", next++).put("content", content).put("single_word", random.nextInt(4) == 0)
+                    .put("lstrip", random.nextInt(4) == 0).put("rstrip", random.nextInt(4) == 0)
+                    .put("normalized", random.nextBoolean()).put("special", random.nextBoolean());
+        }
+        Files.writeString(directory.resolve("tokenizer.json"), JSON.writeValueAsString(file));
+    }
+}

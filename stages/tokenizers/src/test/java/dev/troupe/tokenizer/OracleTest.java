@@ -1,0 +1,43 @@
+package dev.troupe.tokenizer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The ids of mixed text beside those of Hugging Face's own library. */
+@Tag("parity")
+class OracleTest {
+    private static final int CHARACTERS = 1 << 20;
+    private static final Path SHAKESPEARE = Path
+            .of("../../cli/src/main/resources/dev/troupe/cli/options/built-in-corpus.txt");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpt2", "llama3", "qwen", "smollm"})
+    void shouldMakeTheIdsOfHuggingFace(String form) throws IOException {
+        long seed = System.nanoTime();
+        check(form, MixedText.of(seed, CHARACTERS), "seed " + seed);
+        check(form, Files.readString(SHAKESPEARE), "Shakespeare");
+    }
+
+    private static void check(String form, String text, String name) throws IOException {
+        Tokenizer tokenizer = Tokenizer.named(Forms.directory(form).toString());
+        try (Oracle oracle = Oracle.open(Forms.directory(form))) {
+            int[] expected = oracle.encode(text);
+            int[] found = tokenizer.encode(text);
+            int same = Arrays.mismatch(expected, found);
+            assertEquals(-1, same, () -> name + ": from id " + same + " on "
+                    + part(tokenizer, expected, same) + " and " + part(tokenizer, found, same));
+        }
+    }
+
+    private static String part(Tokenizer tokenizer, int[] ids, int from) {
+        int[] some = Arrays.copyOfRange(ids, Math.max(0, from - 3), Math.min(ids.length, from + 8));
+        return Arrays.toString(some) + " \"" + tokenizer.decode(some) + "\"";
+    }
+}
