@@ -34,8 +34,9 @@ class PackageTest {
     private static final Pattern SAID = Pattern.compile("(?s).*<p>(Imports .*?\\.) \\*/.*");
 
     /** The libraries that a package says it imports, by the start of their packages; the JDK is everybody's. */
-    private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.knuddels.jtokkit",
-            "com.typesafe.config", "io.aeron", "org.agrona", "org.apache.pekko", "org.bytedeco", "org.junit",
+    private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.hubspot.jinjava",
+            "com.knuddels.jtokkit", "com.typesafe.config", "io.aeron", "jinjava", "org.agrona", "org.apache.pekko",
+            "org.bytedeco", "org.junit",
             "org.nd4j", "org.openjdk.jmh", "org.slf4j", "picocli", "scala");
     private static final Pattern JDK = Pattern.compile("(java|javax|jdk|com\\.sun\\.management)\\..*");
 

@@ -47,6 +47,7 @@ class TidyTest {
             Map.entry("engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco")),
             Map.entry("engines/cpu", List.of("dev.troupe.engine", "org.bytedeco")),
             Map.entry("stages/tokenizers", List.of("dev.troupe.tokenizer")),
+            Map.entry("stages/chat", List.of("dev.troupe.chat", "dev.troupe.tokenizer")),
             Map.entry("stages/models",
                     List.of("dev.troupe.tokenizer", "dev.troupe.engine", "dev.troupe.parallel", "dev.troupe.layer",
                             "dev.troupe.model", "dev.troupe.weights", "dev.troupe.data")),
