@@ -60,7 +60,10 @@ final class CompletionCommand implements Callable<Integer> {
                     # where '=' is part of the word, so must it be in what replaces the word
                     case "$current" in ?*=*) [ -n "$values" ] && values=$(printf '%%s\\n' "$values" | sed "s/^/$key=/") ;; esac
                     COMPREPLY=($values)
-                    [ -n "$values" ] || [ "$key" != data.path ] || COMPREPLY=($(compgen -f -- "${setting#*=}"))
+                    [ -n "$values" ] || case "$key" in
+                      data.path) COMPREPLY=($(compgen -f -- "${setting#*=}")) ;;
+                      data.tokenizer) COMPREPLY=($(compgen -d -- "${setting#*=}")) ;;
+                    esac
                     ;;
                   *)
                     COMPREPLY=($(compgen -W "$_troupe_keys" -- "$setting"))

@@ -31,6 +31,9 @@ final class CompletionTest {
         assertTrue(completed("troupe", "train", "-s", "").contains("model.layers="));
         assertEquals(List.of("bfloat16"), completed("troupe", "train", "-s", "training.precision", "=", "b"));
         assertTrue(completed("troupe", "train", "-s", "name", "=", "x", "-s", "engine.kind", "=", "c").contains("cpu"));
+        assertEquals(List.of("gpt2"), completed("troupe", "train", "-s", "data.tokenizer", "=", "g"));
+        assertEquals(List.of("/tmp"), completed("troupe", "train", "-s", "data.tokenizer", "=", "/tm"));
+        assertTrue(completed("troupe", "tokenize", "--json").contains("--json-strings"));
         assertTrue(completed("troupe", "compare", "-s", "parallel.schedule", "=").contains("zb-h1"));
         assertTrue(completed("troupe", "train", "-s", "name", "=", "x", "--o").contains("--out"));
     }

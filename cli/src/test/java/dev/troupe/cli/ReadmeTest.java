@@ -124,8 +124,11 @@ class ReadmeTest {
 
     private void run(String command, List<String> more) {
         List<String> arguments = new ArrayList<>();
+        String model = verb(command).equals("tokenize")
+                ? ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm").toString()
+                : directory.resolve("runs/small/model").toString();
         for (String word : words(command)) {
-            arguments.add(word.replace("DIR", directory.resolve("runs/small/model").toString())
+            arguments.add(word.replace("DIR", model)
                     .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin)|runs/.*|texts/|at-.*)$",
                             "$1" + directory + "/$2")
                     .replaceFirst("^1000$", "2") // the step of a checkpoint

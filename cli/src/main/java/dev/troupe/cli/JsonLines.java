@@ -1,0 +1,54 @@
+package dev.troupe.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.plan.UsageException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.function.Predicate;
+
+/** Files with a JSON value on each line. */
+final class JsonLines {
+    private static final JsonMapper JSON = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private JsonLines() {
+    }
+
+    /**
+     * Reads a file, a line at a time.
+     *
+     * @param expected
+     *            what a line must be, in words
+     * @param line
+     *            hears the value of each line; false where it is not what is expected
+     * @throws UsageException
+     *             naming file and line of what is not
+     */
+    static void read(Path file, String expected, Predicate<JsonNode> line) {
+        int number = 0;
+        try (BufferedReader lines = Files.newBufferedReader(file)) {
+            for (String text = lines.readLine(); text != null; text = lines.readLine()) {
+                number++;
+                if (!line.test(JSON.readTree(text))) {
+                    throw new UsageException(file + ", line " + number + ": must be " + expected);
+                }
+            }
+        } catch (JsonProcessingException malformed) {
+            throw new UsageException(file + ", line " + number + ": must be " + expected + ", but is no JSON: "
+                    + malformed.getOriginalMessage(), malformed);
+        } catch (MalformedInputException malformed) {
+            throw new UsageException(file + ", after line " + number + ": must be UTF-8, but is not", malformed);
+        } catch (NoSuchFileException absent) {
+            throw new UsageException("there is no file " + file, absent);
+        } catch (IOException failure) {
+            throw new UsageException("cannot read " + file + ": " + failure.getMessage(), failure);
+        }
+    }
+}
