@@ -18,7 +18,7 @@ import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankListener;
 import dev.troupe.rank.RankResources;
 import dev.troupe.schedule.Action;
-import dev.troupe.step.ActionResult;
+import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.transport.TransportFault;
 import java.util.ArrayList;
 import java.util.HashSet;

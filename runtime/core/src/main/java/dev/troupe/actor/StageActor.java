@@ -3,7 +3,7 @@ package dev.troupe.actor;
 import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankResources;
 import dev.troupe.rank.StageWorker;
-import dev.troupe.step.ActionResult;
+import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;
 import java.util.ArrayList;

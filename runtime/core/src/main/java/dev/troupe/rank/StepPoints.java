@@ -6,7 +6,7 @@ import dev.troupe.fault.FaultInjector;
 import dev.troupe.fault.FaultPoints;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
-import dev.troupe.step.ActionResult;
+import dev.troupe.protocol.rank.ActionResult;
 import java.util.Optional;
 import java.util.function.Supplier;
 

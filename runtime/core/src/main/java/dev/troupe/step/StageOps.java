@@ -8,6 +8,8 @@ import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.rank.StepOps;
 import dev.troupe.protocol.run.LayerSquaredSum;
 import dev.troupe.stage.Stage;
 import dev.troupe.plan.TrainingPlan;

@@ -1,4 +1,4 @@
-package dev.troupe.step;
+package dev.troupe.protocol.rank;
 
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.run.LayerSquaredSum;

@@ -1,4 +1,4 @@
-package dev.troupe.step;
+package dev.troupe.protocol.rank;
 
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;

@@ -1,12 +1,8 @@
-package dev.troupe.step;
+package dev.troupe.protocol.rank;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.protocol.Pass;
-import dev.troupe.protocol.rank.RankCommand;
-import dev.troupe.protocol.rank.RankEvent;
-import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.rank.RankRow;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.step}. */
-package dev.troupe.step;
