@@ -2,14 +2,13 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.Edge;
 import java.util.List;
 
 /** What must be so at the end of a run. */
-record EndCheck(TrainingPlan plan, Truth truth, Carrier carrier, long committed) {
+record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed) {
     /** A rank has every buffer of its edges, and the last weights. */
     void check(SimulatedRank rank) {
         for (int stage : plan.stagesOf(rank.rank())) {

@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
@@ -26,7 +25,7 @@ final class HashOps implements StepOps {
     private record Key(long pass, Action message) {
     }
 
-    private final TrainingPlan plan;
+    private final SimulatedPlan plan;
     private final int rank;
     private final Map<Integer, SimulatedStage> stages;
     private final SimulatedOutbox outbox;
@@ -42,7 +41,7 @@ final class HashOps implements StepOps {
      * @param first
      *            takes what the thread does before all else
      */
-    HashOps(TrainingPlan plan, int rank, Map<Integer, SimulatedStage> stages, SimulatedOutbox outbox,
+    HashOps(SimulatedPlan plan, int rank, Map<Integer, SimulatedStage> stages, SimulatedOutbox outbox,
             SimulatedNode node, Consumer<Part> first) {
         this.plan = plan;
         this.rank = rank;
@@ -75,7 +74,7 @@ final class HashOps implements StepOps {
     public ActionResult compute(Action action, Pass of) {
         SimulatedStage stage = stages.get(action.stage());
         int microbatch = action.microbatch();
-        boolean hasHead = action.stage() == plan.partition().stageCount() - 1;
+        boolean hasHead = action.stage() == plan.stageCount() - 1;
         switch (action.kind()) {
             case FORWARD -> {
                 long input = action.stage() == 0

@@ -1,14 +1,12 @@
 package dev.troupe.protocol.run;
 
-import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.model.ModelSpec;
-import dev.troupe.optimizer.Optimizer;
-import dev.troupe.stage.StageSettings;
-import dev.troupe.model.gpt2.Gpt2;
-import dev.troupe.parallel.Zero;
-import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.certificate.PlanValidator;
+import dev.troupe.schedule.certificate.Purpose;
+import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.WholeStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A small run to simulate: P ranks, V stages on each, M microbatches, tied embeddings or not. */
 record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
     static final int HELD_OUT_MICROBATCHES = 3;
-    private static final int LAYERS = 8;
     /** To certify a plan takes longer than to run it. */
-    private static final Map<RunShape, TrainingPlan> PLANS = new ConcurrentHashMap<>();
+    private static final Map<RunShape, SimulatedPlan> PLANS = new ConcurrentHashMap<>();
 
     /** Every schedule with every P, V and M up to these that it is defined for, tied and not, with these credits. */
     static List<RunShape> upTo(int pipeline, int microbatches, int credits) {
@@ -60,14 +57,15 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         }
     }
 
-    TrainingPlan plan() {
+    SimulatedPlan plan() {
         return PLANS.computeIfAbsent(this, RunShape::makePlan);
     }
 
-    private TrainingPlan makePlan() {
-        ModelSpec model = new Gpt2(LAYERS, 4, 1, 4, 8, tied, Gpt2.NORM_EPSILON).spec();
-        return TrainingPlan.of(model, new StageSettings(1, 4, microbatches, new Optimizer.Sgd(0)), "uniform",
-                Schedules.named(schedule), new ParallelLayout(pipeline, 1, 1), false, Zero.NONE, virtualStages,
-                HELD_OUT_MICROBATCHES, credits);
+    private SimulatedPlan makePlan() {
+        Plan compute = Schedules.named(schedule).plan(pipeline, virtualStages, microbatches);
+        Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, HELD_OUT_MICROBATCHES);
+        WholeStep step = new WholeStep(tied, false, false, false);
+        return new SimulatedPlan(tied, PlanValidator.certify(step.training(compute), Purpose.TRAINING, credits),
+                PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, credits));
     }
 }

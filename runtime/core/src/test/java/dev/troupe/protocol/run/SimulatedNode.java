@@ -2,7 +2,6 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
@@ -251,7 +250,7 @@ final class SimulatedNode {
     }
 
     /** What it knows, after all that it was told. */
-    NodeReport report(TrainingPlan plan) {
+    NodeReport report(SimulatedPlan plan) {
         while (!inbox.isEmpty()) {
             inbox.remove().run();
         }

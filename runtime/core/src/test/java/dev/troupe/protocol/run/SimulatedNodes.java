@@ -1,6 +1,5 @@
 package dev.troupe.protocol.run;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.NodeReport;
 import java.util.ArrayDeque;
@@ -84,7 +83,7 @@ final class SimulatedNodes {
     }
 
     /** What all that live know, by their names. */
-    Map<String, NodeReport> reports(TrainingPlan plan) {
+    Map<String, NodeReport> reports(SimulatedPlan plan) {
         Map<String, NodeReport> told = new TreeMap<>();
         all.stream().filter(node -> !node.isDead()).forEach(node -> told.put(node.name(), node.report(plan)));
         return told;

@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MessageKey;
@@ -42,7 +41,7 @@ final class SimulatedRank {
     }
 
     private final Simulation run;
-    private final TrainingPlan plan;
+    private final SimulatedPlan plan;
     private final SimulatedNode node;
     private final Incarnation incarnation;
     private final SimulatedOutbox outbox;
@@ -70,7 +69,7 @@ final class SimulatedRank {
     private boolean hasStopped;
 
     /** What is about to begin where {@code node} starts it; its actors come to life when they do. */
-    SimulatedRank(Simulation run, TrainingPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter) {
+    SimulatedRank(Simulation run, SimulatedPlan plan, SimulatedNode node, Incarnation incarnation, long startsAfter) {
         this.run = run;
         this.plan = plan;
         this.node = node;
@@ -142,7 +141,7 @@ final class SimulatedRank {
     }
 
     private void open(int index) {
-        SimulatedStage stage = Truth.newStage(plan, index);
+        SimulatedStage stage = plan.newStage(index);
         if (startsAfter > run.firstStep()) {
             stage.load(node.snapshots().find(index, startsAfter).orElseThrow(() -> new IllegalStateException(
                     "there is no snapshot of stage " + index + " after " + startsAfter + " steps")));

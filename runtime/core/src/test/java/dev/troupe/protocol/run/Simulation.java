@@ -3,7 +3,6 @@ package dev.troupe.protocol.run;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.RunSettings;
@@ -28,7 +27,7 @@ import java.util.stream.Stream;
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
 
-    private final TrainingPlan plan;
+    private final SimulatedPlan plan;
     private final RunSettings settings;
     private final Protocol protocol;
     private final Truth truth;

@@ -2,7 +2,6 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
@@ -22,29 +21,23 @@ final class Truth {
     private record Step(StepResult result, List<Long> weights, double validationLoss) {
     }
 
-    private final TrainingPlan plan;
+    private final SimulatedPlan plan;
     private final RunSettings settings;
     private final List<SimulatedStage> stages = new ArrayList<>();
     private final List<Long> firstWeights;
     private final List<Step> steps = new ArrayList<>();
 
-    Truth(TrainingPlan plan, RunSettings settings) {
+    Truth(SimulatedPlan plan, RunSettings settings) {
         this.plan = plan;
         this.settings = settings;
-        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
-            stages.add(newStage(plan, stage));
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            stages.add(plan.newStage(stage));
         }
         this.firstWeights = weights();
         LossScale scale = settings.lossScale();
         for (long step = settings.firstStep(); step < settings.stepCount(); step++) {
             scale = train(step, scale);
         }
-    }
-
-    /** A stage with the weights that every run starts from. */
-    static SimulatedStage newStage(TrainingPlan plan, int stage) {
-        var layers = plan.partition().layers(stage);
-        return new SimulatedStage(stage, layers.first(), layers.last());
     }
 
     private LossScale train(long step, LossScale scale) {
@@ -64,7 +57,7 @@ final class Truth {
                 }
             }
         }
-        if (!plan.model().shared().isEmpty() && stages.size() > 1) {
+        if (plan.tied() && stages.size() > 1) {
             long first = stages.getFirst().tiedGradient();
             stages.getFirst().addTied(stages.getLast().tiedGradient());
             stages.getLast().addTied(first);

@@ -1,0 +1,154 @@
+package dev.troupe.protocol.rank;
+
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKey;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.protocol.Pass;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.certificate.Certificate;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * The certified plans of a run and the ranks that walk their rows: which row each rank has, and which message a send or
+ * receive of it is. The ranks of a place in the pipeline walk the same row and have consecutive numbers; the rank at offset
+ * k of a place exchanges messages with those at offset k of the other places. Immutable.
+ */
+public interface RunPlan {
+    /** The message number of a kind that travels once in a step. */
+    int ONLY_MESSAGE = 0;
+
+    /** The certified plan of a step. */
+    Certificate training();
+
+    /** The certified plan of a forward pass over validation data. */
+    Certificate validation();
+
+    /** The ranks of each place in the pipeline: they share its stages or hold the same weights. */
+    int ranksPerPlace();
+
+    /** The world size. */
+    default int rankCount() {
+        return training().plan().rankCount() * ranksPerPlace();
+    }
+
+    /** The ranks of each place in the pipeline, over all pipelines. */
+    default List<List<Integer>> places() {
+        return IntStream.range(0, training().plan().rankCount())
+                .mapToObj(place -> IntStream.range(0, ranksPerPlace())
+                        .mapToObj(offset -> place * ranksPerPlace() + offset).toList())
+                .toList();
+    }
+
+    /** The place in the pipeline of a rank. */
+    default int placeOf(int rank) {
+        return rank / ranksPerPlace(); // rounded down
+    }
+
+    /** The stages that a rank holds, ascending. */
+    default List<Integer> stagesOf(int rank) {
+        return training().plan().stagesOf(placeOf(rank));
+    }
+
+    /** The certified plan of a kind of pass. */
+    default Certificate certificate(Pass.Kind kind) {
+        return switch (kind) {
+            case TRAINING -> training();
+            case VALIDATION -> validation();
+        };
+    }
+
+    /** What a rank does in a pass. */
+    default RankRow row(Pass.Kind kind, int rank) {
+        Certificate certificate = certificate(kind);
+        List<Action> row = certificate.plan().rows().get(placeOf(rank));
+        return new RankRow(row, certificate.peakActivations().get(placeOf(rank)), row.stream()
+                .filter(action -> action.kind().isReceive() && !needsMessage(action)).collect(Collectors.toSet()));
+    }
+
+    /** The action of a rank's row that completes the gradients of a stage. */
+    default Action lastBackward(int rank, int stage) {
+        return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
+                .filter(action -> action.stage() == stage && action.kind().freesActivation()).findFirst()
+                .orElseThrow();
+    }
+
+    /** Messages that may be unconsumed on an edge. */
+    default int creditsPerEdge() {
+        return training().creditsPerEdge();
+    }
+
+    /** Whether a send or receive crosses ranks; stages of one rank hand over without a message. */
+    default boolean needsMessage(Action message) {
+        return training().plan().needsMessage(message);
+    }
+
+    /** The stage at the other end of a message; {@link dev.troupe.schedule.StageGraph#NONE} where there is none. */
+    default int peerStage(Action message) {
+        return training().plan().peerStage(message);
+    }
+
+    /** The other end of a message. */
+    default Action peer(Action message) {
+        return training().plan().peer(message);
+    }
+
+    /** A send or receive of a rank as a message of the transport. */
+    default MessageKey keyOf(int rank, Action message) {
+        return new MessageKey(edgeOf(rank, message),
+                message.kind().isPerMicrobatch() ? message.microbatch() : ONLY_MESSAGE);
+    }
+
+    /** The receive that a message of the transport fulfils. */
+    default Action receiveOf(MessageKey key) {
+        int stage = key.edge().stage();
+        return switch (key.edge().kind()) {
+            case ACTIVATION -> new Action(stage, Kind.RECV_F, key.microbatch());
+            case GRADIENT -> new Action(stage, Kind.RECV_B, key.microbatch());
+            case SHARED_GRADIENT -> new Action(stage, Kind.RECV_SHARED);
+        };
+    }
+
+    /** The way over the transport of a send or receive of a rank. */
+    default Edge edgeOf(int rank, Action message) {
+        MessageKind kind = switch (message.kind()) {
+            case SEND_F, RECV_F -> MessageKind.ACTIVATION;
+            case SEND_B, RECV_B -> MessageKind.GRADIENT;
+            case SEND_SHARED, RECV_SHARED -> MessageKind.SHARED_GRADIENT;
+            default -> throw new IllegalArgumentException(message + " is no message");
+        };
+        int peer = peerStage(message);
+        int to = message.kind().isSend() ? peer : message.stage();
+        int from = message.kind().isSend() ? message.stage() : peer;
+        return new Edge(holder(rank, from), holder(rank, to), to, kind);
+    }
+
+    /** The rank in the pipeline of another that holds a stage. */
+    default int holder(int rank, int stage) {
+        return training().plan().rankOf(stage) * ranksPerPlace() + rank % ranksPerPlace();
+    }
+
+    /** The stage that sends on an edge. */
+    default int senderOf(Edge edge) {
+        return peerStage(receiveOf(new MessageKey(edge, ONLY_MESSAGE)));
+    }
+
+    /** Every way over the transport between two ranks, whatever travels on it and whichever pass needs it. */
+    default Set<Edge> edges() {
+        Set<Edge> edges = new HashSet<>();
+        for (int rank = 0; rank < rankCount(); rank++) {
+            for (Pass.Kind kind : Pass.Kind.values()) {
+                for (Action action : row(kind, rank).actions()) {
+                    if (action.kind().isMessage() && needsMessage(action)) {
+                        edges.add(edgeOf(rank, action));
+                    }
+                }
+            }
+        }
+        return edges;
+    }
+}

@@ -1,0 +1,40 @@
+package dev.troupe.schedule.lowering;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.troupe.schedule.Plan;
+
+/**
+ * The passes that make the whole step of a plan that only computes, as the ranks of the run have their weights.
+ *
+ * @param sharesParameter whether the first and the last stage have a parameter in common
+ * @param gathersWeights whether a rank holds a share of the weights alone (ZeRO 3)
+ * @param sumsGradients whether gradients are added up over ranks once in a step
+ * @param gathersUpdates whether a rank updates a share of the weights that it holds (ZeRO 1 and 2)
+ */
+public record WholeStep(boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
+        boolean gathersUpdates) {
+    /** Returns the plan of a training step. */
+    public Plan training(Plan compute) {
+        List<LoweringPass> passes = new ArrayList<>(weights());
+        if (sharesParameter) {
+            passes.add(new AddSharedGradients(AddSharedGradients.between(0, compute.stageCount() - 1)));
+        }
+        if (sumsGradients) {
+            passes.add(new AddReduceGradients());
+        }
+        passes.add(new AddNormAndUpdate(gathersUpdates));
+        passes.add(new AddSnapshot());
+        return LoweringPass.lower(compute, passes);
+    }
+
+    /** Returns the plan of a pass of forwards alone. */
+    public Plan forwards(Plan compute) {
+        return LoweringPass.lower(compute, weights());
+    }
+
+    private List<LoweringPass> weights() {
+        return gathersWeights ? List.of(new AddTransfers(), new AddUnshard()) : List.of(new AddTransfers());
+    }
+}
