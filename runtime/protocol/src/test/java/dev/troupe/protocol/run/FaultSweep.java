@@ -73,7 +73,7 @@ final class FaultSweep {
                 }
             });
         } catch (AssertionError failure) {
-            throw new AssertionError("./mvnw -pl runtime/core -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
+            throw new AssertionError("./mvnw -pl runtime/protocol -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
                     + " -Dsurefire.failIfNoSpecifiedTests=false -D" + POINT_PROPERTY + "=" + nameOf(fault)
                     + " verify\n" + shape + ", " + fault + ": " + failure.getMessage(), failure);
         }

@@ -55,7 +55,7 @@ final class FaultWalk {
             });
             assertEquals(STEPS, simulation.committed());
         } catch (AssertionError | RuntimeException failure) {
-            throw new AssertionError("./mvnw -pl runtime/core -am -Dtest=FaultWalkTest#shouldWalkTheSeedThatIsNamed"
+            throw new AssertionError("./mvnw -pl runtime/protocol -am -Dtest=FaultWalkTest#shouldWalkTheSeedThatIsNamed"
                     + " -Dsurefire.failIfNoSpecifiedTests=false -D" + SEED_PROPERTY + "=" + seed + " verify\n" + shape
                     + " on " + nodes + ", " + happened + ": " + failure.getMessage(), failure);
         }
