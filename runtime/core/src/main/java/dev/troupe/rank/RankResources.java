@@ -10,6 +10,7 @@ import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankMachine;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.stage.Stage;
@@ -58,7 +59,7 @@ public final class RankResources {
     private final Optional<CollectiveGroup> tensorGroup;
     private final Optional<CollectiveGroup> dataGroup;
     private final MicrobatchReader data;
-    private final Outbox outbox;
+    private final Outbox<Tensor> outbox;
     private final ExchangeThread exchanges;
     private Traffic toldTraffic = Traffic.NONE;
     /** Whether the transport has nothing of a retired incarnation any more. */
@@ -80,8 +81,10 @@ public final class RankResources {
         this.clock = node.clocks().get();
         this.tensorGroup = join(GroupKind.TENSOR);
         this.dataGroup = join(GroupKind.DATA);
-        this.outbox = new Outbox(rank, node.transport(), engine, node.snapshots().isPresent(), incarnation.epoch(),
-                (edge, tensor) -> release(plan.senderOf(edge), tensor));
+        this.outbox = new Outbox<>(rank,
+                new OutboxTransport(node.transport(), engine,
+                        (edge, tensor) -> release(plan.senderOf(edge), tensor)),
+                node.snapshots().isPresent(), incarnation.epoch());
         this.data = new MicrobatchReader(node, rank, tensorGroup);
         this.tensors = new RankTensors(this, node, data);
         this.exchanges = new ExchangeThread(rank);
@@ -113,7 +116,7 @@ public final class RankResources {
         return clock;
     }
 
-    public Outbox outbox() {
+    public Outbox<Tensor> outbox() {
         return outbox;
     }
 

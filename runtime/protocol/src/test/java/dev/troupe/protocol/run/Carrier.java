@@ -93,6 +93,12 @@ final class Carrier {
         road.letGo();
     }
 
+    /** Whether a message of a rank that lives on a node waits for a credit. */
+    boolean isHeld(String node, Edge edge, long content) {
+        return hosts[edge.fromRank()].equals(node)
+                && road(edge).held.stream().anyMatch(message -> message.content() == content);
+    }
+
     /**
      * A node enters an epoch, with the ranks that live there from then on: what its senders held goes back to their
      * logs. Returns the edges of the buffers that its receivers had granted, once for each. Nothing is in the books of

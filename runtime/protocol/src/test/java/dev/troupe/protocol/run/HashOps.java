@@ -11,6 +11,7 @@ import dev.troupe.protocol.run.SimulatedRank.Part;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.StepOps;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,7 +29,7 @@ final class HashOps implements StepOps {
     private final SimulatedPlan plan;
     private final int rank;
     private final Map<Integer, SimulatedStage> stages;
-    private final SimulatedOutbox outbox;
+    private final Outbox<Long> outbox;
     private final SimulatedNode node;
     private final Consumer<Part> first;
     private final Map<Key, Long> tensors = new HashMap<>();
@@ -41,7 +42,7 @@ final class HashOps implements StepOps {
      * @param first
      *            takes what the thread does before all else
      */
-    HashOps(SimulatedPlan plan, int rank, Map<Integer, SimulatedStage> stages, SimulatedOutbox outbox,
+    HashOps(SimulatedPlan plan, int rank, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
             SimulatedNode node, Consumer<Part> first) {
         this.plan = plan;
         this.rank = rank;
@@ -126,7 +127,7 @@ final class HashOps implements StepOps {
     @Override
     public void sendShared(Action send, Pass of) {
         if (plan.needsMessage(send)) {
-            outbox.grant(plan.edgeOf(rank, send.as(Kind.RECV_SHARED)));
+            outbox.grant(plan.edgeOf(rank, send.as(Kind.RECV_SHARED)), SimulatedTransport.BUFFER);
         }
         handOver(send, of, stages.get(send.stage()).tiedGradient());
         if (plan.needsMessage(send)) {
@@ -179,7 +180,7 @@ final class HashOps implements StepOps {
         long content = take(receive, of.number());
         used.add(receive);
         if (plan.needsMessage(receive)) {
-            outbox.grant(plan.edgeOf(rank, receive));
+            outbox.grant(plan.edgeOf(rank, receive), SimulatedTransport.BUFFER);
         }
         return content;
     }

@@ -179,6 +179,12 @@ final class SimulatedNode {
         });
     }
 
+    /** The transport has read a tensor that was sent on an edge, or has given it back. */
+    void requireSent(Edge edge, long content) {
+        assertTrue(isDead || !carrier.isHeld(name, edge, content),
+                () -> "a tensor is used again that waits for a credit of " + edge);
+    }
+
     private void check(int announced) {
         assertTrue(announced <= epoch, () -> "epoch " + announced + " has not begun, the present one is " + epoch);
     }

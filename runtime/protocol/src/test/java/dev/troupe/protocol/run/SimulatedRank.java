@@ -11,6 +11,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
@@ -44,7 +45,8 @@ final class SimulatedRank {
     private final SimulatedPlan plan;
     private final SimulatedNode node;
     private final Incarnation incarnation;
-    private final SimulatedOutbox outbox;
+    private final SimulatedTransport transport;
+    private final Outbox<Long> outbox;
     private final long startsAfter;
     private final RankMachine machine;
     private final Map<Integer, SimulatedStage> stages = new TreeMap<>();
@@ -76,7 +78,8 @@ final class SimulatedRank {
         this.incarnation = incarnation;
         this.startsAfter = startsAfter;
         this.epoch = incarnation.epoch();
-        this.outbox = new SimulatedOutbox(run, node, incarnation);
+        this.transport = new SimulatedTransport(node);
+        this.outbox = new Outbox<>(rank(), transport, run.keepsSnapshots(), epoch);
         this.ops = new HashOps(plan, rank(), stages, outbox, node, thread::addFirst);
         this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
                 plan.row(Pass.Kind.VALIDATION, rank()));
@@ -151,7 +154,7 @@ final class SimulatedRank {
         for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
             Action any = new Action(index, receive, 0);
             for (int credit = 0; plan.needsMessage(any) && credit < plan.creditsPerEdge(); credit++) {
-                outbox.grant(plan.edgeOf(rank(), any));
+                outbox.grant(plan.edgeOf(rank(), any), SimulatedTransport.BUFFER);
             }
         }
         fromThread.add(() -> stageReady(index));
@@ -174,7 +177,7 @@ final class SimulatedRank {
         if (ops.land(receive, message.pass(), message.content())) {
             hear(() -> take(new RankEvent.Landed(receive, message.pass())));
         } else {
-            outbox.grant(edge);
+            outbox.grant(edge, SimulatedTransport.BUFFER);
         }
     }
 
@@ -190,7 +193,7 @@ final class SimulatedRank {
     }
 
     void returned(Edge edge) {
-        outbox.grant(edge);
+        outbox.returned(edge, SimulatedTransport.BUFFER);
     }
 
     void messageLost(String sentence) {
@@ -224,7 +227,8 @@ final class SimulatedRank {
     }
 
     void resume(RunCommand.Resume resume) {
-        outbox.resume(resume);
+        transport.cutOff(run.protocol().cutsLogsBy(),
+                () -> outbox.resume(resume.epoch(), resume.pass(), resume.from(rank())));
     }
 
     void writeCheckpoint(long stepsDone) {
@@ -257,7 +261,7 @@ final class SimulatedRank {
                 squaredSums.clear();
             }
             case RankCommand.ReportUpdated(long step) -> {
-                long messages = outbox.messagesSent() - toldMessages;
+                long messages = outbox.bytesSent() - toldMessages;
                 toldMessages += messages;
                 tellCoordinator(new RunEvent.Updated(incarnation, step, new Traffic(messages, 0, 0)));
             }
@@ -269,7 +273,7 @@ final class SimulatedRank {
         if (run.protocol().acceptsDuplicates() && ops.hasUsed(receive)) {
             stages.get(receive.stage()).addAgain(content);
         }
-        outbox.grant(plan.edgeOf(rank(), receive));
+        outbox.grant(plan.edgeOf(rank(), receive), SimulatedTransport.BUFFER);
     }
 
     /** A thread that is abandoned takes nothing more. */
@@ -337,6 +341,6 @@ final class SimulatedRank {
 
     String situation() {
         return name() + (hasFailed ? " (failed)" : isBorn ? "" : " (unborn)") + " is "
-                + (loading.isEmpty() ? machine.situation() : "loading " + loading) + "; " + outbox;
+                + (loading.isEmpty() ? machine.situation() : "loading " + loading) + (outbox.isRetired() ? "; it is retired" : "");
     }
 }

@@ -324,6 +324,10 @@ final class Simulation {
         return protocol;
     }
 
+    boolean keepsSnapshots() {
+        return settings.keepsSnapshots();
+    }
+
     long firstStep() {
         return settings.firstStep();
     }

@@ -1,30 +1,40 @@
-package dev.troupe.rank;
+package dev.troupe.protocol.rank;
 
-import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKey;
 import dev.troupe.protocol.MessageKeys;
-import dev.troupe.protocol.rank.SendLog;
-import dev.troupe.protocol.Edge;
-import dev.troupe.transport.MessageId;
-import dev.troupe.transport.Transport;
 import java.util.Map;
-import java.util.function.BiConsumer;
 
 /**
  * All that one incarnation of a rank hands to the transport: buffers for what comes and tensors that go, each in the present
- * epoch. Where the run recovers from failures it keeps what it sent until the next pass.
+ * epoch. Where the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
  *
  * <p>Thread rule: any thread.
+ *
+ * @param <T>
+ *            a tensor
  */
-public final class Outbox {
+public final class Outbox<T> {
+    /** The transport of the rank's node, and the stages to which tensors go back. */
+    public interface Transport<T> {
+        /** Gives the transport a buffer for one message of an edge. */
+        void grant(int epoch, Edge edge, T buffer);
+
+        /** Gives the transport a tensor to send. */
+        void send(int epoch, long pass, MessageKey message, T tensor);
+
+        /** Takes back a tensor that was sent on an edge and is not needed any more. */
+        void release(Edge edge, T tensor);
+
+        /** The size of a tensor in the count of what was sent. */
+        long byteCount(T tensor);
+    }
+
     private final int rank;
-    private final Transport transport;
-    private final Engine engine;
+    private final Transport<T> transport;
     private final boolean keeps;
-    private final BiConsumer<Edge, Tensor> release;
     // All below is guarded by this.
-    private final SendLog<Tensor> log;
+    private final SendLog<T> log;
     private int epoch;
     private long pass = -1;
     private boolean isRetired;
@@ -35,50 +45,46 @@ public final class Outbox {
      *            whether what is sent is kept
      * @param epoch
      *            the epoch in which the rank is started
-     * @param release
-     *            takes back a tensor that was sent on an edge and is not needed any more
      */
-    Outbox(int rank, Transport transport, Engine engine, boolean keeps, int epoch, BiConsumer<Edge, Tensor> release) {
+    public Outbox(int rank, Transport<T> transport, boolean keeps, int epoch) {
         this.rank = rank;
         this.transport = transport;
-        this.engine = engine;
         this.keeps = keeps;
-        this.release = release;
         this.epoch = epoch;
         this.log = new SendLog<>(epoch == 0);
     }
 
     /** Grants a buffer for one message of an edge. */
-    synchronized void grant(Edge edge, Tensor buffer) {
+    public synchronized void grant(Edge edge, T buffer) {
         if (!isRetired) {
-            transport.grant(epoch, edge, engine, buffer);
+            transport.grant(epoch, edge, buffer);
         }
     }
 
     /** Sends a tensor of the pass under way. */
-    synchronized void send(MessageKey key, Tensor tensor) {
+    public synchronized void send(MessageKey key, T tensor) {
         if (isRetired) {
             return;
         }
-        bytesSent += tensor.byteCount();
+        bytesSent += transport.byteCount(tensor);
         if (!keeps || log.add(key, tensor)) {
             handOver(key, tensor);
         }
     }
 
-    private void handOver(MessageKey key, Tensor tensor) {
-        transport.send(new MessageId(epoch, pass, key.edge(), key.microbatch()), engine, tensor);
+    private void handOver(MessageKey key, T tensor) {
+        transport.send(epoch, pass, key, tensor);
     }
 
     /** The transport has read a tensor to its end. */
-    void sent(Edge edge, Tensor tensor) {
+    public void sent(Edge edge, T tensor) {
         if (!keeps) {
-            release.accept(edge, tensor);
+            transport.release(edge, tensor);
         }
     }
 
     /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor stands in the log. */
-    synchronized void returned(Edge edge, Tensor tensor) {
+    public synchronized void returned(Edge edge, T tensor) {
         if (edge.toRank() == rank) {
             grant(edge, tensor);
         }
@@ -87,11 +93,11 @@ public final class Outbox {
     /** A pass begins: everything of the one before is received and committed. */
     public synchronized void begin(long number) {
         pass = number;
-        log.clear().forEach((key, tensor) -> release.accept(key.edge(), tensor));
+        log.clear().forEach((key, tensor) -> transport.release(key.edge(), tensor));
     }
 
     /** An epoch begins: nothing goes until {@link #resume}. Returns false where it is that in which the rank was started. */
-    synchronized boolean enter(int begun) {
+    public synchronized boolean enter(int begun) {
         if (begun <= epoch) {
             return false;
         }
@@ -110,7 +116,7 @@ public final class Outbox {
      */
     public synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
-            Map<MessageKey, Tensor> missing = log.open(received);
+            Map<MessageKey, T> missing = log.open(received);
             if (ofPass == pass) {
                 missing.forEach(this::handOver);
             }
@@ -127,7 +133,7 @@ public final class Outbox {
     }
 
     /** Bytes of tensors sent, each counted once. */
-    synchronized long bytesSent() {
+    public synchronized long bytesSent() {
         return bytesSent;
     }
 }
