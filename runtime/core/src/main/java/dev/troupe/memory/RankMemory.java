@@ -1,6 +1,6 @@
 package dev.troupe.memory;
 
-import dev.troupe.snapshot.Snapshots;
+import dev.troupe.protocol.replica.SnapshotSlots;
 
 /**
  * The bytes of tensors that a rank takes at most, over the whole run.
@@ -40,7 +40,7 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
      */
     RankMemory keeping(long keptBytes, int times) {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,
-                Snapshots.COPIES * keptBytes);
+                SnapshotSlots.COUNT * keptBytes);
     }
 
     /** What another rank takes whose stages are of the same sizes. */

@@ -17,6 +17,7 @@ import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.replica.SnapshotSlots;
 import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.optimizer.LearningRate;
@@ -348,7 +349,7 @@ public final class PreparedRun implements AutoCloseable {
     /** Returns the number of snapshots of a rank's state: one more where checkpoints are written during training. */
     private int snapshots() {
         boolean isPinned = spec().training().checkpointEvery() > 0 || !spec().training().checkpointInterval().isZero();
-        int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : Snapshots.COPIES;
+        int copies = isPinned ? Snapshots.COPIES_WHERE_PINNED : SnapshotSlots.COUNT;
         return recovers() ? copies : 0;
     }
 

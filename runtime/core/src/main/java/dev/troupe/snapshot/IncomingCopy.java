@@ -6,12 +6,10 @@ import java.lang.foreign.MemorySegment;
 public final class IncomingCopy {
     private final OwnSnapshot snapshot;
     private final long writing;
-    private final long stepsDone;
 
     IncomingCopy(OwnSnapshot snapshot, long stepsDone) {
         this.snapshot = snapshot;
         this.writing = snapshot.begin(stepsDone);
-        this.stepsDone = stepsDone;
     }
 
     /**
@@ -29,6 +27,6 @@ public final class IncomingCopy {
      * @return false where the memory has another owner by now
      */
     public boolean complete() {
-        return snapshot.finish(writing, stepsDone);
+        return snapshot.finish(writing);
     }
 }

@@ -3,6 +3,8 @@ package dev.troupe.snapshot;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
 
 /**
  * The snapshot of a rank of another process of this machine, in that process's own memory: the rank's writes are
@@ -34,7 +36,18 @@ final class MappedSnapshot implements Snapshot {
         }
     }
 
-    boolean isBy(SharedSnapshot other) {
+    @Override
+    public boolean isOwn() {
+        return false;
+    }
+
+    @Override
+    public Optional<List<OwnSnapshot.OfFiles>> ofFiles() {
+        return Optional.empty();
+    }
+
+    @Override
+    public boolean isBy(SharedSnapshot other) {
         return shared.equals(other);
     }
 

@@ -2,6 +2,7 @@ package dev.troupe.snapshot;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.parallel.TensorSlice;
+import dev.troupe.protocol.replica.SnapshotWritings;
 import dev.troupe.shard.StateTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,12 +26,8 @@ final class OwnSnapshot implements Snapshot {
     private final Optional<SharedMemory> shared;
     private final SnapshotHeader header;
     private final MemorySegment memory;
-    // The header repeats these for processes that have mapped the memory.
-    /** The steps done of the whole state; -1 while there is none. Written under the lock. */
-    private volatile long stepsDone = -1;
-    private long writing;
-    /** The steps done of the state that is being written, or was written last. */
-    private long writingAfter = -1;
+    /** Written under the lock. The header repeats it for processes that have mapped the memory. */
+    private final SnapshotWritings writings = new SnapshotWritings();
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
     /**
@@ -57,13 +54,23 @@ final class OwnSnapshot implements Snapshot {
     }
 
     @Override
+    public boolean isOwn() {
+        return true;
+    }
+
+    @Override
+    public boolean isBy(SharedSnapshot other) {
+        return false;
+    }
+
+    @Override
     public SnapshotLayout layout() {
         return layout;
     }
 
     @Override
     public long stepsDone() {
-        return stepsDone;
+        return writings.stepsDone();
     }
 
     /** Overwrites the snapshot with a state. */
@@ -76,11 +83,11 @@ final class OwnSnapshot implements Snapshot {
         }
         ofFiles = Optional.of(state.stream().filter(named -> !named.copy())
                 .map(named -> new OfFiles(named.name(), named.slice())).toList());
-        finish(afterSteps);
+        finish();
     }
 
-    /** Returns the tensors that files have of the state here; empty for a copy, which has no such list. */
-    synchronized Optional<List<OfFiles>> ofFiles() {
+    @Override
+    public synchronized Optional<List<OfFiles>> ofFiles() {
         return ofFiles;
     }
 
@@ -95,36 +102,30 @@ final class OwnSnapshot implements Snapshot {
 
     /** Begins to overwrite the snapshot; returns the number of this writing. */
     synchronized long begin(long afterSteps) {
-        long begun = forgetWhatStands(afterSteps);
+        ofFiles = Optional.empty();
+        long begun = writings.begin(afterSteps);
         header.begin(begun, afterSteps);
         return begun;
     }
 
-    private long forgetWhatStands(long afterSteps) {
-        stepsDone = -1;
-        writingAfter = afterSteps;
-        ofFiles = Optional.empty();
-        return ++writing;
-    }
-
-    private void finish(long afterSteps) {
-        header.finish(afterSteps);
-        stepsDone = afterSteps;
+    private void finish() {
+        header.finish();
+        writings.end();
     }
 
     @Override
     public synchronized boolean isSince(long steps) {
-        return writingAfter >= steps;
+        return writings.isSince(steps);
     }
 
     @Override
     public synchronized long writingOf(long afterSteps) {
-        return stepsDone == afterSteps ? writing : -1;
+        return writings.writingOf(afterSteps);
     }
 
     /** Writes a part; returns false where another writing has begun since. */
     synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
-        boolean isOurs = ofWriting == writing && stepsDone < 0;
+        boolean isOurs = writings.isUnderWay(ofWriting);
         if (isOurs) {
             memory.asSlice(offset, source.byteSize()).copyFrom(source);
         }
@@ -132,17 +133,17 @@ final class OwnSnapshot implements Snapshot {
     }
 
     /** Marks the state as whole; returns false where another writing has begun since. */
-    synchronized boolean finish(long ofWriting, long afterSteps) {
-        boolean isOurs = ofWriting == writing && stepsDone < 0;
+    synchronized boolean finish(long ofWriting) {
+        boolean isOurs = writings.isUnderWay(ofWriting);
         if (isOurs) {
-            finish(afterSteps);
+            finish();
         }
         return isOurs;
     }
 
     @Override
     public synchronized boolean get(long ofWriting, long offset, MemorySegment target) {
-        boolean stands = ofWriting == writing && stepsDone >= 0;
+        boolean stands = writings.isWhole(ofWriting);
         if (stands) {
             target.copyFrom(memory.asSlice(offset, target.byteSize()));
         }
@@ -152,7 +153,8 @@ final class OwnSnapshot implements Snapshot {
     /** The state remains for processes that have mapped the memory. */
     @Override
     public synchronized void close() {
-        forgetWhatStands(-1);
+        ofFiles = Optional.empty();
+        writings.begin(-1);
         arena.close();
         shared.ifPresent(SharedMemory::close);
     }

@@ -23,7 +23,7 @@ public final class PinnedState implements AutoCloseable {
      * @param release
      *            called by {@link #close}
      */
-    PinnedState(OwnSnapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
+    PinnedState(Snapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
         this.kept = new KeptState(snapshot, writing);
         this.layout = snapshot.layout();
         this.ofFiles = ofFiles;

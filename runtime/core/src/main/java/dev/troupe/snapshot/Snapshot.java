@@ -1,6 +1,9 @@
 package dev.troupe.snapshot;
 
+import dev.troupe.protocol.replica.SnapshotSlots;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
 
 /**
  * The state of one stage of a rank after a number of steps, in memory that is used again for a later state. A reader
@@ -8,17 +11,15 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Thread rule: any thread.
  */
-sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, MappedSnapshot {
+sealed interface Snapshot extends SnapshotSlots.Snapshot permits OwnSnapshot, MappedSnapshot {
     /** Returns the layout of the tensors. */
     SnapshotLayout layout();
 
-    /**
-     * Returns the steps done of the whole state here; negative while there is none. Does not wait for a rank that writes.
-     */
-    long stepsDone();
+    /** Returns the tensors that files have of the state here; empty for a copy, which has no such list. */
+    Optional<List<OwnSnapshot.OfFiles>> ofFiles();
 
-    /** Whether the state here, or the one being written, is that after {@code steps} steps or more. */
-    boolean isSince(long steps);
+    /** Whether the memory is that which another process has offered. */
+    boolean isBy(SharedSnapshot other);
 
     /**
      * Returns the number of the writing that made the state here; negative where it is not the state after
@@ -28,8 +29,4 @@ sealed interface Snapshot extends AutoCloseable permits OwnSnapshot, MappedSnaps
 
     /** Reads a part of the state of a writing; returns false where it is not valid any more. */
     boolean get(long ofWriting, long offset, MemorySegment target);
-
-    /** Frees the memory; reads and writes of parts fail from now on. */
-    @Override
-    void close();
 }

@@ -79,8 +79,8 @@ final class SnapshotHeader {
     }
 
     /** Ends a writing: all bytes are written. */
-    void finish(long afterSteps) {
-        LONG.setRelease(memory, STEPS_AT, afterSteps);
+    void finish() {
+        LONG.setRelease(memory, STEPS_AT, writtenAfter());
     }
 
     /** Returns the steps done of the whole state; negative while there is none. */

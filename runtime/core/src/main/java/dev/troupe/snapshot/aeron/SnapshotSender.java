@@ -1,5 +1,6 @@
 package dev.troupe.snapshot.aeron;
 
+import dev.troupe.protocol.replica.CopyQueue;
 import dev.troupe.snapshot.OutgoingCopy;
 import dev.troupe.snapshot.Snapshots;
 import dev.troupe.snapshot.aeron.CopyFrame.Part;
@@ -7,12 +8,9 @@ import dev.troupe.snapshot.aeron.CopyFrame.Subject;
 import io.aeron.ExclusivePublication;
 import io.aeron.logbuffer.BufferClaim;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,10 +21,6 @@ final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
     /** A mebibyte over IPC, some 0.3 ms, before other senders have their turn. */
     private static final int FRAMES_PER_TURN = 16;
-    private static final int MOST_VERSIONS = 2;
-
-    private record Place(int rank, int stage) {
-    }
 
     private final int self;
     private final int ownDoor;
@@ -36,8 +30,7 @@ final class SnapshotSender implements AutoCloseable {
     private final LiveCopyCounters counters;
     private final BufferClaim claim = new BufferClaim();
     private final Set<Subject> declined = new LinkedHashSet<>();
-    /** The waiting snapshots of each stage, by their steps; stages that have waited longest are first. */
-    private final Map<Place, TreeSet<Long>> waiting = new LinkedHashMap<>();
+    private final CopyQueue waiting = new CopyQueue();
     /** The copy that is being sent, or null. */
     private Sending sending;
     private boolean isClosed;
@@ -65,11 +58,7 @@ final class SnapshotSender implements AutoCloseable {
     }
 
     void offer(int rank, int stage, long stepsDone) {
-        TreeSet<Long> versions = waiting.computeIfAbsent(new Place(rank, stage), _ -> new TreeSet<>());
-        versions.add(stepsDone);
-        if (versions.size() > MOST_VERSIONS) {
-            versions.removeFirst();
-        }
+        waiting.offer(rank, stage, stepsDone);
     }
 
     /** Tells the other node that this process cannot map the memory of an offered snapshot. */
@@ -156,12 +145,8 @@ final class SnapshotSender implements AutoCloseable {
     /** Takes the existing snapshot that has waited longest; returns false where there is none, or no receiver. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && stream.isConnected()) {
-            Place first = waiting.keySet().iterator().next();
-            TreeSet<Long> versions = waiting.remove(first);
-            Subject subject = new Subject(self, first.rank(), first.stage(), versions.removeFirst());
-            if (!versions.isEmpty()) {
-                waiting.put(first, versions); // after the snapshots that wait as long
-            }
+            CopyQueue.Version next = waiting.next().orElseThrow();
+            Subject subject = new Subject(self, next.rank(), next.stage(), next.stepsDone());
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {
                 sending = new Sending(subject, source.get(), ownDoor, sharesMemory);

@@ -161,12 +161,12 @@ final class HashOps implements StepOps {
         if (outbox.isRetired()) {
             return;
         }
-        KeptStates.Write write = node.snapshots().begin(action.stage(), of.step() + 1);
         long weights = stages.get(action.stage()).weights();
-        first.accept(new Part(false, () -> {
-            node.snapshots().end(write, weights);
-            node.copies().kept(action.stage(), of.step() + 1);
-        }));
+        node.snapshots().keep(rank, action.stage(), of.step() + 1)
+                .ifPresent(write -> first.accept(new Part(false, () -> {
+                    write.end(weights);
+                    node.copies().kept(rank, action.stage(), of.step() + 1);
+                })));
     }
 
     private void checkLive(Pass of) {

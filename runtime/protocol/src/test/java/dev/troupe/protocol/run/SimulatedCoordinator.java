@@ -207,7 +207,8 @@ final class SimulatedCoordinator {
         run.truth().commits(result);
         for (int rank = 0; rank < known.length; rank++) {
             SimulatedNode host = run.node(hostOf(rank));
-            run.stagesOf(rank).forEach(stage -> assertTrue(host.isDead() || host.snapshots().find(stage, committed)
+            int of = rank;
+            run.stagesOf(rank).forEach(stage -> assertTrue(host.isDead() || host.snapshots().find(of, stage, committed)
                     .equals(OptionalLong.of(run.truth().weights(stage, committed))),
                     "what stage " + stage + " has kept"));
         }

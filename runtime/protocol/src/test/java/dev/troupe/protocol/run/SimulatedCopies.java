@@ -1,48 +1,67 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.replica.CopyQueue;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.OptionalLong;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * What a node copies to others, one stage at a time: a copy that is under way is broken at the other end until it is
- * whole, and one that is written over on the way goes nowhere. Where memory is shared, nothing is under way: the other
- * end looks at this one's.
+ * What a node copies to others, to each one stage at a time, in the order of a real {@link CopyQueue}: a copy that is under
+ * way is broken at the other end until it is whole, and one whose snapshot is overwritten on the way goes nowhere. Where
+ * memory is shared, nothing is under way: the other end looks at this one's.
  */
 final class SimulatedCopies {
-    private record Copy(SimulatedNode to, KeptStates.Write write) {
+    /** What goes to one node. */
+    private final class Stream {
+        private final CopyQueue waiting = new CopyQueue();
+        private final Move begins;
+        private final Move ends;
+        private Optional<Copy> underWay = Optional.empty();
+
+        Stream(SimulatedNode to) {
+            this.begins = new Move(from.name() + " begins a copy to " + to.name(), () -> begin(this, to));
+            this.ends = new Move(from.name() + " ends a copy to " + to.name(), () -> end(this));
+        }
+
+        @Override
+        public String toString() {
+            return "waiting " + waiting + ", under way " + underWay;
+        }
+    }
+
+    /** A copy that is read from one snapshot, of one writing, and written into another. */
+    private record Copy(SimulatedNode to, SimulatedSnapshot source, long writing, SimulatedSnapshots.Write write) {
     }
 
     private final Simulation run;
     private final SimulatedNode from;
-    // By stage, the newest two versions that are to go.
-    private final TreeMap<Integer, TreeSet<Long>> waiting = new TreeMap<>();
+    private final Map<SimulatedNode, Stream> streams = new LinkedHashMap<>();
     private final Deque<Runnable> toCoordinator = new ArrayDeque<>();
-    private final Move begins;
-    private final Move ends;
     private final Move tells;
     private List<String> buddies = List.of();
-    private Copy underWay;
+    // By rank.
+    private final Map<Integer, SimulatedNode> routes = new HashMap<>();
 
     SimulatedCopies(Simulation run, SimulatedNode from) {
         this.run = run;
         this.from = from;
-        this.begins = new Move(from.name() + " begins a copy", this::begin);
-        this.ends = new Move(from.name() + " ends a copy", this::end);
         this.tells = new Move("the coordinator hears of copies on " + from.name(),
                 () -> toCoordinator.remove().run());
     }
 
     void addMoves(List<Move> all) {
-        if (underWay != null) {
-            all.add(ends);
-        } else if (!waiting.isEmpty()) {
-            all.add(begins);
+        for (Stream stream : streams.values()) {
+            if (stream.underWay.isPresent()) {
+                all.add(stream.ends);
+            } else if (!stream.waiting.isEmpty()) {
+                all.add(stream.begins);
+            }
         }
         if (!toCoordinator.isEmpty()) {
             all.add(tells);
@@ -52,10 +71,18 @@ final class SimulatedCopies {
     /** Who keeps copies from now on, and of what at once. */
     void route(RunCommand.KeepCopies keep, Collection<Integer> ranks) {
         buddies = keep.buddies();
+        routes.clear();
+        for (int rank = 0; rank < buddies.size(); rank++) {
+            SimulatedNode buddy = run.node(buddies.get(rank));
+            if (buddy != null && buddy != from) {
+                routes.put(rank, buddy);
+            }
+        }
         for (long stepsDone = keep.stepsDone(); stepsDone <= keep.stepsDone() + 1; stepsDone++) {
             long steps = stepsDone; // what it has kept before it heard of this may have gone elsewhere
-            ranks.stream().flatMapToInt(run::stagesOf).filter(stage -> from.snapshots().find(stage, steps).isPresent())
-                    .forEach(stage -> kept(stage, steps));
+            ranks.forEach(rank -> run.stagesOf(rank)
+                    .filter(stage -> from.snapshots().find(rank, stage, steps).isPresent())
+                    .forEach(stage -> kept(rank, stage, steps)));
         }
     }
 
@@ -66,63 +93,52 @@ final class SimulatedCopies {
     }
 
     /** A rank of this node has kept a stage after so many steps. */
-    void kept(int stage, long stepsDone) {
-        if (!from.isDead() && buddyOf(stage) != null) {
-            TreeSet<Long> versions = waiting.computeIfAbsent(stage, _ -> new TreeSet<>());
-            versions.add(stepsDone);
-            if (versions.size() > 2) {
-                versions.removeFirst();
-            }
+    void kept(int rank, int stage, long stepsDone) {
+        SimulatedNode buddy = routes.get(rank);
+        if (!from.isDead() && buddy != null) {
+            streams.computeIfAbsent(buddy, Stream::new).waiting.offer(rank, stage, stepsDone);
         }
     }
 
-    private SimulatedNode buddyOf(int stage) {
-        int rank = run.rankOf(stage);
-        return rank < buddies.size() ? run.node(buddies.get(rank)) : null;
+    /** A node is lost: nothing goes there any more. */
+    void forget(String node) {
+        streams.keySet().removeIf(to -> to.name().equals(node));
     }
 
-    private void begin() {
-        int stage = waiting.firstKey();
-        long stepsDone = waiting.get(stage).removeFirst();
-        if (waiting.get(stage).isEmpty()) {
-            waiting.remove(stage);
-        }
-        SimulatedNode to = buddyOf(stage);
-        if (to == null || to.isDead() || from.snapshots().find(stage, stepsDone).isEmpty()) {
+    private void begin(Stream stream, SimulatedNode to) {
+        CopyQueue.Version next = stream.waiting.next().orElseThrow();
+        Optional<SimulatedSnapshot> source = from.snapshots().read(next.rank(), next.stage(), next.stepsDone());
+        if (to.isDead() || source.isEmpty()) {
             return;
         }
-        if (run.sharesMemory()) {
-            to.snapshots().map(from.snapshots(), stage, stepsDone);
+        if (run.sharesMemory() && source.get().isOwn()) {
+            to.snapshots().map(next.rank(), next.stage(), next.stepsDone(), source.get());
         }
-        if (to.snapshots().find(stage, stepsDone).isPresent()) { // it is not broken for the same again
-            to.copies().arrived(run.rankOf(stage), stepsDone);
-        } else {
-            underWay = new Copy(to, to.snapshots().begin(stage, stepsDone));
+        stream.underWay = to.snapshots().accept(next.rank(), next.stage(), next.stepsDone())
+                .map(write -> new Copy(to, source.get(), source.get().writingOf(next.stepsDone()), write));
+        if (stream.underWay.isEmpty()) { // it is there already, and is not broken for the same again
+            to.copies().arrived(next.rank(), next.stepsDone());
         }
     }
 
-    private void end() {
-        Copy copy = underWay;
-        underWay = null;
-        int stage = copy.write().stage();
-        long stepsDone = copy.write().stepsDone();
-        OptionalLong weights = from.snapshots().find(stage, stepsDone);
-        if (weights.isPresent() && !copy.to().isDead()
-                && copy.to().snapshots().end(copy.write(), weights.getAsLong())) {
-            copy.to().copies().arrived(run.rankOf(stage), stepsDone);
+    private void end(Stream stream) {
+        Copy copy = stream.underWay.orElseThrow();
+        stream.underWay = Optional.empty();
+        SimulatedSnapshots.Write write = copy.write();
+        if (copy.source().isWhole(copy.writing()) && !copy.to().isDead() && write.end(copy.source().weights())) {
+            copy.to().copies().arrived(write.rank(), write.stepsDone());
         }
     }
 
     private void arrived(int rank, long stepsDone) {
-        if (from.hasAll(run.stagesOf(rank), stepsDone)) {
+        if (from.hasAll(rank, stepsDone)) {
             toCoordinator.add(() -> run.ask(new RunEvent.Copied(rank, from.name(), stepsDone)));
         }
     }
 
     /** Nothing goes and nothing comes any more; what was said is still on its way. */
     void stop() {
-        waiting.clear();
-        underWay = null;
+        streams.clear();
     }
 
     /** What was said is not heard any more. */
@@ -132,6 +148,6 @@ final class SimulatedCopies {
 
     @Override
     public String toString() {
-        return "copies to " + buddies + ", waiting " + waiting + ", under way " + underWay;
+        return "copies to " + buddies + ", " + streams.values();
     }
 }

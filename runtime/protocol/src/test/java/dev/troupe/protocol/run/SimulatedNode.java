@@ -31,7 +31,7 @@ final class SimulatedNode {
     private final Deque<Runnable> commands = new ArrayDeque<>();
     // By rank.
     private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
-    private final KeptStates snapshots = new KeptStates();
+    private final SimulatedSnapshots snapshots = new SimulatedSnapshots();
     private final SimulatedCopies copies;
     private final SimulatedParts parts;
     private final Move isTold;
@@ -61,7 +61,7 @@ final class SimulatedNode {
         return isDead;
     }
 
-    KeptStates snapshots() {
+    SimulatedSnapshots snapshots() {
         return snapshots;
     }
 
@@ -118,8 +118,8 @@ final class SimulatedNode {
             case RunCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
             case RunCommand.CommitStep(var _, Commit commit) -> {
                 commits.put(commit.stepsDone(), commit);
-                copies.unwanted(hosted.keySet()).flatMap(run::stagesOf)
-                        .forEach(stage -> snapshots.forget(stage, commit.stepsDone() - 1));
+                copies.unwanted(hosted.keySet())
+                        .forEach(rank -> snapshots.forget(rank, commit.stepsDone() - 1));
             }
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }
@@ -130,7 +130,10 @@ final class SimulatedNode {
             return;
         }
         epoch = news.epoch();
+        List<String> before = hosts();
         latest = news;
+        IntStream.range(0, before.size()).filter(rank -> !before.get(rank).equals(news.hosts().get(rank)))
+                .forEach(rank -> copies.forget(before.get(rank)));
         news.restarted().stream().map(hosted::remove).filter(Objects::nonNull).forEach(SimulatedRank::retire);
         List<Integer> here = IntStream.range(0, news.hosts().size())
                 .filter(rank -> news.hosts().get(rank).equals(name)).boxed().toList();
@@ -267,16 +270,21 @@ final class SimulatedNode {
         Map<Integer, List<Long>> versions = new TreeMap<>();
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int of = rank;
-            versions.put(rank, snapshots.versions(plan.stagesOf(rank).getFirst())
-                    .filter(steps -> hasAll(run.stagesOf(of), steps)).boxed().toList());
+            versions.put(rank, snapshots.versions(rank, plan.stagesOf(rank).getFirst())
+                    .filter(steps -> hasAll(of, steps)).boxed().toList());
         }
-        return new NodeReport(epoch, latest == null ? run.firstHosts() : latest.hosts(),
+        return new NodeReport(epoch, hosts(),
                 latest == null ? Map.of() : latest.since(), known, versions);
     }
 
-    /** All that a rank, whose stages these are, kept after so many steps. */
-    boolean hasAll(IntStream stages, long stepsDone) {
-        return stages.mapToObj(stage -> snapshots.find(stage, stepsDone)).allMatch(OptionalLong::isPresent);
+    private List<String> hosts() {
+        return latest == null ? run.firstHosts() : latest.hosts();
+    }
+
+    /** All that a rank kept after so many steps. */
+    boolean hasAll(int rank, long stepsDone) {
+        return run.stagesOf(rank).mapToObj(stage -> snapshots.find(rank, stage, stepsDone))
+                .allMatch(OptionalLong::isPresent);
     }
 
     @Override

@@ -6,12 +6,13 @@ import dev.troupe.protocol.checkpoint.CheckpointPart;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** The parts of checkpoints that a node writes from snapshots, one rank after the other, as {@code PartWriter} does. */
 final class SimulatedParts {
     /** What is pinned of a rank. */
-    private record Pinned(CheckpointAttempt attempt, int rank, String weights) {
+    private record Pinned(CheckpointAttempt attempt, int rank, List<SimulatedSnapshots.Pinned> stages) {
     }
 
     private final Simulation run;
@@ -41,11 +42,13 @@ final class SimulatedParts {
     /** Pins the snapshots of these ranks; later ones take other memory. */
     void pin(CheckpointAttempt attempt, List<Integer> ranks) {
         for (int rank : ranks) {
-            List<OptionalLong> states = run.stagesOf(rank)
-                    .mapToObj(stage -> node.snapshots().find(stage, attempt.stepsDone())).toList();
-            if (states.stream().allMatch(OptionalLong::isPresent)) {
-                pinned.add(new Pinned(attempt, rank, states.stream().map(OptionalLong::getAsLong).toList().toString()));
+            List<SimulatedSnapshots.Pinned> states = run.stagesOf(rank)
+                    .mapToObj(stage -> node.snapshots().pin(rank, stage, attempt.stepsDone()))
+                    .flatMap(Optional::stream).toList();
+            if (states.size() == run.stagesOf(rank).count()) {
+                pinned.add(new Pinned(attempt, rank, states));
             } else {
+                states.forEach(SimulatedSnapshots.Pinned::release);
                 toCoordinator.add(new CheckpointEvent.PartFailed(attempt, rank, "it is not there"));
             }
         }
@@ -53,11 +56,16 @@ final class SimulatedParts {
 
     private void write() {
         Pinned next = pinned.remove();
-        long stepsDone = next.attempt().stepsDone();
-        toCoordinator.add(run.coordinator().checkpoints().takeFullDisk()
-                ? new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "the disk is full")
-                : new CheckpointEvent.PartWritten(next.attempt(), next.rank(),
-                        new CheckpointPart("rank-" + next.rank(), stepsDone, next.weights())));
+        List<OptionalLong> weights = next.stages().stream().map(SimulatedSnapshots.Pinned::release).toList();
+        if (run.coordinator().checkpoints().takeFullDisk()) {
+            toCoordinator.add(new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "the disk is full"));
+        } else if (!weights.stream().allMatch(OptionalLong::isPresent)) {
+            toCoordinator.add(new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "it is forgotten"));
+        } else {
+            toCoordinator.add(new CheckpointEvent.PartWritten(next.attempt(), next.rank(),
+                    new CheckpointPart("rank-" + next.rank(), next.attempt().stepsDone(),
+                            weights.stream().map(OptionalLong::getAsLong).toList().toString())));
+        }
     }
 
     /** Nothing is written any more; what was said is still on its way. */

@@ -146,7 +146,7 @@ final class SimulatedRank {
     private void open(int index) {
         SimulatedStage stage = plan.newStage(index);
         if (startsAfter > run.firstStep()) {
-            stage.load(node.snapshots().find(index, startsAfter).orElseThrow(() -> new IllegalStateException(
+            stage.load(node.snapshots().find(rank(), index, startsAfter).orElseThrow(() -> new IllegalStateException(
                     "there is no snapshot of stage " + index + " after " + startsAfter + " steps")));
         }
         assertEquals(run.truth().weights(index, startsAfter), stage.weights(), "what " + name() + " starts from");

@@ -191,10 +191,6 @@ final class Simulation {
         return plan.stagesOf(rank).stream().mapToInt(Integer::intValue);
     }
 
-    int rankOf(int stage) {
-        return IntStream.range(0, started.length).filter(rank -> plan.stagesOf(rank).contains(stage)).sum();
-    }
-
     private void checkEnd() {
         assertTrue(coordinator.isCaughtUp(), "the run is over, and it was not told that a recovery is");
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);

@@ -1,0 +1,85 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.replica.SnapshotSlots;
+import dev.troupe.protocol.replica.SnapshotWritings;
+
+/** A snapshot as one node has it: memory of its own, or memory of another that it has mapped. */
+final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
+    /** What others may have mapped: they see what the owner writes, also when it has died. */
+    private static final class Memory {
+        private final SnapshotWritings writings = new SnapshotWritings();
+        private long weights;
+    }
+
+    private final Memory memory;
+    private final boolean isOwn;
+    private boolean isClosed;
+
+    private SimulatedSnapshot(Memory memory, boolean isOwn) {
+        this.memory = memory;
+        this.isOwn = isOwn;
+    }
+
+    /** A snapshot in memory of this node. */
+    static SimulatedSnapshot own() {
+        return new SimulatedSnapshot(new Memory(), true);
+    }
+
+    /** The same as another node sees it. */
+    SimulatedSnapshot mapped() {
+        return new SimulatedSnapshot(memory, false);
+    }
+
+    boolean isBy(SimulatedSnapshot other) {
+        return memory == other.memory;
+    }
+
+    /** Begins to overwrite it; returns the number of the writing. */
+    long begin(long stepsDone) {
+        return memory.writings.begin(stepsDone);
+    }
+
+    /** Ends a writing; false where another has begun there since, or the memory is freed. */
+    boolean end(long writing, long weights) {
+        boolean isOurs = !isClosed && memory.writings.isUnderWay(writing);
+        if (isOurs) {
+            memory.weights = weights;
+            memory.writings.end();
+        }
+        return isOurs;
+    }
+
+    /** The number of the writing that made the state after so many steps; negative where it does not hold that. */
+    long writingOf(long stepsDone) {
+        return isClosed ? -1 : memory.writings.writingOf(stepsDone);
+    }
+
+    /** Whether it still holds the state of a writing. */
+    boolean isWhole(long writing) {
+        return !isClosed && memory.writings.isWhole(writing);
+    }
+
+    long weights() {
+        return memory.weights;
+    }
+
+    @Override
+    public long stepsDone() {
+        return isClosed ? -1 : memory.writings.stepsDone();
+    }
+
+    @Override
+    public boolean isSince(long steps) {
+        return !isClosed && memory.writings.isSince(steps);
+    }
+
+    @Override
+    public boolean isOwn() {
+        return isOwn;
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+    }
+}

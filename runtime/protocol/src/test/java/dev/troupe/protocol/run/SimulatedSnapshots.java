@@ -1,0 +1,103 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.protocol.replica.SnapshotSlots;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/** The snapshots of a node in the real {@link SnapshotSlots}, as {@code Snapshots} has them: what they hold is a hash. */
+final class SimulatedSnapshots {
+    /** A state that is being written. */
+    record Write(int rank, int stage, long stepsDone, SimulatedSnapshot snapshot, long number) {
+        boolean end(long weights) {
+            return snapshot.end(number, weights);
+        }
+    }
+
+    /** A state that is not overwritten. */
+    record Pinned(SnapshotSlots<SimulatedSnapshot> slots, SimulatedSnapshot snapshot, long number) {
+        /** The weights; empty where the rank was forgotten meanwhile. */
+        OptionalLong release() {
+            boolean stands = snapshot.isWhole(number);
+            slots.unpin(snapshot);
+            return stands ? OptionalLong.of(snapshot.weights()) : OptionalLong.empty();
+        }
+    }
+
+    // By rank and stage.
+    private final Map<Integer, Map<Integer, SnapshotSlots<SimulatedSnapshot>>> slots = new TreeMap<>();
+
+    private SnapshotSlots<SimulatedSnapshot> slots(int rank, int stage) {
+        return slots.computeIfAbsent(rank, _ -> new TreeMap<>()).computeIfAbsent(stage, _ -> new SnapshotSlots<>());
+    }
+
+    /** Begins to write the state of a rank's stage; empty where a later one is kept. */
+    Optional<Write> keep(int rank, int stage, long stepsDone) {
+        return slots(rank, stage).mayKeep(stepsDone) ? Optional.of(begin(rank, stage, stepsDone)) : Optional.empty();
+    }
+
+    /** Begins to write a copy; empty where it is of no use here. */
+    Optional<Write> accept(int rank, int stage, long stepsDone) {
+        return slots(rank, stage).mayCopy(stepsDone) ? Optional.of(begin(rank, stage, stepsDone)) : Optional.empty();
+    }
+
+    private Write begin(int rank, int stage, long stepsDone) {
+        SimulatedSnapshot target = slots(rank, stage).target(stepsDone, _ -> true, SimulatedSnapshot::own);
+        assertTrue(target.isOwn(), "a state is written into memory of another node");
+        return new Write(rank, stage, stepsDone, target, target.begin(stepsDone));
+    }
+
+    /** Has the snapshot of another node found here, where it lies. */
+    void map(int rank, int stage, long stepsDone, SimulatedSnapshot shared) {
+        SnapshotSlots<SimulatedSnapshot> here = slots(rank, stage);
+        if (here.mayCopy(stepsDone) && here.all().noneMatch(snapshot -> snapshot.isBy(shared))) {
+            here.map(stepsDone, shared.mapped());
+        }
+    }
+
+    private Stream<SimulatedSnapshot> whole(int rank, int stage) {
+        return Stream.ofNullable(slots.get(rank)).flatMap(stages -> Stream.ofNullable(stages.get(stage)))
+                .flatMap(SnapshotSlots::whole);
+    }
+
+    /** The snapshot that holds the state after so many steps. */
+    Optional<SimulatedSnapshot> read(int rank, int stage, long stepsDone) {
+        return whole(rank, stage).filter(snapshot -> snapshot.writingOf(stepsDone) >= 0).findFirst();
+    }
+
+    OptionalLong find(int rank, int stage, long stepsDone) {
+        return read(rank, stage, stepsDone).stream().mapToLong(SimulatedSnapshot::weights).findFirst();
+    }
+
+    /** Keeps a state that lies here as it is; empty where it does not. */
+    Optional<Pinned> pin(int rank, int stage, long stepsDone) {
+        return read(rank, stage, stepsDone).filter(SimulatedSnapshot::isOwn).map(snapshot -> {
+            slots(rank, stage).pin(snapshot);
+            return new Pinned(slots(rank, stage), snapshot, snapshot.writingOf(stepsDone));
+        });
+    }
+
+    /** After how many steps a stage is whole here. */
+    LongStream versions(int rank, int stage) {
+        return whole(rank, stage).mapToLong(SimulatedSnapshot::stepsDone);
+    }
+
+    /** Forgets the stages of a rank of which all, also what is still coming, is of fewer steps. */
+    void forget(int rank, long before) {
+        Optional.ofNullable(slots.get(rank)).ifPresent(stages -> stages.values().removeIf(one -> one.forget(before)));
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        slots.forEach((rank, stages) -> stages.forEach((stage, one) -> text.append(stage).append(" of rank ")
+                .append(rank).append(" after ").append(one.all().map(SimulatedSnapshot::stepsDone).toList())
+                .append(", ")));
+        return text.toString();
+    }
+}
