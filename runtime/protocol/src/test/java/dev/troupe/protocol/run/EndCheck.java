@@ -12,7 +12,7 @@ record EndCheck(SimulatedPlan plan, Truth truth, Carrier carrier, long committed
     /** A rank has every buffer of its edges, and the last weights. */
     void check(SimulatedRank rank) {
         for (int stage : plan.stagesOf(rank.rank())) {
-            assertEquals(truth.weights(stage, committed), rank.weights(stage), "weights of " + stage);
+            assertEquals(truth.weights(rank.rank(), stage, committed), rank.weights(stage), "weights of " + stage);
             for (Kind kind : List.of(Kind.RECV_F, Kind.RECV_B)) {
                 Action receive = new Action(stage, kind, 0);
                 if (plan.needsMessage(receive)) {

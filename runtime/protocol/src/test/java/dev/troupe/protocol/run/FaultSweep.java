@@ -35,7 +35,7 @@ final class FaultSweep {
         this.seed = seed;
         this.copies = copies;
         this.protocol = protocol;
-        this.order = new RunSettings(shape.pipeline(), 0, steps, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
+        this.order = new RunSettings(shape.rankCount(), 0, steps, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
                 1,
                 -1, true, shape.plan().places(), 3);
         this.truth = new Truth(shape.plan(), order);
@@ -73,9 +73,11 @@ final class FaultSweep {
                 }
             });
         } catch (AssertionError failure) {
-            throw new AssertionError("./mvnw -pl runtime/protocol -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
-                    + " -Dsurefire.failIfNoSpecifiedTests=false -D" + POINT_PROPERTY + "=" + nameOf(fault)
-                    + " verify\n" + shape + ", " + fault + ": " + failure.getMessage(), failure);
+            throw new AssertionError(
+                    "./mvnw -pl runtime/protocol -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
+                            + " -Dsurefire.failIfNoSpecifiedTests=false -D" + POINT_PROPERTY + "=" + nameOf(fault)
+                            + " verify\n" + shape + ", " + fault + ": " + failure.getMessage(),
+                    failure);
         }
         return happened[0];
     }

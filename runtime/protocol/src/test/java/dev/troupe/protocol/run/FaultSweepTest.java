@@ -34,6 +34,17 @@ class FaultSweepTest {
                 FaultSweep.STEPS, 13);
     }
 
+    /** Ranks that share stages, pipelines side by side, and both: a place starts again as one, and groups meet anew. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongOnAGrid() {
+        sweep("tensor groups, in order", RunShape.upTo(2, 1, 1, new Grid(1, 2)), IN_ORDER, Copies.SENT,
+                FaultSweep.STEPS, 83);
+        sweep("pipelines side by side, out of order", RunShape.upTo(2, 2, 1, new Grid(2, 1)), OUT_OF_ORDER, Copies.SENT,
+                FaultSweep.STEPS, 199);
+        sweep("both on one machine, out of order", RunShape.upTo(2, 1, 1, new Grid(2, 2)), OUT_OF_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 401);
+    }
+
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
@@ -48,11 +59,14 @@ class FaultSweepTest {
         sweep("all runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, SHARE);
         sweep("all runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
                 FaultSweep.STEPS, 11 * SHARE);
+        sweep("tensor groups", RunShape.upTo(3, 3, 1, new Grid(1, 2)), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS,
+                17 * SHARE);
+        sweep("both", RunShape.upTo(2, 2, 1, new Grid(2, 2)), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 31 * SHARE);
     }
 
     @Test
     void shouldTryThePointThatIsNamed() {
-        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,0,SENT,2,60,CRASH,1");
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,1,1,0,SENT,2,60,CRASH,1");
         assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
     }
 

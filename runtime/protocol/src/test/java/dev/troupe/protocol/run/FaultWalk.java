@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A run in which several things go wrong, one after the other or all at once. A seed decides the shape, the nodes,
@@ -20,6 +21,9 @@ final class FaultWalk {
     private static final int STEPS = 3;
     private static final List<RunShape> SHAPES = IntStream.rangeClosed(1, 2)
             .mapToObj(credits -> RunShape.upTo(4, 6, credits)).flatMap(List::stream).toList();
+    private static final List<RunShape> SHAPES_ON_GRIDS = Stream.of(new Grid(1, 2), new Grid(2, 1), new Grid(2, 2))
+            .flatMap(grid -> RunShape.upTo(2, 3, 1, grid).stream()).toList();
+    private static final int ON_A_GRID_EVERY = 4;
 
     private static final List<World.Copies> COPIES = List.of(World.Copies.values());
 
@@ -34,9 +38,10 @@ final class FaultWalk {
 
     /** Goes to the end; returns how many things went wrong. */
     int walk() {
-        RunShape shape = SHAPES.get(random.nextInt(SHAPES.size()));
+        List<RunShape> shapes = random.nextInt(ON_A_GRID_EVERY) == 0 ? SHAPES_ON_GRIDS : SHAPES;
+        RunShape shape = shapes.get(random.nextInt(shapes.size()));
         World nodes = new World(
-                random.nextBoolean() ? shape.pipeline() : 1 + random.nextInt(shape.pipeline()), random.nextInt(3),
+                random.nextBoolean() ? shape.rankCount() : 1 + random.nextInt(shape.rankCount()), random.nextInt(3),
                 COPIES.get(random.nextInt(COPIES.size())));
         RunSettings order = order(shape);
         int faults = 1 + random.nextInt(MOST_FAULTS);
@@ -64,12 +69,16 @@ final class FaultWalk {
 
     private RunSettings order(RunShape shape) {
         LossScale scale = random.nextBoolean() ? LossScale.none(0) : LossScale.dynamic(0);
-        return new RunSettings(shape.pipeline(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
-                random.nextInt(3), -1, random.nextBoolean(), places(shape.pipeline()), 2 * MOST_FAULTS);
+        return new RunSettings(shape.rankCount(), 0, STEPS, step -> 0.1 / (step + 1), 1, scale, random.nextInt(3),
+                random.nextInt(3), -1, random.nextBoolean(), places(shape), 2 * MOST_FAULTS);
     }
 
-    /** Each rank by itself, or ranks that are restarted together. */
-    private List<List<Integer>> places(int rankCount) {
+    /** The ranks of each place; where those are single ranks, sometimes more that are restarted together. */
+    private List<List<Integer>> places(RunShape shape) {
+        if (!shape.grid().equals(Grid.ONE)) {
+            return shape.plan().places();
+        }
+        int rankCount = shape.rankCount();
         int together = 1 + random.nextInt(2);
         return IntStream.range(0, (rankCount + together - 1) / together)
                 .mapToObj(

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 
 /** What the actions of a rank mean in a simulation: hashes of its stages, and its tensors between them. */
 final class HashOps implements StepOps {
@@ -32,9 +34,13 @@ final class HashOps implements StepOps {
     private final Outbox<Long> outbox;
     private final SimulatedNode node;
     private final Consumer<Part> first;
+    private final SimulatedGroups.Member tensorGroup;
+    private final SimulatedGroups.Member dataGroup;
     private final Map<Key, Long> tensors = new HashMap<>();
     // What it has computed with in this pass.
     private final Set<Action> used = new HashSet<>();
+    // Of the last action, where it ended after a collective.
+    private ActionResult late = ActionResult.NOTHING;
 
     /**
      * @param stages
@@ -42,14 +48,16 @@ final class HashOps implements StepOps {
      * @param first
      *            takes what the thread does before all else
      */
-    HashOps(SimulatedPlan plan, int rank, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
-            SimulatedNode node, Consumer<Part> first) {
+    HashOps(SimulatedPlan plan, Incarnation incarnation, Map<Integer, SimulatedStage> stages, Outbox<Long> outbox,
+            SimulatedNode node, SimulatedGroups groups, Consumer<Part> first) {
         this.plan = plan;
-        this.rank = rank;
+        this.rank = incarnation.rank();
         this.stages = stages;
         this.outbox = outbox;
         this.node = node;
         this.first = first;
+        this.tensorGroup = groups.join(plan.tensorGroup(rank), rank, incarnation.epoch());
+        this.dataGroup = groups.join(plan.dataGroup(rank), rank, incarnation.epoch());
     }
 
     void beginPass() {
@@ -71,57 +79,96 @@ final class HashOps implements StepOps {
                 && plan.needsMessage(key) && plan.edgeOf(rank, key).equals(edge)).count();
     }
 
-    @Override
-    public ActionResult compute(Action action, Pass of) {
-        SimulatedStage stage = stages.get(action.stage());
-        int microbatch = action.microbatch();
-        boolean hasHead = action.stage() == plan.stageCount() - 1;
-        switch (action.kind()) {
-            case FORWARD -> {
-                long input = action.stage() == 0
-                        ? SimulatedStage.tokens(of, microbatch)
-                        : receive(action.as(Kind.RECV_F), of);
-                long output = stage.forward(of, microbatch, input);
-                checkLive(of);
-                if (hasHead) {
-                    return new ActionResult(List.of(new MicrobatchLoss(microbatch, SimulatedStage.loss(output))),
-                            List.of());
-                }
-                handOver(action.as(Kind.SEND_F), of, output);
-            }
-            case FULL_BACKWARD -> {
-                backwardInput(stage, action, of, hasHead);
-                stage.backwardWeight(microbatch);
-            }
-            case BACKWARD_INPUT -> backwardInput(stage, action, of, hasHead);
-            default -> stage.backwardWeight(microbatch);
+    /** What the last action measured. */
+    ActionResult takeResult() {
+        ActionResult result = late;
+        late = ActionResult.NOTHING;
+        return result;
+    }
+
+    /** Adds up what all members of a group bring; the action goes on with the sum when all have. */
+    private ActionResult meet(SimulatedGroups.Member group, String what, long value, LongFunction<ActionResult> then) {
+        if (group.isAlone()) {
+            late = then.apply(value);
+        } else {
+            group.bring(what, value);
+            first.accept(new Part(false, group::isWhole, () -> late = then.apply(group.sum())));
         }
         return ActionResult.NOTHING;
     }
 
-    private void backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
+    @Override
+    public ActionResult compute(Action action, Pass of) {
+        SimulatedStage stage = stages.get(action.stage());
+        boolean hasHead = action.stage() == plan.stageCount() - 1;
+        return switch (action.kind()) {
+            case FORWARD -> forward(stage, action, of, hasHead);
+            case FULL_BACKWARD -> backwardInput(stage, action, of, hasHead,
+                    () -> stage.backwardWeight(action.microbatch()));
+            case BACKWARD_INPUT -> backwardInput(stage, action, of, hasHead, () -> {
+            });
+            default -> {
+                stage.backwardWeight(action.microbatch());
+                yield ActionResult.NOTHING;
+            }
+        };
+    }
+
+    private ActionResult forward(SimulatedStage stage, Action action, Pass of, boolean hasHead) {
+        int microbatch = action.microbatch();
+        boolean isTraining = of.kind() == Pass.Kind.TRAINING;
+        int inStep = isTraining ? plan.microbatchInStep(plan.dataOf(rank), microbatch) : microbatch;
+        long input = action.stage() == 0
+                ? SimulatedStage.tokens(of, inStep)
+                : receive(action.as(Kind.RECV_F), of);
+        long part = stage.forward(of, microbatch, input);
+        checkLive(of);
+        return meet(tensorGroup, action + " of " + of, part, output -> {
+            if (isTraining) {
+                stage.keepOutput(microbatch, output);
+            }
+            if (!hasHead) {
+                handOver(action.as(Kind.SEND_F), of, output);
+                return ActionResult.NOTHING;
+            }
+            boolean isTold = plan.tensorOf(rank) == 0 && (isTraining || plan.dataOf(rank) == 0);
+            return isTold
+                    ? new ActionResult(List.of(new MicrobatchLoss(inStep, SimulatedStage.loss(output))), List.of())
+                    : ActionResult.NOTHING;
+        });
+    }
+
+    private ActionResult backwardInput(SimulatedStage stage, Action action, Pass of, boolean hasHead, Runnable then) {
         long outputGradient = hasHead
                 ? SimulatedStage.lossGradient(of, stage.outputOf(action.microbatch()))
                 : receive(action.as(Kind.RECV_B), of);
-        long inputGradient = stage.backwardInput(action.microbatch(), outputGradient);
-        if (action.stage() > 0) {
-            handOver(action.as(Kind.SEND_B), of, inputGradient);
-        }
+        long part = stage.backwardInput(action.microbatch(), outputGradient);
+        return meet(tensorGroup, action + " of " + of, part, inputGradient -> {
+            if (action.stage() > 0) {
+                handOver(action.as(Kind.SEND_B), of, inputGradient);
+            }
+            then.run();
+            return ActionResult.NOTHING;
+        });
     }
 
     @Override
     public void unshard(Action action) {
-        throw new IllegalStateException(action + ", but each stage has one rank");
+        throw new IllegalStateException(action + ", but no rank holds a share of the weights alone");
     }
 
     @Override
     public void reshard(Action action) {
-        throw new IllegalStateException(action + ", but each stage has one rank");
+        throw new IllegalStateException(action + ", but no rank holds a share of the weights alone");
     }
 
     @Override
     public void reduceGradients(Action action) {
-        throw new IllegalStateException(action + ", but each stage has one rank");
+        SimulatedStage stage = stages.get(action.stage());
+        meet(dataGroup, action.toString(), stage.gradient(), sum -> {
+            stage.takeGradient(sum);
+            return ActionResult.NOTHING;
+        });
     }
 
     @Override
@@ -147,7 +194,10 @@ final class HashOps implements StepOps {
     public ActionResult norm(Action action, Pass of) {
         SimulatedStage stage = stages.get(action.stage());
         assertEquals(0, stage.liveActivations(), () -> "live activations at the end of " + of);
-        return new ActionResult(List.of(), stage.squaredSums(of));
+        return meet(tensorGroup, action + " of " + of, stage.gradient(),
+                ofAll -> plan.tensorOf(rank) == 0 && plan.dataOf(rank) == 0
+                        ? new ActionResult(List.of(), stage.squaredSums(of, ofAll))
+                        : ActionResult.NOTHING);
     }
 
     @Override
@@ -171,7 +221,7 @@ final class HashOps implements StepOps {
 
     private void checkLive(Pass of) {
         int live = stages.values().stream().mapToInt(SimulatedStage::liveActivations).sum();
-        int certified = plan.certificate(of.kind()).peakActivations().get(rank);
+        int certified = plan.certificate(of.kind()).peakActivations().get(plan.placeOf(rank));
         assertTrue(of.kind() == Pass.Kind.VALIDATION || live <= certified,
                 () -> "rank " + rank + " holds " + live + " live activations, but is certified for " + certified);
     }

@@ -13,8 +13,10 @@ package dev.troupe.protocol.run;
  *            whether a part of an earlier attempt at a checkpoint is taken for one of the present attempt
  * @param settlesAtOnce
  *            whether the run hears that a checkpoint stands, for which it waits, as soon as it is begun
+ * @param fencesGroups
+ *            whether a collective is of members of one epoch alone
  */
 record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
-        boolean settlesAtOnce) {
-    static final Protocol WHOLE = new Protocol(true, false, 0, false, false);
+        boolean settlesAtOnce, boolean fencesGroups) {
+    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true);
 }

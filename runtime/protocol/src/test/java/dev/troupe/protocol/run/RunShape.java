@@ -12,22 +12,33 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A small run to simulate: P ranks, V stages on each, M microbatches, tied embeddings or not. */
-record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
+/** A small run to simulate: P places, V stages on each, M microbatches, tied embeddings or not, ranks in a grid. */
+record RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits,
+        Grid grid) {
     static final int HELD_OUT_MICROBATCHES = 3;
     /** To certify a plan takes longer than to run it. */
     private static final Map<RunShape, SimulatedPlan> PLANS = new ConcurrentHashMap<>();
 
+    /** A run of one pipeline, of a rank for each place. */
+    RunShape(String schedule, int pipeline, int virtualStages, int microbatches, boolean tied, int credits) {
+        this(schedule, pipeline, virtualStages, microbatches, tied, credits, Grid.ONE);
+    }
+
     /** Every schedule with every P, V and M up to these that it is defined for, tied and not, with these credits. */
     static List<RunShape> upTo(int pipeline, int microbatches, int credits) {
+        return upTo(pipeline, microbatches, credits, Grid.ONE);
+    }
+
+    /** The same with the ranks of a grid at each place. */
+    static List<RunShape> upTo(int pipeline, int microbatches, int credits, Grid grid) {
         List<RunShape> shapes = new ArrayList<>();
         for (String schedule : Schedules.names()) {
             for (int p = 1; p <= pipeline; p++) {
                 for (int v = 1; v <= 2; v++) {
                     for (int m = 1; m <= microbatches; m++) {
                         if (isDefined(schedule, p, v, m)) {
-                            shapes.add(new RunShape(schedule, p, v, m, true, credits));
-                            shapes.add(new RunShape(schedule, p, v, m, false, credits));
+                            shapes.add(new RunShape(schedule, p, v, m, true, credits, grid));
+                            shapes.add(new RunShape(schedule, p, v, m, false, credits, grid));
                         }
                     }
                 }
@@ -39,13 +50,15 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     /** The shape of these words, as {@link #name} has them. */
     static RunShape named(List<String> words) {
         return new RunShape(words.get(0), Integer.parseInt(words.get(1)), Integer.parseInt(words.get(2)),
-                Integer.parseInt(words.get(3)), words.get(4).equals("tied"), Integer.parseInt(words.get(5)));
+                Integer.parseInt(words.get(3)), words.get(4).equals("tied"), Integer.parseInt(words.get(5)),
+                new Grid(Integer.parseInt(words.get(6)), Integer.parseInt(words.get(7))));
     }
 
-    /** In words with commas between: schedule, P, V, M, tied or not, credits. */
+    /** In words with commas between: schedule, P, V, M, tied or not, credits, D, T. */
     String name() {
         return String.join(",", schedule, Integer.toString(pipeline), Integer.toString(virtualStages),
-                Integer.toString(microbatches), tied ? "tied" : "untied", Integer.toString(credits));
+                Integer.toString(microbatches), tied ? "tied" : "untied", Integer.toString(credits),
+                Integer.toString(grid.data()), Integer.toString(grid.tensor()));
     }
 
     private static boolean isDefined(String schedule, int p, int v, int m) {
@@ -57,6 +70,10 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
         }
     }
 
+    int rankCount() {
+        return pipeline * grid.ranksPerPlace();
+    }
+
     SimulatedPlan plan() {
         return PLANS.computeIfAbsent(this, RunShape::makePlan);
     }
@@ -64,8 +81,9 @@ record RunShape(String schedule, int pipeline, int virtualStages, int microbatch
     private SimulatedPlan makePlan() {
         Plan compute = Schedules.named(schedule).plan(pipeline, virtualStages, microbatches);
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, HELD_OUT_MICROBATCHES);
-        WholeStep step = new WholeStep(tied, false, false, false);
-        return new SimulatedPlan(tied, PlanValidator.certify(step.training(compute), Purpose.TRAINING, credits),
+        WholeStep step = new WholeStep(tied, false, grid.data() > 1, false);
+        return new SimulatedPlan(grid, tied,
+                PlanValidator.certify(step.training(compute), Purpose.TRAINING, credits),
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, credits));
     }
 }

@@ -209,7 +209,7 @@ final class SimulatedCoordinator {
             SimulatedNode host = run.node(hostOf(rank));
             int of = rank;
             run.stagesOf(rank).forEach(stage -> assertTrue(host.isDead() || host.snapshots().find(of, stage, committed)
-                    .equals(OptionalLong.of(run.truth().weights(stage, committed))),
+                    .equals(OptionalLong.of(run.truth().weights(of, stage, committed))),
                     "what stage " + stage + " has kept"));
         }
     }

@@ -2,27 +2,60 @@ package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.rank.RunPlan;
 import dev.troupe.schedule.certificate.Certificate;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The plan of a simulated run.
  *
+ * @param grid
+ *            the ranks of each place
  * @param tied
  *            whether the first and the last stage have a parameter in common
  */
-record SimulatedPlan(boolean tied, Certificate training, Certificate validation) implements RunPlan {
+record SimulatedPlan(Grid grid, boolean tied, Certificate training, Certificate validation) implements RunPlan {
     private static final int LAYERS_PER_STAGE = 2;
 
     @Override
     public int ranksPerPlace() {
-        return 1;
+        return grid.ranksPerPlace();
     }
 
     int stageCount() {
         return training.plan().stageCount();
     }
 
-    /** A stage with the weights that every run starts from. */
-    SimulatedStage newStage(int stage) {
-        return new SimulatedStage(stage, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1);
+    /** The number of the pipeline of a rank among those side by side. */
+    int dataOf(int rank) {
+        return rank % ranksPerPlace() / grid.tensor(); // rounded down
+    }
+
+    /** The place of a rank among those that share its stages. */
+    int tensorOf(int rank) {
+        return rank % grid.tensor();
+    }
+
+    /** The ranks that share the stages of a rank. */
+    List<Integer> tensorGroup(int rank) {
+        return ranks(rank - tensorOf(rank), 1, grid.tensor());
+    }
+
+    /** The ranks that hold the same weights as a rank. */
+    List<Integer> dataGroup(int rank) {
+        return ranks(rank - dataOf(rank) * grid.tensor(), grid.tensor(), grid.data());
+    }
+
+    private static List<Integer> ranks(int first, int stride, int count) {
+        return IntStream.range(0, count).mapToObj(member -> first + member * stride).toList();
+    }
+
+    /** The number in the whole step of a microbatch of one pipeline. */
+    int microbatchInStep(int data, int microbatch) {
+        return data * training.plan().microbatchCount() + microbatch;
+    }
+
+    /** A share of a stage with the weights that every run starts from. */
+    SimulatedStage newStage(int stage, int tensor) {
+        return new SimulatedStage(stage, tensor, stage * LAYERS_PER_STAGE, (stage + 1) * LAYERS_PER_STAGE - 1);
     }
 }

@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 
 /**
  * One incarnation of a rank around its {@link RankMachine}: what its actors, its thread and its tensors are to a real
@@ -38,7 +39,10 @@ import java.util.TreeSet;
  */
 final class SimulatedRank {
     /** Something the thread does; an action is one or more, and one that has begun is not broken off from outside. */
-    record Part(boolean begins, Runnable work) {
+    record Part(boolean begins, BooleanSupplier isReady, Runnable work) {
+        Part(boolean begins, Runnable work) {
+            this(begins, () -> true, work);
+        }
     }
 
     private final Simulation run;
@@ -80,7 +84,7 @@ final class SimulatedRank {
         this.epoch = incarnation.epoch();
         this.transport = new SimulatedTransport(node);
         this.outbox = new Outbox<>(rank(), transport, run.keepsSnapshots(), epoch);
-        this.ops = new HashOps(plan, rank(), stages, outbox, node, thread::addFirst);
+        this.ops = new HashOps(plan, incarnation, stages, outbox, node, run.groups(), thread::addFirst);
         this.machine = new RankMachine(rank(), plan.row(Pass.Kind.TRAINING, rank()),
                 plan.row(Pass.Kind.VALIDATION, rank()));
         this.loading = new TreeSet<>(plan.stagesOf(rank()));
@@ -114,7 +118,7 @@ final class SimulatedRank {
 
     /** What may happen to it next. */
     void addMoves(List<Move> all) {
-        addWhere(!thread.isEmpty(), 0, all);
+        addWhere(!thread.isEmpty() && thread.peekFirst().isReady().getAsBoolean(), 0, all);
         addWhere(!fromThread.isEmpty(), 1, all);
         addWhere(!fromTransport.isEmpty(), 2, all);
         addWhere(!fromCoordinator.isEmpty(), 3, all);
@@ -144,12 +148,13 @@ final class SimulatedRank {
     }
 
     private void open(int index) {
-        SimulatedStage stage = plan.newStage(index);
+        SimulatedStage stage = plan.newStage(index, plan.tensorOf(rank()));
         if (startsAfter > run.firstStep()) {
             stage.load(node.snapshots().find(rank(), index, startsAfter).orElseThrow(() -> new IllegalStateException(
                     "there is no snapshot of stage " + index + " after " + startsAfter + " steps")));
         }
-        assertEquals(run.truth().weights(index, startsAfter), stage.weights(), "what " + name() + " starts from");
+        assertEquals(run.truth().weights(rank(), index, startsAfter), stage.weights(),
+                "what " + name() + " starts from");
         stages.put(index, stage);
         for (Kind receive : List.of(Kind.RECV_F, Kind.RECV_B)) {
             Action any = new Action(index, receive, 0);
@@ -286,10 +291,12 @@ final class SimulatedRank {
     private void order(Action action, List<Action> sends) {
         Pass of = pass;
         Optional<WeightUpdate> asked = Optional.ofNullable(update);
-        ActionResult[] result = new ActionResult[1];
-        order(new Part(true, () -> result[0] = ops.perform(action, of, asked)));
+        order(new Part(true, () -> ops.perform(action, of, asked)));
         sends.forEach(send -> order(new Part(false, () -> ops.send(send, of))));
-        order(new Part(false, () -> fromThread.add(() -> ended(action, result[0]))));
+        order(new Part(false, () -> {
+            ActionResult result = ops.takeResult();
+            fromThread.add(() -> ended(action, result));
+        }));
     }
 
     private void ended(Action action, ActionResult result) {
@@ -320,7 +327,7 @@ final class SimulatedRank {
     void retire() {
         outbox.retire();
         Part next = thread.peekFirst();
-        while (next != null && !next.begins()) {
+        while (next != null && !next.begins() && next.isReady().getAsBoolean()) {
             thread.remove().work().run();
             next = thread.peekFirst();
         }
@@ -341,6 +348,7 @@ final class SimulatedRank {
 
     String situation() {
         return name() + (hasFailed ? " (failed)" : isBorn ? "" : " (unborn)") + " is "
-                + (loading.isEmpty() ? machine.situation() : "loading " + loading) + (outbox.isRetired() ? "; it is retired" : "");
+                + (loading.isEmpty() ? machine.situation() : "loading " + loading)
+                + (outbox.isRetired() ? "; it is retired" : "");
     }
 }

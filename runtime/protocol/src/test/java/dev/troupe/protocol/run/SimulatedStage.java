@@ -27,14 +27,15 @@ final class SimulatedStage {
     private long gradient;
     // By microbatch.
     private final Map<Integer, Long> inputs = new HashMap<>();
+    private final Map<Integer, Long> outputs = new HashMap<>();
     private final Map<Integer, Long> outputGradients = new HashMap<>();
     private final Set<Integer> added = new HashSet<>();
 
-    SimulatedStage(int index, int firstLayer, int lastLayer) {
+    SimulatedStage(int index, int tensor, int firstLayer, int lastLayer) {
         this.index = index;
         this.firstLayer = firstLayer;
         this.lastLayer = lastLayer;
-        this.weights = mix(0x5EED, index);
+        this.weights = mix(mix(0x5EED, index), tensor);
     }
 
     static long mix(long left, long right) {
@@ -47,7 +48,7 @@ final class SimulatedStage {
         return (hash >>> 11) * 0x1p-53;
     }
 
-    /** The tokens of a microbatch. */
+    /** The tokens of a microbatch of the whole step. */
     static long tokens(Pass pass, int microbatch) {
         return mix(mix(0x70CE, pass.number()), microbatch);
     }
@@ -62,22 +63,25 @@ final class SimulatedStage {
         return mix(output, Double.doubleToLongBits(pass.lossScale()));
     }
 
+    /** This share's part of the output of a microbatch. */
     long forward(Pass pass, int microbatch, long input) {
         if (pass.kind() == Pass.Kind.TRAINING) {
             assertTrue(inputs.put(microbatch, input) == null, () -> "microbatch " + microbatch + " is here twice");
         }
-        return output(microbatch, input);
-    }
-
-    private long output(int microbatch, long input) {
         return mix(mix(mix(weights, input), index), microbatch);
     }
 
-    /** What the forward of a microbatch came to. */
-    long outputOf(int microbatch) {
-        return output(microbatch, inputs.get(microbatch));
+    /** Keeps the output of a microbatch, to which all shares have contributed. */
+    void keepOutput(int microbatch, long output) {
+        outputs.put(microbatch, output);
     }
 
+    /** The output of a microbatch. */
+    long outputOf(int microbatch) {
+        return outputs.get(microbatch);
+    }
+
+    /** This share's part of the gradient of the input. */
     long backwardInput(int microbatch, long outputGradient) {
         assertTrue(outputGradients.put(microbatch, outputGradient) == null,
                 () -> "a second gradient of microbatch " + microbatch);
@@ -87,6 +91,7 @@ final class SimulatedStage {
     void backwardWeight(int microbatch) {
         long input = inputs.remove(microbatch);
         long outputGradient = outputGradients.remove(microbatch);
+        outputs.remove(microbatch);
         assertTrue(added.add(microbatch), () -> "the gradient of microbatch " + microbatch + " is added twice");
         add(mix(mix(outputGradient, input), weights));
     }
@@ -108,16 +113,26 @@ final class SimulatedStage {
         add(other);
     }
 
+    long gradient() {
+        return gradient;
+    }
+
+    /** The gradient is the sum over all pipelines. */
+    void takeGradient(long sum) {
+        gradient = sum;
+    }
+
     int liveActivations() {
         return inputs.size();
     }
 
-    List<LayerSquaredSum> squaredSums(Pass pass) {
+    /** Of the gradients of all shares. */
+    List<LayerSquaredSum> squaredSums(Pass pass, long ofAll) {
         List<LayerSquaredSum> sums = new ArrayList<>();
         for (int layer = firstLayer; layer <= lastLayer; layer++) {
             boolean overflows = pass.lossScale() != 1 && pass.step() == OVERFLOWING_STEP && layer == 0;
             sums.add(new LayerSquaredSum(layer, 0,
-                    overflows ? Double.POSITIVE_INFINITY : unit(mix(gradient, layer)) * pass.lossScale()));
+                    overflows ? Double.POSITIVE_INFINITY : unit(mix(ofAll, layer)) * pass.lossScale()));
         }
         return sums;
     }

@@ -45,6 +45,7 @@ final class Simulation {
     private final List<Deque<RunEvent>> failures = new ArrayList<>();
     private final List<Move> failureMoves = new ArrayList<>();
     private final Map<Edge, Move> arrivals = new HashMap<>();
+    private final SimulatedGroups groups;
     private final MessageContents contents = new MessageContents();
 
     private int moveCount;
@@ -63,6 +64,7 @@ final class Simulation {
         this.world = world;
         this.coordinator = new SimulatedCoordinator(this, settings, world, nodes);
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
+        this.groups = new SimulatedGroups(protocol.fencesGroups());
         this.started = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int name = rank;
@@ -337,6 +339,10 @@ final class Simulation {
 
     SimulatedCoordinator coordinator() {
         return coordinator;
+    }
+
+    SimulatedGroups groups() {
+        return groups;
     }
 
     MessageContents contents() {

@@ -36,6 +36,17 @@ class SimulationTest {
         }
     }
 
+    /** Tensor groups, pipelines side by side, and both. */
+    @Test
+    void shouldKeepEveryPromiseOnGridsInRandomOrders() {
+        for (Grid grid : List.of(new Grid(1, 2), new Grid(2, 1), new Grid(2, 2), new Grid(3, 1))) {
+            for (RunShape shape : RunShape.upTo(2, 2, 1, grid)) {
+                Random random = new Random(seed);
+                guarded(shape, () -> walkToTheEnd(shape, random));
+            }
+        }
+    }
+
     private static void walkToTheEnd(RunShape shape, Random random) {
         Simulation simulation = new Simulation(shape, settings(shape, 0, STEPS, 1, 2));
         simulation.run(moves -> random.nextInt(moves.size()));
@@ -49,7 +60,8 @@ class SimulationTest {
     void shouldWriteEveryCheckpointBesideTrainingInRandomOrders() {
         for (RunShape shape : RunShape.upTo(3, 2, 1)) {
             Random random = new Random(seed);
-            RunSettings settings = new RunSettings(shape.pipeline(), 0, STEPS, _ -> 0.1, 1, LossScale.none(0), 2, 1, -1,
+            RunSettings settings = new RunSettings(shape.rankCount(), 0, STEPS, _ -> 0.1, 1, LossScale.none(0), 2, 1,
+                    -1,
                     true, shape.plan().places(), 1);
             guarded(shape, () -> {
                 Simulation simulation = new Simulation(shape, settings);
@@ -136,7 +148,7 @@ class SimulationTest {
 
     private static RunSettings settings(RunShape shape, long firstStep, long stepCount, long validateEvery,
             long checkpointEvery) {
-        return new RunSettings(shape.pipeline(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
+        return new RunSettings(shape.rankCount(), firstStep, stepCount, step -> 0.1 / (step + 1), 1,
                 LossScale.none(firstStep), validateEvery,
                 checkpointEvery, -1, true, shape.plan().places(), 0);
     }

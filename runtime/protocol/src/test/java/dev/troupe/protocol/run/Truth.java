@@ -11,28 +11,33 @@ import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.schedule.Action;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * A run on one device: one stage after the other, one microbatch after the other, with no machine and no message. Only the
- * order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for bit,
+ * A run on one device: one stage after the other, one microbatch after the other, with no machine, message or collective.
+ * Only the order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for bit,
  * whatever happened on the way.
  */
 final class Truth {
-    private record Step(StepResult result, List<Long> weights, double validationLoss) {
+    private record Step(StepResult result, List<List<Long>> weights, double validationLoss) {
     }
 
     private final SimulatedPlan plan;
     private final RunSettings settings;
-    private final List<SimulatedStage> stages = new ArrayList<>();
-    private final List<Long> firstWeights;
+    // By offset of the ranks at a place, and by stage.
+    private final List<List<SimulatedStage>> stages;
+    private final List<List<Long>> firstWeights;
     private final List<Step> steps = new ArrayList<>();
 
     Truth(SimulatedPlan plan, RunSettings settings) {
         this.plan = plan;
         this.settings = settings;
-        for (int stage = 0; stage < plan.stageCount(); stage++) {
-            stages.add(plan.newStage(stage));
-        }
+        this.stages = IntStream.range(0, plan.ranksPerPlace())
+                .mapToObj(offset -> IntStream.range(0, plan.stageCount())
+                        .mapToObj(stage -> plan.newStage(stage, plan.tensorOf(offset))).toList())
+                .toList();
         this.firstWeights = weights();
         LossScale scale = settings.lossScale();
         for (long step = settings.firstStep(); step < settings.stepCount(); step++) {
@@ -40,60 +45,110 @@ final class Truth {
         }
     }
 
+    /** The shares of a stage in one pipeline. */
+    private List<SimulatedStage> shares(int data, int stage) {
+        return IntStream.range(0, plan.grid().tensor())
+                .mapToObj(tensor -> stages.get(data * plan.grid().tensor() + tensor).get(stage)).toList();
+    }
+
+    private Stream<SimulatedStage> all() {
+        return stages.stream().flatMap(List::stream);
+    }
+
+    private static long sum(List<SimulatedStage> shares, ToLongFunction<SimulatedStage> part) {
+        return SimulatedGroups.sum(shares.stream().map(part::applyAsLong).toList());
+    }
+
     private LossScale train(long step, LossScale scale) {
         Pass pass = new Pass(step, Pass.Kind.TRAINING, scale.factor());
         int microbatches = plan.training().plan().microbatchCount();
-        double loss = meanLoss(pass, microbatches);
-        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
-            long gradient = SimulatedStage.lossGradient(pass, stages.getLast().outputOf(microbatch));
-            for (SimulatedStage stage : stages.reversed()) {
-                gradient = stage.backwardInput(microbatch, gradient);
+        double loss = 0;
+        for (int data = 0; data < plan.grid().data(); data++) {
+            for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+                loss += loss(pass, data, microbatch, plan.microbatchInStep(data, microbatch));
+                backward(pass, data, microbatch);
             }
         }
         for (int rank = 0; rank < plan.rankCount(); rank++) {
+            List<SimulatedStage> own = stages.get(rank % plan.ranksPerPlace());
             for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
                 if (action.kind().freesActivation()) {
-                    stages.get(action.stage()).backwardWeight(action.microbatch());
+                    own.get(action.stage()).backwardWeight(action.microbatch());
                 }
             }
         }
-        if (plan.tied() && stages.size() > 1) {
-            long first = stages.getFirst().tiedGradient();
-            stages.getFirst().addTied(stages.getLast().tiedGradient());
-            stages.getLast().addTied(first);
+        if (plan.tied() && plan.stageCount() > 1) {
+            for (List<SimulatedStage> own : stages) {
+                long first = own.getFirst().tiedGradient();
+                own.getFirst().addTied(own.getLast().tiedGradient());
+                own.getLast().addTied(first);
+            }
         }
-        List<LayerSquaredSum> sums = stages.stream().flatMap(stage -> stage.squaredSums(pass).stream()).toList();
+        List<LayerSquaredSum> sums = new ArrayList<>();
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            addUpOverPipelines(stage);
+            List<SimulatedStage> shares = shares(0, stage);
+            sums.addAll(shares.getFirst().squaredSums(pass, sum(shares, SimulatedStage::gradient)));
+        }
         double norm = GlobalNorm.of(sums) / scale.factor();
         boolean skipped = !Double.isFinite(norm);
         LossScale next = skipped ? scale.afterSkip() : scale.afterUpdate();
         double rate = settings.learningRate().applyAsDouble(step);
         double factor = skipped ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / scale.factor();
-        stages.forEach(stage -> stage.update(new WeightUpdate(step, rate, factor, next.updates(), skipped)));
-        StepResult result = new StepResult(step, loss, norm, rate, scale.factor(), skipped, Traffic.NONE);
+        all().forEach(stage -> stage.update(new WeightUpdate(step, rate, factor, next.updates(), skipped)));
+        StepResult result = new StepResult(step, loss / (plan.grid().data() * microbatches), norm, rate, scale.factor(),
+                skipped, Traffic.NONE);
         steps.add(new Step(result, weights(),
-                meanLoss(new Pass(step, Pass.Kind.VALIDATION), RunShape.HELD_OUT_MICROBATCHES)));
+                validationLoss(new Pass(step, Pass.Kind.VALIDATION))));
         return next;
     }
 
-    private double meanLoss(Pass pass, int microbatches) {
-        double sum = 0;
-        for (int microbatch = 0; microbatch < microbatches; microbatch++) {
-            long tensor = SimulatedStage.tokens(pass, microbatch);
-            for (SimulatedStage stage : stages) {
-                tensor = stage.forward(pass, microbatch, tensor);
-            }
-            sum += SimulatedStage.loss(tensor);
+    /** The loss of a microbatch of one pipeline, which is another one in the whole step. */
+    private double loss(Pass pass, int data, int microbatch, int inStep) {
+        long tensor = SimulatedStage.tokens(pass, inStep);
+        for (int stage = 0; stage < plan.stageCount(); stage++) {
+            List<SimulatedStage> shares = shares(data, stage);
+            long input = tensor;
+            long output = sum(shares, share -> share.forward(pass, microbatch, input));
+            shares.forEach(share -> share.keepOutput(microbatch, output));
+            tensor = output;
         }
-        return sum / microbatches;
+        return SimulatedStage.loss(tensor);
     }
 
-    private List<Long> weights() {
-        return stages.stream().map(SimulatedStage::weights).toList();
+    private void backward(Pass pass, int data, int microbatch) {
+        long gradient = SimulatedStage.lossGradient(pass,
+                shares(data, plan.stageCount() - 1).getFirst().outputOf(microbatch));
+        for (int stage = plan.stageCount() - 1; stage >= 0; stage--) {
+            long outputGradient = gradient;
+            gradient = sum(shares(data, stage), share -> share.backwardInput(microbatch, outputGradient));
+        }
     }
 
-    /** The weights of a stage after so many steps. */
-    long weights(int stage, long stepsDone) {
-        return stepsDone == settings.firstStep() ? firstWeights.get(stage) : step(stepsDone).weights().get(stage);
+    private void addUpOverPipelines(int stage) {
+        for (int tensor = 0; tensor < plan.grid().tensor(); tensor++) {
+            int of = tensor;
+            List<SimulatedStage> copies = IntStream.range(0, plan.grid().data())
+                    .mapToObj(data -> shares(data, stage).get(of)).toList();
+            long gradient = sum(copies, SimulatedStage::gradient);
+            copies.forEach(copy -> copy.takeGradient(gradient));
+        }
+    }
+
+    private double validationLoss(Pass pass) {
+        return IntStream.range(0, RunShape.HELD_OUT_MICROBATCHES)
+                .mapToDouble(microbatch -> loss(pass, 0, microbatch, microbatch)).reduce(0, Double::sum)
+                / RunShape.HELD_OUT_MICROBATCHES;
+    }
+
+    private List<List<Long>> weights() {
+        return stages.stream().map(own -> own.stream().map(SimulatedStage::weights).toList()).toList();
+    }
+
+    /** The weights of a rank's stage after so many steps. */
+    long weights(int rank, int stage, long stepsDone) {
+        return (stepsDone == settings.firstStep() ? firstWeights : step(stepsDone).weights())
+                .get(rank % plan.ranksPerPlace()).get(stage);
     }
 
     private Step step(long stepsDone) {
@@ -102,7 +157,7 @@ final class Truth {
 
     /** What a rank's file holds after so many steps. */
     String checksum(int rank, long stepsDone) {
-        return plan.stagesOf(rank).stream().map(stage -> weights(stage, stepsDone)).toList().toString();
+        return plan.stagesOf(rank).stream().map(stage -> weights(rank, stage, stepsDone)).toList().toString();
     }
 
     void commits(StepResult result) {

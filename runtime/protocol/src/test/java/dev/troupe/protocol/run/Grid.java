@@ -1,0 +1,11 @@
+package dev.troupe.protocol.run;
+
+/** How many pipelines are side by side, and how many ranks share a stage. */
+record Grid(int data, int tensor) {
+    /** One pipeline, of a rank for each place. */
+    static final Grid ONE = new Grid(1, 1);
+
+    int ranksPerPlace() {
+        return data * tensor;
+    }
+}

@@ -1,0 +1,124 @@
+package dev.troupe.protocol.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * The process groups of a run. A collective is a meeting: it is whole once every member has come to it, and its result is
+ * made of what each has brought, in the order of members. A group is of one epoch, that of the member that joined last: who
+ * is of an earlier one waits for ever.
+ */
+final class SimulatedGroups {
+    /** What the members bring to one collective. */
+    private static final class Meeting {
+        private final String what;
+        private final OptionalLong[] brought;
+
+        Meeting(String what, int size) {
+            this.what = what;
+            this.brought = new OptionalLong[size];
+        }
+
+        boolean isWhole() {
+            for (OptionalLong one : brought) {
+                if (one == null) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        long sum() {
+            List<Long> values = new ArrayList<>();
+            for (OptionalLong one : brought) {
+                values.add(one.getAsLong());
+            }
+            return SimulatedGroups.sum(values);
+        }
+    }
+
+    private static final class Group {
+        private int epoch = -1;
+        private final List<Meeting> meetings = new ArrayList<>();
+        private final Map<Integer, Integer> comings = new HashMap<>();
+
+        void begin(int of) {
+            if (of > epoch) {
+                epoch = of;
+                meetings.clear();
+                comings.clear();
+            }
+        }
+    }
+
+    /** One member of a group. */
+    final class Member {
+        private final List<Integer> ranks;
+        private final int rank;
+        private final int epoch;
+        private Meeting last;
+
+        private Member(List<Integer> ranks, int rank, int epoch) {
+            this.ranks = ranks;
+            this.rank = rank;
+            this.epoch = epoch;
+        }
+
+        boolean isAlone() {
+            return ranks.size() == 1;
+        }
+
+        /** Comes to the next collective of the group. */
+        void bring(String what, long value) {
+            Group group = groups.get(ranks);
+            if (group.epoch != epoch && isFenced) {
+                last = null;
+                return;
+            }
+            int number = group.comings.merge(rank, 1, Integer::sum) - 1;
+            if (number == group.meetings.size()) {
+                group.meetings.add(new Meeting(what, ranks.size()));
+            }
+            last = group.meetings.get(number);
+            assertEquals(last.what, what, () -> "what the members of " + ranks + " do together");
+            last.brought[ranks.indexOf(rank)] = OptionalLong.of(value);
+        }
+
+        /** Whether every member has come to the collective to which this one came last. */
+        boolean isWhole() {
+            return last != null && last.isWhole();
+        }
+
+        /** What all have brought. */
+        long sum() {
+            return last.sum();
+        }
+    }
+
+    private final boolean isFenced;
+    private final Map<List<Integer>, Group> groups = new HashMap<>();
+
+    /**
+     * @param isFenced
+     *            false to break the protocol: a member of an earlier epoch takes part too
+     */
+    SimulatedGroups(boolean isFenced) {
+        this.isFenced = isFenced;
+    }
+
+    /** A rank that starts in an epoch joins a group. */
+    Member join(List<Integer> ranks, int rank, int epoch) {
+        groups.computeIfAbsent(ranks, _ -> new Group()).begin(epoch);
+        return new Member(ranks, rank, epoch);
+    }
+
+    /** The sum of what members bring, in their order; what one brings alone is the sum. */
+    static long sum(List<Long> values) {
+        return values.stream().reduce(SimulatedStage::mix).orElseThrow();
+    }
+}
