@@ -71,8 +71,8 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     }
 
     /**
-     * Returns the snapshot whose memory the state after {@code stepsDone} steps takes: not the newest whole one, which may be
-     * that of the last commit, unless it is the same state again.
+     * Returns the snapshot whose memory the state after {@code stepsDone} steps takes: not the newest whole one, which may
+     * be that of the last commit, unless it is the same state again.
      *
      * @param fits
      *            whether the state fits into the memory of a snapshot

@@ -38,7 +38,7 @@ public final class SnapshotWritings {
         return ofWriting == writing && stepsDone >= 0;
     }
 
-    /** Returns the number of the writing of a whole state; -1 where the memory does not hold the state after so many steps. */
+    /** Returns the number of the writing of the whole state after so many steps; -1 where it is not here. */
     public long writingOf(long afterSteps) {
         return stepsDone == afterSteps ? writing : -1;
     }

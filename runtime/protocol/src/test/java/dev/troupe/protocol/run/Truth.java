@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 
 /**
  * A run on one device: one stage after the other, one microbatch after the other, with no machine, message or collective.
- * Only the order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for bit,
- * whatever happened on the way.
+ * Only the order in which a stage adds up its gradients is its rank's. What a run of machines comes to must be this, bit for
+ * bit, whatever happened on the way.
  */
 final class Truth {
     private record Step(StepResult result, List<List<Long>> weights, double validationLoss) {
