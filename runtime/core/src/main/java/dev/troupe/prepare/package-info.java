@@ -4,7 +4,7 @@
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.collective}, {@code dev.troupe.config},
  * {@code dev.troupe.config.cluster}, {@code dev.troupe.config.group}, {@code dev.troupe.config.problem},
- * <p>Imports the JDK, {@code dev.troupe.config.spec}, {@code dev.troupe.data}, {@code dev.troupe.engine},
+ * {@code dev.troupe.config.spec}, {@code dev.troupe.data}, {@code dev.troupe.engine},
  * {@code dev.troupe.engine.provider}, {@code dev.troupe.fault}, {@code dev.troupe.layer}, {@code dev.troupe.memory},
  * {@code dev.troupe.model}, {@code dev.troupe.model.family}, {@code dev.troupe.model.spec}, {@code dev.troupe.observe},
  * {@code dev.troupe.optimizer}, {@code dev.troupe.parallel}, {@code dev.troupe.partition}, {@code dev.troupe.plan},
