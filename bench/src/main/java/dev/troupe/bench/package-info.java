@@ -1,6 +1,6 @@
 /**
- * The questions that {@code bench/} answers, one main class for each, and their common parts: sizes, one measured run,
- * tables.
+ * The benchmarks of kernels, of a training step and of emulated actions, one main class for each, and the common parts of
+ * all benchmarks: sizes, one measured run, tables.
  *
  * <p>Imports the JDK, {@code dev.troupe.bench.kernels}, {@code dev.troupe.bench.profile}, {@code dev.troupe.config},
  * {@code dev.troupe.engine}, {@code dev.troupe.engine.provider}, {@code dev.troupe.observe}, {@code dev.troupe.prepare},

@@ -1,5 +1,6 @@
 /**
- * The nodes of a cluster as processes of this machine: their start, their end, and how often one starts again.
+ * The nodes of a cluster and their media drivers as processes of this machine, from their start to their end. The machine
+ * in {@code dev.troupe.protocol.supervisor} decides when a process starts again.
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.cli.options}, {@code dev.troupe.cli.progress},
  * {@code dev.troupe.cli.stop}, {@code dev.troupe.cluster}, {@code dev.troupe.config},

@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * A run that is under way: the shell around its {@link RunMachine}. It starts passes, commits steps and checkpoints, and
- * ends the run when a rank fails or nothing moves any more. Belongs to the coordinator.
+ * A run that is under way: the shell around its {@link RunMachine}, whose commands go to ranks, nodes, checkpoints and
+ * reports. Each look tells the machine what stands still. Belongs to the coordinator.
  */
 final class LedRun implements CoordinatedRun {
     private final TrainingCoordinator coordinator;

@@ -1,7 +1,7 @@
 /**
  * Injected faults: the faults of {@code dev.troupe.config.fault} strike at the points of a step where the ranks of a node
- * call their {@link dev.troupe.fault.FaultInjector}, and on the messages of a {@link dev.troupe.fault.FaultyTransport}. A
- * run without faults uses neither.
+ * call their {@link dev.troupe.fault.FaultInjector}, and on the messages of a {@link dev.troupe.fault.FaultyTransport}. In a
+ * run without faults the injector does nothing, and the transport is the real one.
  *
  * <p>Imports the JDK, {@code dev.troupe.checkpoint}, {@code dev.troupe.config.fault}, {@code dev.troupe.engine},
  * {@code dev.troupe.protocol}, {@code dev.troupe.schedule}, {@code dev.troupe.transport}, {@code dev.troupe.weights},

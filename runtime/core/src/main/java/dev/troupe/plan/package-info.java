@@ -1,6 +1,6 @@
 /**
- * What a run will do, decided and refused before anything starts: the certified plans with their partition, the announced
- * memory, the limits of sizes, the costs of an emulated engine, the faults that can strike.
+ * What a run will do, decided and refused before anything starts: the certified plans with their partition, the limits of
+ * sizes, the costs of an emulated engine, the faults that can strike.
  *
  * <p>Imports the JDK, {@code dev.troupe.collective.aeron}, {@code dev.troupe.config}, {@code dev.troupe.config.cluster},
  * {@code dev.troupe.config.fault}, {@code dev.troupe.config.group}, {@code dev.troupe.config.problem},

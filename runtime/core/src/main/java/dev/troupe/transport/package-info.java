@@ -1,6 +1,7 @@
 /**
- * The transport of tensors between ranks: edges, credits, messages, and the {@link dev.troupe.transport.Transport} of a
- * node. Plain types, no Aeron; the implementation is in {@code dev.troupe.transport.aeron}.
+ * The transport of tensors between ranks: the {@link dev.troupe.transport.Transport} of a node with its listener, settings,
+ * counters and faults, and the addresses of nodes. Plain types, no Aeron; the implementation is in
+ * {@code dev.troupe.transport.aeron}.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine} and {@code dev.troupe.protocol}.
  */

@@ -1,5 +1,5 @@
 /**
- * How weights are updated: optimizers with what they remember, learning rates, the norm of all gradients.
+ * How weights are updated: optimizers with their state, and learning rates.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.layer} and {@code dev.troupe.shard}.
  */

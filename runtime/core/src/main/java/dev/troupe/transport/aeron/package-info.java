@@ -1,5 +1,6 @@
 /**
- * The tensor transport over Aeron: an embedded media driver, one agent thread, one stream from each node to each node.
+ * The tensor transport over Aeron: a media driver, embedded or shared with other nodes of the machine, one agent thread,
+ * one stream from each node to each of its peers, and rings of shared memory for payloads to other processes of the machine.
  * Frames, credits and reassembly are plain classes without Aeron, so that tests can put any bytes into them.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.protocol}, {@code dev.troupe.transport},

@@ -1,5 +1,5 @@
 /**
- * Qwen 2 and 2.
+ * Qwen 2 and 2.5 (Yang et al. 2024).
  *
  * <p>Imports the JDK, {@code dev.troupe.model} and {@code dev.troupe.model.rotary}.
  */

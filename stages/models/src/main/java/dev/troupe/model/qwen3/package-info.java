@@ -1,5 +1,5 @@
 /**
- * Qwen 3 (Yang et al.
+ * Qwen 3 (Yang et al. 2025).
  *
  * <p>Imports the JDK, {@code dev.troupe.model} and {@code dev.troupe.model.rotary}.
  */
