@@ -8,6 +8,8 @@ import dev.troupe.model.rotary.RotaryFamily;
  * Mistral without a sliding window.
  */
 public final class LlamaFamily extends RotaryFamily {
+    private static final String MISTRAL = "mistral";
+
     @Override
     public String name() {
         return "llama";
@@ -20,7 +22,7 @@ public final class LlamaFamily extends RotaryFamily {
 
     @Override
     public boolean isPublishedAs(String modelType) {
-        return modelType.equals("llama") || modelType.equals("mistral");
+        return modelType.equals("llama") || modelType.equals(MISTRAL);
     }
 
     @Override
@@ -36,6 +38,14 @@ public final class LlamaFamily extends RotaryFamily {
     @Override
     protected boolean normalizesHeads() {
         return false;
+    }
+
+    /** Mistral has no flag for its window, and one of 4096 tokens where its configuration has no such key. */
+    @Override
+    protected boolean hasWindow(PublishedConfig config) {
+        return config.value("model_type").asText().equals(MISTRAL)
+                ? !config.value("sliding_window").isNull()
+                : super.hasWindow(config);
     }
 
     @Override

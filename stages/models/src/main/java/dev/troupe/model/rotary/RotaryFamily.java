@@ -16,6 +16,7 @@ import java.util.Set;
  */
 public abstract class RotaryFamily implements ModelFamily {
     private static final String PREFIX = "model.";
+    private static final String WINDOW = "sliding_window";
 
     /** The class of transformers that its models are published for. */
     protected abstract String architecture();
@@ -70,16 +71,20 @@ public abstract class RotaryFamily implements ModelFamily {
         }
     }
 
-    private static void requireFullAttention(PublishedConfig config) {
-        // A window that is given is used unless the family has a flag for it, which was found to be false.
-        if (isGiven(config, "sliding_window") && !config.has("use_sliding_window")) {
-            throw config.refusal("sliding_window", "null, as attention over a window is not computed here");
+    private void requireFullAttention(PublishedConfig config) {
+        if (hasWindow(config)) {
+            throw config.refusal(WINDOW, "null, as attention over a window is not computed here");
         }
         for (JsonNode type : config.value("layer_types")) {
             if (!type.asText().equals("full_attention")) {
                 throw config.refusal("layer_types", "full_attention in every layer, as nothing else is computed here");
             }
         }
+    }
+
+    /** Whether attention is over a window; a flag for it was found to be false. */
+    protected boolean hasWindow(PublishedConfig config) {
+        return isGiven(config, WINDOW) && !config.has("use_sliding_window");
     }
 
     private static boolean isGiven(PublishedConfig config, String key) {
