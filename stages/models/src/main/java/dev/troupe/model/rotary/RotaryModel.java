@@ -58,8 +58,6 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                     + " positions turn pairs, but found " + frequencies.headSize());
         }
         requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
-        requireWidth("model.inner", inner);
-        requireWidth("model.hidden", hidden);
     }
 
     private static void requireWidth(String what, long width) {
@@ -100,7 +98,9 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
 
     /** As many weights as an MLP of 4 C without a gate has (Shazeer 2020), in whole 32s. */
     private static int usualInner(int hidden) {
-        return Math.toIntExact(Math.ceilDiv(8L * hidden, 3 * 32) * 32);
+        long inner = Math.ceilDiv(8L * hidden, 3 * 32) * 32;
+        requireWidth("model.inner", inner);
+        return (int) inner;
     }
 
     private static Frequencies.Scaling scaling(Section section) {

@@ -49,6 +49,11 @@ class RotaryFamilyTest {
         mistral.put("sliding_window", 4096);
         assertRefused(mistral, "sliding_window must be null, as attention over a window is not computed here, but found"
                 + " \"4096\"");
+        mistral.put("use_sliding_window", false); // which transformers does not read for Mistral
+        assertRefused(mistral, "sliding_window must be null");
+        mistral.remove("sliding_window"); // transformers then takes a window of 4096
+        assertRefused(mistral, "sliding_window must be null, as attention over a window is not computed here, but is"
+                + " missing");
     }
 
     @Test
@@ -107,6 +112,15 @@ class RotaryFamilyTest {
         assertEquals("model.dropouts says nothing of a Qwen3 model: leave it out, or choose another model.family",
                 assertThrows(IllegalArgumentException.class,
                         () -> ModelFamilies.named("qwen3").read(new Section(values))).getMessage());
+    }
+
+    @Test
+    void shouldRefuseAWidthThatNoTensorHas() {
+        Map<String, Object> values = Map.of("layers", 1, "hidden", Integer.MAX_VALUE, "heads", 1, "head-size", 2,
+                "sequence-length", 8, "vocabulary-size", 100, "tie-embeddings", true);
+        assertEquals("model.inner would be 5,726,623,072, and a width is at most 2,147,483,647: lower it",
+                assertThrows(IllegalArgumentException.class,
+                        () -> ModelFamilies.named("llama").read(new Section(values))).getMessage());
     }
 
     private static ObjectNode golden(String name) throws IOException, URISyntaxException {
