@@ -300,8 +300,8 @@ public final class RunSpecReader {
     }
 
     /**
-     * T must divide the heads and the hidden size, and the sequence where it is divided too. The vocabulary may divide
-     * unevenly.
+     * T must divide the heads, the hidden size where it is heads of one width, and the sequence where it is divided too.
+     * The vocabulary may divide unevenly.
      */
     private void checkTensor(ModelSection model, ParallelSpec parallel) {
         if (!values.sound("parallel.tensor", "model.from")) {

@@ -13,7 +13,8 @@ public final class TensorSharing {
 
     /**
      * Why so many ranks cannot share each stage of a model; empty where they can. Heads are shared out whole, and with
-     * them every width, since a hidden size is heads of one width. A vocabulary need not divide.
+     * them the widths of attention, which are heads of one width. An inner width must divide too: the ranks of a group lay
+     * out the parameters of a layer alike. A vocabulary need not divide, since its tables lie apart.
      *
      * @param rows
      *            of a microbatch: microbatch size times sequence length
@@ -33,6 +34,9 @@ public final class TensorSharing {
         if (model.has(Axis.KEY_VALUE_HEADS) && model.size(Axis.KEY_VALUE_HEADS) % ranks != 0) {
             why.add("the " + model.size(Axis.KEY_VALUE_HEADS)
                     + " heads with keys and values (model.key-value-heads) do not divide by " + ranks);
+        }
+        if (model.has(Axis.INNER) && model.size(Axis.INNER) % ranks != 0) {
+            why.add("the inner width of " + model.size(Axis.INNER) + " (model.inner) does not divide by " + ranks);
         }
         if (vocabulary < ranks) {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "

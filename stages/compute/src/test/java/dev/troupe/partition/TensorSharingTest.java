@@ -8,13 +8,16 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Section;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.stage.InMemoryGroup;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageSettings;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,6 +43,15 @@ class TensorSharingTest {
                 + " by 8; a vocabulary of 7 (model.vocabulary-size) has no token for each of 8; the 5 rows of a"
                 + " microbatch (microbatch size times sequence length), which parallel.sequence shares out, do not divide"
                 + " by 8: change one or the other", TensorSharing.refusal(MODEL, 5, 8, true).orElseThrow());
+    }
+
+    @Test
+    void shouldRefuseAnInnerWidthThatDoesNotDivide() {
+        ModelSpec llama = ModelFamilies.named("llama").read(new Section(Map.of("layers", 1, "hidden", 12, "heads", 6,
+                "inner", 10, "sequence-length", 5, "vocabulary-size", 7, "tie-embeddings", true)));
+        assertEquals(Optional.empty(), TensorSharing.refusal(llama, 5, 2, false));
+        assertEquals("parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) does not divide"
+                + " by 3: change one or the other", TensorSharing.refusal(llama, 5, 3, false).orElseThrow());
     }
 
     @Test
