@@ -111,11 +111,14 @@ public final class LayerContext {
      * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name.
      *
      * @param values
-     *            row-major, asked for once
+     *            row-major, asked for once, by an engine that holds values
      */
     public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
         return constants.computeIfAbsent(name, _ -> {
             Tensor tensor = pool.takeFloats(shape);
+            if (!engine.holdsValues()) {
+                return tensor; // of a walk through sizes, which is made for many ranks
+            }
             boolean single = tensor.dataType() == DataType.FLOAT32;
             MemorySegment host = MemorySegment.ofArray(new long[Math.ceilDiv((int) tensor.byteCount(), Long.BYTES)])
                     .asSlice(0, tensor.byteCount());
