@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -187,8 +188,9 @@ public final class ChatTemplate {
             }
             return result.getOutput();
         } catch (ExecutionException failure) {
-            throw new TokenizerException(name + ": the chat template fails: " + failure.getCause().getMessage(),
-                    failure.getCause());
+            Throwable cause = failure.getCause(); // a StackOverflowError has no message
+            throw new TokenizerException(name + ": the chat template fails: "
+                    + Objects.requireNonNullElse(cause.getMessage(), cause.toString()), cause);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new TokenizerException(name + ": the thread was interrupted", interrupted);

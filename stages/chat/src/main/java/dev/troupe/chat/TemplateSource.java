@@ -53,8 +53,9 @@ final class TemplateSource {
     }
 
     private void copy(int count) {
-        result.append(template, at, Math.min(template.length(), at + count));
-        at += count;
+        int end = Math.min(template.length(), at + count);
+        result.append(template, at, end);
+        at = end;
     }
 
     private void copyThrough(String end) {
@@ -100,7 +101,7 @@ final class TemplateSource {
             default -> {
             }
         }
-        boolean names = sign == '=' && !brackets.isEmpty() && template.charAt(at + 1) != '='
+        boolean names = sign == '=' && !brackets.isEmpty() && !template.startsWith("=", at + 1)
                 && "=!<>".indexOf(template.charAt(at - 1)) < 0;
         copy(1);
         if (sign == '}' && template.startsWith("}", at)) {

@@ -237,6 +237,12 @@ class ChatTemplateTest {
         }
     }
 
+    @Test
+    void shouldRewriteATemplateThatEndsInsideAnExpression() {
+        assertEquals("{{ f(a=(", TemplateSource.rewritten("{{ f(a=", _ -> true, _ -> true));
+        assertEquals("{{ 'a\\", TemplateSource.rewritten("{{ 'a\\", _ -> true, _ -> true));
+    }
+
     private String refusal(String template) {
         return assertThrows(TokenizerException.class, () -> template(template).render(HELLO), template).getMessage();
     }
