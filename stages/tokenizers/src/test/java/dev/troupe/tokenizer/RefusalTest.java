@@ -34,6 +34,7 @@ class RefusalTest {
             "/pre_tokenizer!{'type': 'Digits'}!pre_tokenizer must have ByteLevel as its last step, and nowhere else",
             "/pre_tokenizer!{'type': 'Sequence', 'pretokenizers': [{'type': 'Split', 'pattern': {'Regex': 'a(?<=b)'}, 'behavior': 'Isolated'}, {'type': 'ByteLevel'}]}!pre_tokenizer.pretokenizers[0].pattern.Regex is an expression that is not supported: it has a group that is not known at character 1",
             "/pre_tokenizer!{'type': 'Sequence', 'pretokenizers': [{'type': 'Split', 'pattern': {'Regex': 'a*'}, 'behavior': 'Isolated'}, {'type': 'ByteLevel'}]}!is not supported: it matches text of no character",
+            "/pre_tokenizer!{'type': 'Sequence', 'pretokenizers': [{'type': 'Split', 'pattern': {'Regex': '[a-'}, 'behavior': 'Isolated'}, {'type': 'ByteLevel'}]}!is not supported: a [ has no ]",
             "/pre_tokenizer!{'type': 'Sequence', 'pretokenizers': [{'type': 'Split', 'pattern': {'String': 'a'}, 'behavior': 'MergedWithNext'}, {'type': 'ByteLevel'}]}!pre_tokenizer.pretokenizers[0].behavior must be Isolated or Removed, which is all that is supported, but found \"MergedWithNext\"",
             "/post_processor!{'type': 'BertProcessing'}!post_processor.type must be ByteLevel or Sequence or TemplateProcessing",
             "/post_processor!{'type': 'TemplateProcessing', 'single': []}!post_processor.single must have the sequence A once",

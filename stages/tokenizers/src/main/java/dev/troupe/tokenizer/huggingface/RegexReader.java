@@ -13,6 +13,7 @@ import java.util.function.IntPredicate;
  */
 final class RegexReader {
     private static final Map<String, Integer> CATEGORIES = categories();
+    private static final String UNCLOSED_CLASS = "a [ has no ]";
     private static final String META = "\\[](){}*+?|^$.";
 
     private final String pattern;
@@ -184,7 +185,7 @@ final class RegexReader {
             any = any.or(range());
         }
         if (at == pattern.length()) {
-            throw new Refusal("a [ has no ]");
+            throw new Refusal(UNCLOSED_CLASS);
         }
         at++;
         return new CodeSet(isNegative ? any.negate() : any);
@@ -198,6 +199,9 @@ final class RegexReader {
         }
         int from = codeOf(begin, at);
         begin = ++at;
+        if (at == pattern.length()) {
+            throw new Refusal(UNCLOSED_CLASS);
+        }
         single(true);
         int to = codeOf(begin, at);
         if (from < 0 || to < from) {
