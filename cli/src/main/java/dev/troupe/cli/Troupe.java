@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
         ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         TokenizeCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class, KeysCommand.class,
         CompletionCommand.class}, description = {
-                "Trains GPT-2 models through a pipeline of stage actors."}, footer = {"",
+                "Trains GPT-2, Llama and Qwen models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written);",
                         "3 stopped before its end, by Ctrl-C, SIGTERM or SIGHUP, in every process of the run."})
 public final class Troupe implements Runnable {
