@@ -66,7 +66,7 @@ public final class TrainedModel {
         int[] text = prompt;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();
-                Generator generator = new Generator(engine, run.model(), weights)) {
+                Generator generator = new Generator(engine, run.model(), weights, PROMPT_TOKENS + SAMPLE_TOKENS)) {
             long end = System.nanoTime() + SAMPLE_NANOS;
             while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
                 int[] more = generator.generate(text, TOKENS_AT_A_TIME,

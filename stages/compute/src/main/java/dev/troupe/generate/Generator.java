@@ -42,13 +42,16 @@ public final class Generator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
+     * @param most
+     *            tokens of prompt and text that the model reads at a time, where it has positions for so many; a forward is
+     *            over all of them, and a published model may have positions for 131,072
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor
      */
-    public Generator(Engine engine, ModelSpec model, WeightSource source) {
+    public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
         this.engine = engine;
         this.hidden = model.size(Axis.HIDDEN);
-        this.longest = model.size(Axis.POSITION);
+        this.longest = Math.min(model.size(Axis.POSITION), most);
         this.vocabularySize = model.size(Axis.VOCABULARY);
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
@@ -65,7 +68,7 @@ public final class Generator implements AutoCloseable {
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
      * @param prompt
-     *            at least one token id; where it is longer than the model's sequence, its end counts
+     *            at least one token id; where it is longer than what the model reads at a time, its end counts
      * @param count
      *            how many tokens to add
      * @param sampling

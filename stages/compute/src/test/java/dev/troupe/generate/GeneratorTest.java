@@ -11,13 +11,16 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Section;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageSettings;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -87,7 +90,7 @@ class GeneratorTest {
     @EnumSource(value = DataType.class, names = {"FLOAT32", "FLOAT64"})
     void shouldGiveAllMemoryBack(DataType parameterType) {
         try (Engine other = new ReferenceEngine(parameterType)) {
-            Generator generator = new Generator(other, MODEL, new InitialWeights(MODEL, 5));
+            Generator generator = new Generator(other, MODEL, new InitialWeights(MODEL, 5), MODEL.size(Axis.POSITION));
             generator.generate(new int[]{1}, 2, GREEDY);
             long bytes = other.allocatedBytes();
             int[] text = generator.generate(new int[]{1}, 9, new Sampling(1, 0, 1));
@@ -95,6 +98,15 @@ class GeneratorTest {
             assertTrue(Arrays.stream(text).allMatch(token -> token >= 0 && token < 11));
             generator.close();
             assertEquals(0, other.allocatedBytes());
+        }
+    }
+
+    @Test
+    void shouldReadNoMoreThanItIsAskedTo() {
+        ModelSpec llama = ModelFamilies.named("llama").read(new Section(Map.of("layers", 1, "hidden", 8, "heads", 2,
+                "sequence-length", 1 << 30, "vocabulary-size", 11, "tie-embeddings", true)));
+        try (Generator generator = new Generator(engine, llama, new InitialWeights(llama, 5), 4)) {
+            assertEquals(6, generator.generate(new int[]{1}, 6, GREEDY).length);
         }
     }
 
@@ -109,7 +121,7 @@ class GeneratorTest {
     }
 
     private Generator generator(long seed) {
-        return new Generator(engine, MODEL, new InitialWeights(MODEL, seed));
+        return new Generator(engine, MODEL, new InitialWeights(MODEL, seed), MODEL.size(Axis.POSITION));
     }
 
     /** The next token for which a stage finds the smallest loss; another way through the model. */
