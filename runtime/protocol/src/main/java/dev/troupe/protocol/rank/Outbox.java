@@ -6,8 +6,8 @@ import dev.troupe.protocol.MessageKeys;
 import java.util.Map;
 
 /**
- * All that one incarnation of a rank hands to the transport: buffers for what comes and tensors that go, each in the present
- * epoch. Where the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
+ * All that one incarnation of a rank hands to the transport in its present epoch: buffers for messages to the rank, and
+ * tensors to send. Where the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
  *
  * <p>Thread rule: any thread.
  *
@@ -83,7 +83,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor stands in the log. */
+    /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor remains in the log. */
     public synchronized void returned(Edge edge, T tensor) {
         if (edge.toRank() == rank) {
             grant(edge, tensor);
@@ -96,7 +96,9 @@ public final class Outbox<T> {
         log.clear().forEach((key, tensor) -> transport.release(key.edge(), tensor));
     }
 
-    /** An epoch begins: nothing goes until {@link #resume}. Returns false where it is that in which the rank was started. */
+    /**
+     * An epoch begins: nothing is sent until {@link #resume}. Returns false where it is that in which the rank was started.
+     */
     public synchronized boolean enter(int begun) {
         if (begun <= epoch) {
             return false;
@@ -107,12 +109,12 @@ public final class Outbox<T> {
     }
 
     /**
-     * All ranks stand in an epoch.
+     * All ranks have entered an epoch.
      *
      * @param ofPass
-     *            the pass that goes on; what stands here of another is behind everybody
+     *            the pass that continues; of another pass, every receiver has all messages
      * @param received
-     *            what the receivers have of it; all else goes again
+     *            the messages of it that their receivers have; all others are sent again
      */
     public synchronized void resume(int resumed, long ofPass, MessageKeys received) {
         if (resumed == epoch && !isRetired) { // or another has begun since
@@ -123,7 +125,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** Hands nothing over any more: this incarnation is at its end. */
+    /** Hands nothing over any more: this incarnation is given up. */
     public synchronized void retire() {
         isRetired = true;
     }

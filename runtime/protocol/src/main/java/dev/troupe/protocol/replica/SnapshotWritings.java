@@ -23,7 +23,7 @@ public final class SnapshotWritings {
         return ++writing;
     }
 
-    /** Whether a writing may go on: it is the last, and has not ended. */
+    /** Whether a writing may continue: it is the last, and has not ended. */
     public boolean isUnderWay(long ofWriting) {
         return ofWriting == writing && stepsDone < 0;
     }
