@@ -90,7 +90,7 @@ final class VocabularyLoss {
         MemorySegment ids = hostRows.asSlice(0, targets.byteCount());
         engine.copyToHost(targets, 0, ids);
         for (int row = 0; row < values.length; row++) {
-            if (ids.getAtIndex(INT, row) != Engine.NOT_IN_SHARD) {
+            if (ids.getAtIndex(INT, row) >= 0) { // neither in another shard nor without a loss
                 values[row] += highest[row] - logs[row];
             }
         }
