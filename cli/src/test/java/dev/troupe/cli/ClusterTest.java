@@ -145,6 +145,7 @@ class ClusterTest {
         }
     }
 
+    @Tag("long")
     @Test
     void shouldNameTheNodeThatNeverComes() throws IOException {
         requireAlone(HERE, "a", "node b did not join within 3 seconds");

@@ -50,8 +50,10 @@ class TensorSharingTest {
         ModelSpec llama = ModelFamilies.named("llama").read(new Section(Map.of("layers", 1, "hidden", 12, "heads", 6,
                 "inner", 10, "sequence-length", 5, "vocabulary-size", 7, "tie-embeddings", true)));
         assertEquals(Optional.empty(), TensorSharing.refusal(llama, 5, 2, false));
-        assertEquals("parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) does not divide"
-                + " by 3: change one or the other", TensorSharing.refusal(llama, 5, 3, false).orElseThrow());
+        assertEquals(
+                "parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) does not divide"
+                        + " by 3: change one or the other",
+                TensorSharing.refusal(llama, 5, 3, false).orElseThrow());
     }
 
     @Test

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Added tokens with every combination of their options, beside Hugging Face's own library. What is drawn is the same in every
- * build: the library aborts the process on some combinations (its panic says "bad split"), and no test could go on.
+ * Added tokens with every combination of their options, beside Hugging Face's own library. What is drawn is the same in
+ * every build: the library aborts the process on some combinations (its panic says "bad split"), and no test could go on.
  */
 @Tag("parity")
 class AddedTokensTest {

@@ -92,6 +92,7 @@ class TwoProcessesTest {
         }
     }
 
+    @Tag("long")
     @Test
     void shouldNameTheMemberWhoseProcessHasDied() throws Exception {
         try (AeronTransport transport = AeronTransport.start(NodeMap.single(1), TransportSettings.defaults());

@@ -317,6 +317,7 @@ class AeronTransportTest {
         }
     }
 
+    @Tag("long")
     @Test
     void shouldSayWhereItsThreadStandsAndCloseAllTheSame() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
