@@ -19,7 +19,8 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
 
     /** Every kernel that is measured, without the limits. */
     public static List<KernelWork> all() {
-        return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, ElementwiseKernels.WORK,
+        return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, RotaryKernels.WORK,
+                ElementwiseKernels.WORK,
                 CastKernels.WORK,
                 VocabularyKernels.WORK, OptimizerKernels.WORK).stream().flatMap(List::stream).toList();
     }
