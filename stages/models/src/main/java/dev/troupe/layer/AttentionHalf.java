@@ -1,7 +1,6 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.ArrayList;
@@ -15,22 +14,16 @@ import java.util.List;
  * stage each has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of
  * Wproj.
  */
-public final class AttentionHalf implements Half {
-    private final Engine engine;
-    private final TensorPool pool;
+public final class AttentionHalf extends Half {
     private final int sequenceLength;
     private final int allHeads;
     private final int ownHeads;
     private final int firstHead;
-    private final ResidualStream stream;
-    private final StreamDropout outputDropout;
-    private final Shape activation;
     private final Shape attendedShape;
     private final Shape qkvShape;
     private final Shape stateShape;
     private final boolean shedsAttention;
     private final int block;
-    private final Norm norm;
     private final Parameter qkvWeight;
     private final Parameter qkvBias;
     private final Parameter projectionWeight;
@@ -49,18 +42,12 @@ public final class AttentionHalf implements Half {
      *            [C x C]
      */
     public AttentionHalf(LayerContext context, int block, int heads, Norm.Spec norm, Linear qkv, Linear projection) {
-        int width = context.hidden();
+        super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, norm);
         this.block = block;
-        engine = context.engine();
-        pool = context.pool();
         sequenceLength = context.sequenceLength();
         allHeads = heads;
         ownHeads = context.own(heads);
         firstHead = context.share().group().rank() * ownHeads;
-        stream = new ResidualStream(context);
-        outputDropout = new StreamDropout(context, stream, block, DropoutKey.Site.ATTENTION_OUTPUT);
-        activation = context.activation(width);
-        this.norm = new Norm(context, norm);
         qkvWeight = context.parameter(qkv.weight());
         qkvBias = context.parameter(qkv.bias());
         projectionWeight = context.parameter(projection.weight());
@@ -82,43 +69,20 @@ public final class AttentionHalf implements Half {
 
     @Override
     public Pass newPass() {
-        return new Pass();
+        return new AttentionPass();
     }
 
-    /** One microbatch. */
-    final class Pass implements Half.Pass {
-        private final Norm.Pass normPass = norm.new Pass();
-        private DropoutKey dropoutKey;
-        private Tensor normed;
+    private final class AttentionPass extends Pass {
         private Tensor qkv;
         private Tensor state;
         private Tensor attended;
-        private Tensor outputGradient;
         private Tensor qkvGradient;
 
         @Override
-        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
-            dropoutKey = drawn;
-            attendTo(normPass.forwardOfSum(residual, x));
-        }
-
-        private void attendTo(Tensor own) {
-            normed = stream.intoWhole(own);
+        protected void forward() {
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.operand(), false, qkvBias.weights(), qkv);
             attend();
-        }
-
-        @Override
-        public Tensor project() {
-            Tensor added = stream.project(attended, projectionWeight, projectionBias);
-            outputDropout.forward(added, dropoutKey);
-            return added;
-        }
-
-        @Override
-        public Tensor residual() {
-            return normPass.input();
         }
 
         private void attend() {
@@ -131,10 +95,14 @@ public final class AttentionHalf implements Half {
             return dropoutKey.ofHeads(block, allHeads, firstHead);
         }
 
-        /** Keeps the norm's statistics, qkv, and what attention leaves unless that is large. */
         @Override
-        public void shed() {
-            normed = pool.drop(normed);
+        protected Tensor projected() {
+            return stream.project(attended, projectionWeight, projectionBias);
+        }
+
+        /** Keeps qkv, and the output of attention unless its state is large. */
+        @Override
+        protected void shedInner() {
             if (shedsAttention) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);
@@ -142,22 +110,7 @@ public final class AttentionHalf implements Half {
         }
 
         @Override
-        public void rewind() {
-            normPass.rewind();
-            normed = pool.drop(normed);
-            qkv = pool.drop(qkv);
-            state = pool.drop(state);
-            attended = pool.drop(attended);
-        }
-
-        @Override
-        public void replay() {
-            attendTo(normPass.replay());
-        }
-
-        @Override
-        public Tensor backwardInput(Tensor dy) {
-            outputGradient = outputDropout.backward(dy, dropoutKey);
+        protected Tensor backwardInner() {
             if (attended == null) {
                 attend();
             }
@@ -166,39 +119,31 @@ public final class AttentionHalf implements Half {
             qkvGradient = pool.take(qkvShape);
             engine.causalAttentionBackward(dAttended, qkv, attended, state, sequenceLength, ownHeads, dropout(),
                     qkvGradient);
-            // What only this half of the backward reads goes back now; the other half may come much later.
             pool.give(dAttended);
             qkv = pool.drop(qkv);
             state = pool.drop(state);
             Tensor dNormed = pool.take(activation);
             engine.matmul(qkvGradient, false, qkvWeight.operand(), true, dNormed, false);
-            dNormed = stream.intoSum(dNormed);
-            Tensor dx = stream.pastHalf(dy, outputGradient);
-            normPass.backwardInput(dNormed, dx, true);
-            return dx;
+            return dNormed;
         }
 
         @Override
-        public void backwardWeight() {
-            if (normed == null) {
-                normed = stream.intoWhole(normPass.again());
-            }
+        protected void backwardInnerWeight() {
             engine.matmul(attended, true, outputGradient, false, projectionWeight.gradient(), true);
             engine.biasBackward(outputGradient, projectionBias.gradient());
             engine.matmul(normed, true, qkvGradient, false, qkvWeight.gradient(), true);
             engine.biasBackward(qkvGradient, qkvBias.gradient());
-            normPass.backwardWeight();
-            release();
         }
 
         @Override
-        public void release() {
-            normPass.release();
-            normed = pool.drop(normed);
+        protected void releaseInner() {
             qkv = pool.drop(qkv);
             state = pool.drop(state);
             attended = pool.drop(attended);
-            outputGradient = pool.drop(outputGradient);
+        }
+
+        @Override
+        protected void releaseInnerGradients() {
             qkvGradient = pool.drop(qkvGradient);
         }
     }

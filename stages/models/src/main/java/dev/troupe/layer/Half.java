@@ -1,52 +1,155 @@
 package dev.troupe.layer;
 
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 
-/** A half of a block: {@code f} of {@code y = x + f(norm(x))}, where x is the residual stream. */
-public interface Half {
-    /** What it uses, in the order of the published model. */
-    List<Parameter> parameters();
+/**
+ * A half of a block: {@code f} of {@code y = x + f(norm(x))}, where x is the residual stream and f ends in a projection. The
+ * norm, the stream, dropout and the order of the backwards are the same in every half; a subclass computes f.
+ *
+ * <p>N = B T rows, C hidden size: x and y [N x C].
+ */
+public abstract class Half {
+    protected final Engine engine;
+    protected final TensorPool pool;
+    protected final ResidualStream stream;
+    /** [N x C]. */
+    protected final Shape activation;
+    protected final Norm norm;
+    private final StreamDropout dropout;
 
-    /** An empty pass; it serves one microbatch after another. */
-    Pass newPass();
+    /**
+     * Makes the common parts of a half on a rank.
+     *
+     * @param block
+     *            the block's number in the model, for what drops out: the embedding is 0
+     * @param site
+     *            the place of the half's dropout in the block
+     */
+    protected Half(LayerContext context, int block, DropoutKey.Site site, Norm.Spec norm) {
+        engine = context.engine();
+        pool = context.pool();
+        stream = new ResidualStream(context);
+        dropout = new StreamDropout(context, stream, block, site);
+        activation = context.activation(context.hidden());
+        this.norm = new Norm(context, norm);
+    }
+
+    /** Returns the parameters in the order of the published model. */
+    public abstract List<Parameter> parameters();
+
+    /** Returns an empty pass; it serves one microbatch after another. */
+    public abstract Pass newPass();
 
     /** One microbatch. */
-    interface Pass {
+    public abstract class Pass {
+        /** The key of the microbatch's dropout. */
+        protected DropoutKey dropoutKey;
+        /** All rows of the normed input, [N x C]; null while it is given back. */
+        protected Tensor normed;
+        /** All rows of the gradient for f, [N x C], between the two backwards. */
+        protected Tensor outputGradient;
+        private final Norm.Pass normPass = norm.new Pass();
+
+        /** Computes f of the normed input, without its last projection. */
+        protected abstract void forward();
+
+        /** Returns the last projection of f, which the caller takes over: this rank's rows of the sum over the group. */
+        protected abstract Tensor projected();
+
+        /** Gives back the tensors of f that the backwards can make again for next to nothing, and will. */
+        protected abstract void shedInner();
+
+        /**
+         * Returns the gradient for the normed input, as far as this rank computes it, and gives back the tensors that only
+         * this part of the backward reads: the other part may come much later.
+         */
+        protected abstract Tensor backwardInner();
+
+        /** Adds to the gradients of the parameters of f. */
+        protected abstract void backwardInnerWeight();
+
+        /** Gives back every tensor of f that the forward made. */
+        protected abstract void releaseInner();
+
+        /** Gives back every tensor of f that the backward for the input made. */
+        protected abstract void releaseInnerGradients();
+
         /**
          * The forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
          * which x becomes; takes that over.
          *
          * @param residual
-         *            what passed by the half before, which keeps it; null where x is all of the input
+         *            the input of the half before, which keeps it; null where x is all of the input
          */
-        void enter(Tensor residual, Tensor x, DropoutKey dropoutKey);
+        final void enter(Tensor residual, Tensor x, DropoutKey drawn) {
+            dropoutKey = drawn;
+            forward(normPass.forwardOfSum(residual, x));
+        }
 
-        /**
-         * The last projection, after {@link #enter}: what is to be added to {@link #residual}, the caller's from here
-         * on.
-         */
-        Tensor project();
+        private void forward(Tensor own) {
+            normed = stream.intoWhole(own);
+            forward();
+        }
 
-        /** The input, which passes by this half. */
-        Tensor residual();
+        /** The last projection, after {@link #enter}: the addend of {@link #residual}, the caller's from here on. */
+        final Tensor project() {
+            Tensor added = projected();
+            dropout.forward(added, dropoutKey);
+            return added;
+        }
 
-        /** Gives back what the backwards can make again for next to nothing, and will. */
-        void shed();
+        /** Returns the input, which passes by this half. */
+        final Tensor residual() {
+            return normPass.input();
+        }
 
-        /** Keeps its input alone. */
-        void rewind();
+        /** Gives back the tensors that the backwards can make again for next to nothing, and will. */
+        final void shed() {
+            normed = pool.drop(normed);
+            shedInner();
+        }
 
-        /** Makes again what {@link #rewind} gave back. */
-        void replay();
+        /** Gives back all but the input. */
+        final void rewind() {
+            normPass.rewind();
+            normed = pool.drop(normed);
+            releaseInner();
+        }
 
-        /** Takes over the gradient for {@code x + f(norm(x))}, and returns that for x. */
-        Tensor backwardInput(Tensor dy);
+        /** Makes again the tensors that {@link #rewind} gave back. */
+        final void replay() {
+            forward(normPass.replay());
+        }
 
-        /** Adds to the gradients of the parameters, and keeps nothing any more. */
-        void backwardWeight();
+        /** Takes over the gradient for y, and returns that for x. */
+        final Tensor backwardInput(Tensor dy) {
+            outputGradient = dropout.backward(dy, dropoutKey);
+            Tensor dNormed = stream.intoSum(backwardInner());
+            Tensor dx = stream.pastHalf(dy, outputGradient);
+            normPass.backwardInput(dNormed, dx, true);
+            return dx;
+        }
 
-        /** Gives back whatever is kept. */
-        void release();
+        /** Adds to the gradients of the parameters, and gives all tensors back. */
+        final void backwardWeight() {
+            if (normed == null) {
+                normed = stream.intoWhole(normPass.again());
+            }
+            backwardInnerWeight();
+            normPass.backwardWeight();
+            release();
+        }
+
+        /** Gives all tensors back. */
+        final void release() {
+            normPass.release();
+            normed = pool.drop(normed);
+            releaseInner();
+            outputGradient = pool.drop(outputGradient);
+            releaseInnerGradients();
+        }
     }
 }

@@ -41,7 +41,7 @@ public final class Norm {
         }
     }
 
-    public Norm(LayerContext context, Spec spec) {
+    Norm(LayerContext context, Spec spec) {
         engine = context.engine();
         pool = context.pool();
         epsilon = spec.epsilon();
@@ -75,7 +75,7 @@ public final class Norm {
     }
 
     /** One microbatch: keeps the input and its statistics until {@link #release}. */
-    public final class Pass {
+    final class Pass {
         private Tensor input;
         /** Null where rows are not centred. */
         private Tensor mean;
@@ -89,7 +89,7 @@ public final class Norm {
         }
 
         /** The same of {@code residual + x}, which x becomes. */
-        public Tensor forwardOfSum(Tensor residual, Tensor x) {
+        Tensor forwardOfSum(Tensor residual, Tensor x) {
             input = x;
             mean = beta == null ? null : pool.takeFloats(rowShape);
             reciprocal = pool.takeFloats(rowShape);
@@ -97,22 +97,22 @@ public final class Norm {
         }
 
         /** Takes over nothing, and keeps the input alone. */
-        public void rewind() {
+        void rewind() {
             mean = pool.drop(mean);
             reciprocal = pool.drop(reciprocal);
         }
 
         /** The forward of the input that {@link #rewind} left. */
-        public Tensor replay() {
+        Tensor replay() {
             return forward(input);
         }
 
-        public Tensor input() {
+        Tensor input() {
             return input;
         }
 
         /** The output of the forward once more, to the bit. */
-        public Tensor again() {
+        Tensor again() {
             return normalized(null);
         }
 
@@ -123,7 +123,7 @@ public final class Norm {
         }
 
         /** Takes over {@code dy}; writes the gradient for the input to dx, or adds it. */
-        public void backwardInput(Tensor dy, Tensor dx, boolean accumulate) {
+        void backwardInput(Tensor dy, Tensor dx, boolean accumulate) {
             outputGradient = dy;
             if (beta == null) {
                 engine.rmsNormBackwardInput(dy, input, gamma.weights(), reciprocal, dx, accumulate);
@@ -132,7 +132,7 @@ public final class Norm {
             }
         }
 
-        public void backwardWeight() {
+        void backwardWeight() {
             if (beta == null) {
                 engine.rmsNormBackwardWeight(outputGradient, input, reciprocal, gamma.gradient());
             } else {
@@ -141,7 +141,7 @@ public final class Norm {
             }
         }
 
-        public void release() {
+        void release() {
             input = pool.drop(input);
             mean = pool.drop(mean);
             reciprocal = pool.drop(reciprocal);

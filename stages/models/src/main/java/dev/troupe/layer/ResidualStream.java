@@ -53,7 +53,7 @@ public final class ResidualStream {
     }
 
     /** All rows of what each rank has some of. Takes it over. */
-    public Tensor intoWhole(Tensor own) {
+    Tensor intoWhole(Tensor own) {
         Tensor whole = whole(own);
         if (whole != own) {
             pool.give(own);
@@ -95,7 +95,7 @@ public final class ResidualStream {
      * @param kept
      *            what the half's backward reads later: dy itself, or a tensor made from it
      */
-    public Tensor pastHalf(Tensor dy, Tensor kept) {
+    Tensor pastHalf(Tensor dy, Tensor kept) {
         if (kept != dy) {
             return dy;
         }

@@ -8,14 +8,14 @@ import dev.troupe.engine.Tensor;
  * Dropout of what flows into the residual stream: at the embedding, and at the end of a half of a block before it is added
  * to what passed by. A rank that has some rows of the stream drops of them what a rank with all rows would.
  */
-public final class StreamDropout {
+final class StreamDropout {
     private final Engine engine;
     private final TensorPool pool;
     private final ResidualStream stream;
     private final int layer;
     private final DropoutKey.Site site;
 
-    public StreamDropout(LayerContext context, ResidualStream stream, int layer, DropoutKey.Site site) {
+    StreamDropout(LayerContext context, ResidualStream stream, int layer, DropoutKey.Site site) {
         this.engine = context.engine();
         this.pool = context.pool();
         this.stream = stream;
@@ -24,7 +24,7 @@ public final class StreamDropout {
     }
 
     /** Drops out of what this rank has, in place. */
-    public void forward(Tensor y, DropoutKey dropoutKey) {
+    void forward(Tensor y, DropoutKey dropoutKey) {
         if (dropoutKey.drops()) {
             engine.dropout(y, dropout(dropoutKey), y);
         }
@@ -37,7 +37,7 @@ public final class StreamDropout {
      * @param dy
      *            the gradient for what came out, as this rank has it; it stays the caller's
      */
-    public Tensor backward(Tensor dy, DropoutKey dropoutKey) {
+    Tensor backward(Tensor dy, DropoutKey dropoutKey) {
         if (!dropoutKey.drops()) {
             return stream.whole(dy);
         }

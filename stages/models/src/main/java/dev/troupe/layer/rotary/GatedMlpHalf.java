@@ -1,6 +1,5 @@
 package dev.troupe.layer.rotary;
 
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
@@ -8,9 +7,6 @@ import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
-import dev.troupe.layer.ResidualStream;
-import dev.troupe.layer.StreamDropout;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,14 +18,8 @@ import java.util.stream.Stream;
  * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Of t ranks that
  * share the stage each has I/t rows of the first two, and as many columns of Wdown.
  */
-public final class GatedMlpHalf implements Half {
-    private final Engine engine;
-    private final TensorPool pool;
-    private final ResidualStream stream;
-    private final StreamDropout dropout;
-    private final Shape activation;
+public final class GatedMlpHalf extends Half {
     private final Shape innerShape;
-    private final Norm norm;
     private final Projection gates;
     private final Projection ups;
     private final Projection down;
@@ -61,12 +51,7 @@ public final class GatedMlpHalf implements Half {
      *            the block's number in the model, for what drops out: the embedding is 0
      */
     public GatedMlpHalf(LayerContext context, int block, Spec spec) {
-        engine = context.engine();
-        pool = context.pool();
-        stream = new ResidualStream(context);
-        dropout = new StreamDropout(context, stream, block, DropoutKey.Site.MLP_OUTPUT);
-        activation = context.activation(context.hidden());
-        norm = new Norm(context, spec.norm());
+        super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
         gates = new Projection(context, spec.gate());
         ups = new Projection(context, spec.up());
         down = new Projection(context, spec.down());
@@ -81,29 +66,18 @@ public final class GatedMlpHalf implements Half {
 
     @Override
     public Pass newPass() {
-        return new Pass();
+        return new GatedPass();
     }
 
-    /** One microbatch. */
-    final class Pass implements Half.Pass {
-        private final Norm.Pass normPass = norm.new Pass();
-        private DropoutKey dropoutKey;
-        private Tensor normed;
+    private final class GatedPass extends Pass {
         /** From the first backward on the gradient for it. */
         private Tensor gate;
         private Tensor up;
         private Tensor inner;
-        private Tensor outputGradient;
         private Tensor upGradient;
 
         @Override
-        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
-            dropoutKey = drawn;
-            open(normPass.forwardOfSum(residual, x));
-        }
-
-        private void open(Tensor own) {
-            normed = stream.intoWhole(own);
+        protected void forward() {
             gate = pool.take(innerShape);
             gates.forward(normed, gate);
             up = pool.take(innerShape);
@@ -117,80 +91,50 @@ public final class GatedMlpHalf implements Half {
         }
 
         @Override
-        public Tensor project() {
+        protected Tensor projected() {
             Tensor added = pool.take(activation);
             down.forward(inner, added);
-            added = stream.intoSum(added);
-            dropout.forward(added, dropoutKey);
-            return added;
+            return stream.intoSum(added);
         }
 
+        /** Keeps both factors. */
         @Override
-        public Tensor residual() {
-            return normPass.input();
-        }
-
-        /** Keeps its input, the norm's statistics, and what is multiplied. */
-        @Override
-        public void shed() {
-            normed = pool.drop(normed);
+        protected void shedInner() {
             inner = pool.drop(inner);
         }
 
         @Override
-        public void rewind() {
-            normPass.rewind();
-            normed = pool.drop(normed);
-            gate = pool.drop(gate);
-            up = pool.drop(up);
-            inner = pool.drop(inner);
-        }
-
-        @Override
-        public void replay() {
-            open(normPass.replay());
-        }
-
-        @Override
-        public Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, dropoutKey);
+        protected Tensor backwardInner() {
             if (inner == null) {
                 weigh();
             }
             upGradient = pool.take(innerShape);
             down.backwardInput(outputGradient, upGradient);
-            // Both gradients take the places of what the backward for the weights does not read.
+            // Both gradients take the places of tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
             Tensor dNormed = pool.take(activation);
             gates.backwardInput(gate, dNormed);
             ups.addBackwardInput(upGradient, dNormed);
-            dNormed = stream.intoSum(dNormed);
-            Tensor dx = stream.pastHalf(dy, outputGradient);
-            normPass.backwardInput(dNormed, dx, true);
-            return dx;
+            return dNormed;
         }
 
         @Override
-        public void backwardWeight() {
-            if (normed == null) {
-                normed = stream.intoWhole(normPass.again());
-            }
+        protected void backwardInnerWeight() {
             down.backwardWeight(inner, outputGradient);
             gates.backwardWeight(normed, gate);
             ups.backwardWeight(normed, upGradient);
-            normPass.backwardWeight();
-            release();
         }
 
         @Override
-        public void release() {
-            normPass.release();
-            normed = pool.drop(normed);
+        protected void releaseInner() {
             gate = pool.drop(gate);
             up = pool.drop(up);
             inner = pool.drop(inner);
-            outputGradient = pool.drop(outputGradient);
+        }
+
+        @Override
+        protected void releaseInnerGradients() {
             upGradient = pool.drop(upGradient);
         }
     }

@@ -1,7 +1,6 @@
 package dev.troupe.layer.rotary;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
@@ -9,9 +8,6 @@ import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
-import dev.troupe.layer.ResidualStream;
-import dev.troupe.layer.StreamDropout;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
@@ -26,23 +22,17 @@ import java.util.stream.Stream;
  * v [N x K D], Wo [C x H D]. Of t ranks that share the stage each has H/t heads and K/t with keys and values: their rows of
  * the first three matrices, and their columns of Wo.
  */
-public final class RotaryAttentionHalf implements Half {
-    private final Engine engine;
-    private final TensorPool pool;
+public final class RotaryAttentionHalf extends Half {
     private final int sequenceLength;
     private final int block;
     private final int allHeads;
     private final int ownHeads;
     private final int ownKeyValueHeads;
     private final int firstHead;
-    private final ResidualStream stream;
-    private final StreamDropout outputDropout;
-    private final Shape activation;
     private final Shape attendedShape;
     private final Shape valueShape;
     private final Shape stateShape;
     private final boolean shedsAttention;
-    private final Norm norm;
     private final TurnedHeads queries;
     private final TurnedHeads keys;
     private final Projection values;
@@ -93,18 +83,13 @@ public final class RotaryAttentionHalf implements Half {
      *            the block's number in the model, for what drops out: the embedding is 0
      */
     public RotaryAttentionHalf(LayerContext context, int block, Spec spec) {
+        super(context, block, DropoutKey.Site.ATTENTION_OUTPUT, spec.norm());
         this.block = block;
-        engine = context.engine();
-        pool = context.pool();
         sequenceLength = context.sequenceLength();
         allHeads = spec.heads();
         ownHeads = context.own(spec.heads());
         ownKeyValueHeads = context.own(spec.keyValueHeads());
         firstHead = context.share().group().rank() * ownHeads;
-        stream = new ResidualStream(context);
-        outputDropout = new StreamDropout(context, stream, block, DropoutKey.Site.ATTENTION_OUTPUT);
-        activation = context.activation(context.hidden());
-        norm = new Norm(context, spec.norm());
         RotaryAngles angles = RotaryAngles.of(context, spec.frequencies());
         queries = new TurnedHeads(context, spec.queries(), spec.headNorm(0), angles);
         keys = new TurnedHeads(context, spec.keys(), spec.headNorm(1), angles);
@@ -127,30 +112,19 @@ public final class RotaryAttentionHalf implements Half {
 
     @Override
     public Pass newPass() {
-        return new Pass();
+        return new AttentionPass();
     }
 
-    /** One microbatch. */
-    final class Pass implements Half.Pass {
-        private final Norm.Pass normPass = norm.new Pass();
+    private final class AttentionPass extends Pass {
         private final TurnedHeads.Pass query = queries.new Pass();
         private final TurnedHeads.Pass key = keys.new Pass();
-        private DropoutKey dropoutKey;
-        private Tensor normed;
         private Tensor value;
         private Tensor state;
         private Tensor attended;
-        private Tensor outputGradient;
         private Tensor valueGradient;
 
         @Override
-        public void enter(Tensor residual, Tensor x, DropoutKey drawn) {
-            dropoutKey = drawn;
-            attendTo(normPass.forwardOfSum(residual, x));
-        }
-
-        private void attendTo(Tensor own) {
-            normed = stream.intoWhole(own);
+        protected void forward() {
             query.enter(normed);
             key.enter(normed);
             value = pool.take(valueShape);
@@ -170,23 +144,15 @@ public final class RotaryAttentionHalf implements Half {
         }
 
         @Override
-        public Tensor project() {
+        protected Tensor projected() {
             Tensor added = pool.take(activation);
             output.forward(attended, added);
-            added = stream.intoSum(added);
-            outputDropout.forward(added, dropoutKey);
-            return added;
+            return stream.intoSum(added);
         }
 
+        /** Keeps queries, keys and values, and the output of attention unless its state is large. */
         @Override
-        public Tensor residual() {
-            return normPass.input();
-        }
-
-        /** Keeps the norm's statistics, queries, keys and values, and what attention leaves unless that is large. */
-        @Override
-        public void shed() {
-            normed = pool.drop(normed);
+        protected void shedInner() {
             if (shedsAttention) {
                 state = pool.drop(state);
                 attended = pool.drop(attended);
@@ -194,19 +160,7 @@ public final class RotaryAttentionHalf implements Half {
         }
 
         @Override
-        public void rewind() {
-            normPass.rewind();
-            releaseHeads();
-        }
-
-        @Override
-        public void replay() {
-            attendTo(normPass.replay());
-        }
-
-        @Override
-        public Tensor backwardInput(Tensor dy) {
-            outputGradient = outputDropout.backward(dy, dropoutKey);
+        protected Tensor backwardInner() {
             if (attended == null) {
                 attend();
             }
@@ -216,7 +170,6 @@ public final class RotaryAttentionHalf implements Half {
             engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, null, attended, state,
                     sequenceLength, ownHeads, ownKeyValueHeads, dropout(), query.takeGradient(), key.takeGradient(),
                     valueGradient);
-            // What only this half of the backward reads goes back now; the other half may come much later.
             pool.give(dAttended);
             value = pool.drop(value);
             state = pool.drop(state);
@@ -224,40 +177,30 @@ public final class RotaryAttentionHalf implements Half {
             query.backwardInput(dNormed, false);
             key.backwardInput(dNormed, true);
             values.addBackwardInput(valueGradient, dNormed);
-            dNormed = stream.intoSum(dNormed);
-            Tensor dx = stream.pastHalf(dy, outputGradient);
-            normPass.backwardInput(dNormed, dx, true);
-            return dx;
+            return dNormed;
         }
 
         @Override
-        public void backwardWeight() {
-            if (normed == null) {
-                normed = stream.intoWhole(normPass.again());
-            }
+        protected void backwardInnerWeight() {
             output.backwardWeight(attended, outputGradient);
             query.backwardWeight(normed);
             key.backwardWeight(normed);
             values.backwardWeight(normed, valueGradient);
-            normPass.backwardWeight();
-            release();
         }
 
         @Override
-        public void release() {
-            normPass.release();
-            releaseHeads();
-            outputGradient = pool.drop(outputGradient);
-            valueGradient = pool.drop(valueGradient);
-        }
-
-        private void releaseHeads() {
+        protected void releaseInner() {
             query.release();
             key.release();
-            normed = pool.drop(normed);
             value = pool.drop(value);
             state = pool.drop(state);
             attended = pool.drop(attended);
+        }
+
+        /** The gradients of queries and keys are theirs. */
+        @Override
+        protected void releaseInnerGradients() {
+            valueGradient = pool.drop(valueGradient);
         }
     }
 }

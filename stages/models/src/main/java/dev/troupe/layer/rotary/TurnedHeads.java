@@ -82,7 +82,7 @@ final class TurnedHeads {
             return turned;
         }
 
-        /** Room for the gradient for what was turned; kept here. */
+        /** Returns a tensor for the gradient for the turned heads, which the pass gives back. */
         Tensor takeGradient() {
             gradient = pool.take(shape);
             return gradient;
