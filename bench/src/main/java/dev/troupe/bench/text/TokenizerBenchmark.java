@@ -84,7 +84,7 @@ public final class TokenizerBenchmark implements Callable<Integer> {
         return pieces;
     }
 
-    /** The megabytes a second of so many threads, once they are warm. */
+    /** Returns the megabytes a second of some threads, once they are warm. */
     private static double rate(Tokenizer tokenizer, List<String> pieces, double bytes, int threads)
             throws InterruptedException, ExecutionException {
         rounds(tokenizer, pieces, threads, WARM_UP_NANOS);

@@ -24,7 +24,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 
 /**
  * A run that is under way: the shell around its {@link RunMachine}, whose commands go to ranks, nodes, checkpoints and
- * reports. Each look tells the machine what stands still. Belongs to the coordinator.
+ * reports. Each look tells the machine which ranks make no progress. Belongs to the coordinator.
  */
 final class LedRun implements CoordinatedRun {
     private final TrainingCoordinator coordinator;

@@ -16,11 +16,6 @@ public final class ByteTokenizer implements Tokenizer {
     }
 
     @Override
-    public String identity() {
-        return NAME;
-    }
-
-    @Override
     public int vocabularySize() {
         return VOCABULARY_SIZE;
     }
@@ -38,16 +33,6 @@ public final class ByteTokenizer implements Tokenizer {
             ids[i] = Byte.toUnsignedInt(bytes[i]);
         }
         return ids;
-    }
-
-    @Override
-    public int[] beforeText() {
-        return new int[0];
-    }
-
-    @Override
-    public int[] afterText() {
-        return new int[0];
     }
 
     @Override

@@ -23,11 +23,6 @@ public final class Gpt2Tokenizer implements Tokenizer {
     }
 
     @Override
-    public String identity() {
-        return NAME;
-    }
-
-    @Override
     public int vocabularySize() {
         return VOCABULARY_SIZE;
     }
@@ -40,16 +35,6 @@ public final class Gpt2Tokenizer implements Tokenizer {
     @Override
     public int[] encode(String text) {
         return encoding.encodeOrdinary(text).toArray();
-    }
-
-    @Override
-    public int[] beforeText() {
-        return new int[0];
-    }
-
-    @Override
-    public int[] afterText() {
-        return new int[0];
     }
 
     @Override

@@ -12,8 +12,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     /** What {@link #named} takes: a word, or the absolute path of a directory. */
     String name();
 
-    /** What is equal for two tokenizers only if they make the same ids of every text. */
-    String identity();
+    /** A text that two tokenizers share only if they make the same ids of every text; the name where that says so. */
+    default String identity() {
+        return name();
+    }
 
     /** One more than the largest id. */
     int vocabularySize();
@@ -24,11 +26,15 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
      */
     int[] encode(String text);
 
-    /** The special tokens that a whole text gets before it, such as one that begins a document. */
-    int[] beforeText();
+    /** The special tokens in front of a whole text, such as one that begins a document; none unless a tokenizer has them. */
+    default int[] beforeText() {
+        return new int[0];
+    }
 
-    /** The special tokens that a whole text gets after it. */
-    int[] afterText();
+    /** As {@link #beforeText}, behind a whole text. */
+    default int[] afterText() {
+        return new int[0];
+    }
 
     /** The text of some ids. Bytes that are no whole character, and an id that there is not, become U+FFFD. */
     String decode(int[] ids);

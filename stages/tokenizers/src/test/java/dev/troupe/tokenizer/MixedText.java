@@ -27,7 +27,7 @@ final class MixedText {
     private MixedText() {
     }
 
-    /** Returns a text of at least so many UTF-16 characters. */
+    /** Returns a text of at least {@code characters} UTF-16 characters. */
     static String of(long seed, int characters) {
         SplittableRandom random = new SplittableRandom(seed);
         String[] words = WORDS.split(" ");

@@ -96,7 +96,7 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor of one dimension, so many of which make a row of a matrix. */
+    /** A float tensor of one dimension, whose size divides the columns of a matrix. */
     CheckedTensor gammaOfNeighbours(String name, Tensor tensor, CheckedTensor x) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 1 || x.size(1) % own.size(0) != 0) {
@@ -105,7 +105,7 @@ final class Operands {
         return own;
     }
 
-    /** The keys that belong to the queries of so many heads, every few of which share one. */
+    /** The keys of {@code keyValueHeads} heads, each of which serves a group of the queries' heads. */
     CheckedTensor keys(String name, Tensor tensor, CheckedTensor queries, int heads, int keyValueHeads) {
         if (keyValueHeads < 1 || heads % keyValueHeads != 0) {
             throw new IllegalArgumentException("%s: %d heads must be a multiple of the %d with keys and values"

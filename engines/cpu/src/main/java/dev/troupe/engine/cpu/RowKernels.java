@@ -210,7 +210,7 @@ abstract class RowKernels extends FlatKernels {
         return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
-    /** Rows of so many floats that make a piece of work. */
+    /** Returns the number of rows, {@code columns} floats each, that make a piece of work. */
     static int rowsOf(int columns) {
         return Math.max(1, Elementwise.GRAIN / columns);
     }

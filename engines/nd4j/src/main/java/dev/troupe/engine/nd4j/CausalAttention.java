@@ -76,7 +76,7 @@ final class CausalAttention {
             return new Operands(new Matrix(qkv, 0, 1), new Matrix(qkv, c, 1), new Matrix(qkv, 2 * c, 1));
         }
 
-        /** Of a matrix each, where so many neighbours among the heads have the same keys and values. */
+        /** Of a matrix each, where every {@code sharing} neighbours among the heads have the same keys and values. */
         static Operands apart(Nd4jTensor queries, Nd4jTensor keys, Nd4jTensor values, int sharing) {
             return new Operands(new Matrix(queries, 0, 1), new Matrix(keys, 0, sharing),
                     new Matrix(values, 0, sharing));

@@ -78,7 +78,7 @@ public sealed interface NodeCommand {
     record EndWarmUp() implements OfRun {
     }
 
-    /** Start a group with the weights after so many steps, and report its end. */
+    /** Start a group with the weights after {@code stepsDone} steps, and report its end. */
     record Start(RankGroup group, long stepsDone) implements OfRun {
     }
 
@@ -110,7 +110,7 @@ public sealed interface NodeCommand {
         }
     }
 
-    /** Send copies of these ranks' snapshots after so many steps, as far as they exist. */
+    /** Send copies of the snapshots that these ranks have of a step, as far as they exist. */
     record SendCopies(List<Integer> ranks, long stepsDone) implements OfRun {
     }
 

@@ -26,7 +26,7 @@ public final class Outbox<T> {
         /** Takes back a tensor that was sent on an edge and is not needed any more. */
         void release(Edge edge, T tensor);
 
-        /** The size of a tensor in the count of what was sent. */
+        /** Returns the size of a tensor, for the count of the bytes that were sent. */
         long byteCount(T tensor);
     }
 

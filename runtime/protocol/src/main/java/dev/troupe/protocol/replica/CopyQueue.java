@@ -12,7 +12,7 @@ import java.util.TreeSet;
 public final class CopyQueue {
     private static final int MOST_VERSIONS = 2;
 
-    /** The state of a stage of a rank after so many steps. */
+    /** The state of a stage of a rank after {@code stepsDone} steps. */
     public record Version(int rank, int stage, long stepsDone) {
     }
 

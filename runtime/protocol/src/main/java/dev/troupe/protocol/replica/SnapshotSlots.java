@@ -55,7 +55,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         return slots.stream();
     }
 
-    /** Whether the state after so many steps is whole here. */
+    /** Whether the state after {@code stepsDone} steps is whole here. */
     public boolean isWhole(long stepsDone) {
         return whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone);
     }
@@ -107,7 +107,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         }
     }
 
-    /** The snapshot that gives way to the state after so many steps; empty where there is room for one more. */
+    /** Returns the snapshot that gives way to the state after {@code stepsDone} steps; empty where both have room. */
     private Optional<S> replaced(long stepsDone) {
         Optional<S> newest = slots.stream()
                 .reduce((one, other) -> other.stepsDone() > one.stepsDone() ? other : one);

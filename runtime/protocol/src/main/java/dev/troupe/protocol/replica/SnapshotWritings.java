@@ -16,7 +16,7 @@ public final class SnapshotWritings {
         return stepsDone;
     }
 
-    /** Begins to overwrite the memory with the state after so many steps; returns the number of this writing. */
+    /** Begins to overwrite the memory with the state after {@code afterSteps} steps; returns the number of this writing. */
     public long begin(long afterSteps) {
         stepsDone = -1;
         writingAfter = afterSteps;
@@ -38,7 +38,7 @@ public final class SnapshotWritings {
         return ofWriting == writing && stepsDone >= 0;
     }
 
-    /** Returns the number of the writing of the whole state after so many steps; -1 where it is not here. */
+    /** Returns the number of the writing of the whole state after {@code afterSteps} steps; -1 where it is not here. */
     public long writingOf(long afterSteps) {
         return stepsDone == afterSteps ? writing : -1;
     }

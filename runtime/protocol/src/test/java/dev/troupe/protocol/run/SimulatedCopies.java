@@ -68,7 +68,7 @@ final class SimulatedCopies {
         }
     }
 
-    /** Who keeps copies from now on, and of what at once. */
+    /** The coordinator names each rank's buddy, and the ranks whose snapshots are copied at once. */
     void route(RunCommand.KeepCopies keep, Collection<Integer> ranks) {
         buddies = keep.buddies();
         routes.clear();
@@ -92,7 +92,7 @@ final class SimulatedCopies {
                 .filter(rank -> !ranks.contains(rank) && !buddies.get(rank).equals(from.name()));
     }
 
-    /** A rank of this node has kept a stage after so many steps. */
+    /** A rank of this node has a snapshot of a stage after {@code stepsDone} steps. */
     void kept(int rank, int stage, long stepsDone) {
         SimulatedNode buddy = routes.get(rank);
         if (!from.isDead() && buddy != null) {
@@ -136,7 +136,7 @@ final class SimulatedCopies {
         }
     }
 
-    /** Nothing goes and nothing comes any more; what was said is still on its way. */
+    /** The node sends and receives no more copies; messages that it sent before still arrive. */
     void stop() {
         streams.clear();
     }

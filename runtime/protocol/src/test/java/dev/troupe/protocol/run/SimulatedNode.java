@@ -281,7 +281,7 @@ final class SimulatedNode {
         return latest == null ? run.firstHosts() : latest.hosts();
     }
 
-    /** All that a rank kept after so many steps. */
+    /** Returns the snapshots that a rank has of a step. */
     boolean hasAll(int rank, long stepsDone) {
         return run.stagesOf(rank).mapToObj(stage -> snapshots.find(rank, stage, stepsDone))
                 .allMatch(OptionalLong::isPresent);

@@ -49,7 +49,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
         return isOurs;
     }
 
-    /** The number of the writing that made the state after so many steps; negative where it does not hold that. */
+    /** Returns the number of the writing that made the state of a step; negative where the snapshot has another state. */
     long writingOf(long stepsDone) {
         return isClosed ? -1 : memory.writings.writingOf(stepsDone);
     }

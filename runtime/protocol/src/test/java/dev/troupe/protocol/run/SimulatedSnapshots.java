@@ -65,7 +65,7 @@ final class SimulatedSnapshots {
                 .flatMap(SnapshotSlots::whole);
     }
 
-    /** The snapshot that holds the state after so many steps. */
+    /** Returns the snapshot that has the state of a step. */
     Optional<SimulatedSnapshot> read(int rank, int stage, long stepsDone) {
         return whole(rank, stage).filter(snapshot -> snapshot.writingOf(stepsDone) >= 0).findFirst();
     }

@@ -145,7 +145,7 @@ final class Truth {
         return stages.stream().map(own -> own.stream().map(SimulatedStage::weights).toList()).toList();
     }
 
-    /** The weights of a rank's stage after so many steps. */
+    /** Returns the weights of a rank's stage after a number of steps. */
     long weights(int rank, int stage, long stepsDone) {
         return (stepsDone == settings.firstStep() ? firstWeights : step(stepsDone).weights())
                 .get(rank % plan.ranksPerPlace()).get(stage);
@@ -155,7 +155,7 @@ final class Truth {
         return steps.get((int) (stepsDone - 1 - settings.firstStep()));
     }
 
-    /** What a rank's file holds after so many steps. */
+    /** Returns the content of a rank's checkpoint file after a number of steps. */
     String checksum(int rank, long stepsDone) {
         return plan.stagesOf(rank).stream().map(stage -> weights(rank, stage, stepsDone)).toList().toString();
     }

@@ -7,7 +7,7 @@ import java.util.function.IntPredicate;
 sealed interface Regex {
     int UNBOUNDED = Integer.MAX_VALUE;
 
-    /** So many code points of a set, as many as can be. */
+    /** Code points of a set, one after another: at least {@code least} and as many as the text has up to the most. */
     record Repeat(CodeSet set, int least, int most) implements Regex {
     }
 
@@ -25,7 +25,7 @@ sealed interface Regex {
         }
     }
 
-    /** A condition on what comes next. */
+    /** A condition on the text behind the place. */
     record LookAhead(Regex what, boolean negative) implements Regex {
     }
 
@@ -61,7 +61,7 @@ sealed interface Regex {
 
     /**
      * Whether no match has the place inside it where a character comes after one of another kind, and no match before that
-     * place depends on whether the text goes on.
+     * place depends on whether more text follows.
      */
     default boolean bearsCutBefore(char after, IntPredicate before) {
         Seam seam = Seam.of(this, after, before);

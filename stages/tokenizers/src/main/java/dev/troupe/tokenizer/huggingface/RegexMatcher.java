@@ -1,8 +1,8 @@
 package dev.troupe.tokenizer.huggingface;
 
 /**
- * Finds the matches of an expression, as a backtracking matcher does: a branch is taken if what comes after it matches too,
- * and a repetition gives back what it took too much. Immutable; any thread may use it.
+ * Finds the matches of an expression, as a backtracking matcher does: a branch is taken if the rest of the expression
+ * matches behind it, and a repetition gives back characters that the rest needs. Immutable; any thread may use it.
  */
 final class RegexMatcher {
     private final State begin;

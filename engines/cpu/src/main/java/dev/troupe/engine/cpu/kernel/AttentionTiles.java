@@ -16,7 +16,7 @@ import dev.troupe.engine.cpu.loop.RowLoop;
 final class AttentionTiles {
     /** Queries of a tile. Smaller wastes less above the diagonal, larger makes better products. */
     static final int QUERIES = 64;
-    /** Keys of a tile: so many that sequences of usual length have one tile a row, so few that it stays in the cache. */
+    /** Keys of a tile: enough for one tile a row in sequences of usual length, few enough for the cache to hold a tile. */
     static final int KEYS = Masks.MOST;
     /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
     static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;

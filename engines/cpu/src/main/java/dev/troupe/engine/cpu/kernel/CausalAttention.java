@@ -51,7 +51,7 @@ public final class CausalAttention {
         }
     }
 
-    /** For so many threads. */
+    /** For kernels that run on up to {@code threads} threads. */
     public CausalAttention(int threads) {
         tiles = new AttentionTiles[threads];
         for (int member = 0; member < threads; member++) {
@@ -82,7 +82,7 @@ public final class CausalAttention {
         return AttentionTiles.SCRATCH_BYTES + (isNarrow ? 2 * widenedBytes(1) + 2 * widenedBytes(3) : 0);
     }
 
-    /** How many calls {@link #backward} needs for so many rows. */
+    /** Returns the number of calls that {@link #backward} needs for the rows of a microbatch. */
     public int backwardUnits(int rows) {
         return rows / t * heads / sharing;
     }

@@ -17,7 +17,7 @@ public final class SwiGlu {
     private SwiGlu() {
     }
 
-    /** So many elements, from an index on. */
+    /** Computes {@code count} elements, from {@code first} on. */
     public static void forward(CpuTensor gate, CpuTensor up, CpuTensor y, long first, int count, long scratch) {
         long exponentials = scratch + Lanes.ALIGNMENT;
         for (int from = 0; from < count; from += BLOCK) {
