@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -60,9 +61,9 @@ public final class TrainedModel {
      *            whether to stop early
      */
     void printSamples(PrintStream output, BooleanSupplier isEnough) {
-        int[] window = new int[run.batches().sequenceLength()];
-        run.batches().fill(0, 0, window, new int[window.length], 0);
-        int[] prompt = Arrays.copyOf(window, Math.min(PROMPT_TOKENS, window.length));
+        MicrobatchRows first = new MicrobatchRows(run.batches().sequenceLength(), run.batches().separatesDocuments());
+        run.batches().fillMicrobatch(0, 0, 1, first);
+        int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.inputs().length));
         int[] text = prompt;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();

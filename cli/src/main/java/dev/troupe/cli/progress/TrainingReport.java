@@ -4,7 +4,7 @@ import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.data.Batches;
+import dev.troupe.batch.Batches;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.observe.Recovery;
 import dev.troupe.protocol.StepResult;

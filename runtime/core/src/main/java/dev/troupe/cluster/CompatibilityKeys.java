@@ -4,11 +4,12 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigRenderOptions;
 import dev.troupe.protocol.membership.Roster;
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.stage.StageSettings;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -49,11 +50,10 @@ final class CompatibilityKeys {
     }
 
     private static String firstMicrobatch(PreparedRun run) {
-        int rows = run.spec().training().microbatchSize();
-        int[] inputs = new int[rows * run.batches().sequenceLength()];
-        int[] targets = new int[inputs.length];
-        run.batches().fillMicrobatch(0, 0, rows, inputs, targets);
-        return Arrays.toString(inputs) + Arrays.toString(targets);
+        StageSettings settings = run.plan().stageSettings();
+        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
+        run.batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
+        return rows.toString();
     }
 
     private static String digest(String text) {

@@ -1,5 +1,6 @@
 package dev.troupe.memory;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;
@@ -58,8 +59,8 @@ final class MemoryWalk implements RankSide, AutoCloseable {
         }
     }
 
-    /** Where nothing is computed nobody looks at tokens. */
-    private static final int[] NO_IDS = {};
+    /** Where nothing is computed no stage looks at tokens. */
+    private static final MicrobatchRows NO_ROWS = new MicrobatchRows(0, true);
     /** Of the update, which computes nothing either. */
     private static final Optional<WeightUpdate> NO_UPDATE = Optional.of(new WeightUpdate(0, 0, 0, 1, false));
 
@@ -150,18 +151,8 @@ final class MemoryWalk implements RankSide, AutoCloseable {
     }
 
     @Override
-    public void read(Pass pass, int microbatch) {
-        // There is nothing to read.
-    }
-
-    @Override
-    public int[] tokens() {
-        return NO_IDS;
-    }
-
-    @Override
-    public int[] targets() {
-        return NO_IDS;
+    public MicrobatchRows read(Pass pass, int microbatch) {
+        return NO_ROWS;
     }
 
     @Override

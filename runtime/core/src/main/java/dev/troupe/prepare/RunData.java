@@ -2,15 +2,16 @@ package dev.troupe.prepare;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.data.Batches;
+import dev.troupe.batch.Batches;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
-import dev.troupe.data.Order;
+import dev.troupe.batch.Order;
 import dev.troupe.data.Split;
 import dev.troupe.data.TokenCache;
 import dev.troupe.data.Tokens;
-import dev.troupe.data.ValidationBatches;
+import dev.troupe.batch.TextSequences;
+import dev.troupe.batch.ValidationBatches;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.tokenizer.Tokenizer;
@@ -67,7 +68,7 @@ public final class RunData implements AutoCloseable {
                     spec.training().globalBatchSize());
             this.validation = spec.training().validateEvery() == 0
                     ? Optional.empty()
-                    : split.validation().map(part -> new ValidationBatches(part, sequenceLength,
+                    : split.validation().map(part -> new ValidationBatches(new TextSequences(part, sequenceLength),
                             spec.training().microbatchSize(), spec.training().validationMicrobatches()));
         } catch (RuntimeException refused) {
             close();

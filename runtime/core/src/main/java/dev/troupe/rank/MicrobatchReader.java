@@ -1,16 +1,19 @@
 package dev.troupe.rank;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.protocol.Pass;
+import dev.troupe.stage.StageSettings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Optional;
 
 /**
- * The token ids and targets of one microbatch of a rank. In a tensor-parallel group the first rank reads them and the
- * others get them from it, so that one rank of the group needs the data.
+ * The rows of one microbatch of a rank. In a tensor-parallel group the first rank reads them and the others get them from
+ * it, so that one rank of the group needs the data.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -21,58 +24,60 @@ final class MicrobatchReader implements AutoCloseable {
     private final int rank;
     private final boolean isRoot;
     private final Optional<CollectiveGroup> tensorGroup;
-    private final int[] tokens;
-    private final int[] targets;
-    // Shared, since the other ranks' threads read it. Both arrays, one after the other.
+    private final MicrobatchRows rows;
+    /** The arrays of the rows that there are. */
+    private final List<int[]> arrays;
+    // Shared, since the other ranks' threads read it. The arrays, one after the other, and the number of targets.
     private final Arena arena = Arena.ofShared();
     private final MemorySegment exchange;
 
     MicrobatchReader(NodeContext node, int rank, Optional<CollectiveGroup> tensorGroup) {
         Coordinates at = node.plan().ranks().coordinates(rank);
-        int rows = node.plan().stageSettings().rows();
+        StageSettings settings = node.plan().stageSettings();
         this.node = node;
         this.rank = rank;
         this.isRoot = at.tensor() == ROOT;
         this.tensorGroup = tensorGroup;
-        this.tokens = new int[rows];
-        this.targets = new int[rows];
-        this.exchange = arena.allocate(ValueLayout.JAVA_INT, 2L * rows);
+        this.rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
+        this.arrays = settings.separatesDocuments()
+                ? List.of(rows.inputs(), rows.targets(), rows.starts())
+                : List.of(rows.inputs(), rows.targets());
+        this.exchange = arena.allocate(numberAt(arrays.size()) + Double.BYTES, Double.BYTES);
     }
 
-    /** Brings a microbatch of the rank's pipeline into {@link #tokens} and {@link #targets}. */
-    void read(Pass pass, int microbatch) {
+    private long numberAt(int array) {
+        return (long) array * rows.inputs().length * Integer.BYTES;
+    }
+
+    /** Reads a microbatch of the rank's pipeline. */
+    MicrobatchRows read(Pass pass, int microbatch) {
         if (isRoot) {
             switch (pass.kind()) {
                 case TRAINING ->
                     node.batches().fillMicrobatch(pass.step(), node.plan().microbatchInStep(rank, microbatch),
-                            node.plan().stageSettings().microbatchSize(), tokens, targets);
-                case VALIDATION -> node.validation().orElseThrow().fill(microbatch, tokens, targets);
+                            node.plan().stageSettings().microbatchSize(), rows);
+                case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
             }
         }
         tensorGroup.ifPresent(this::spread);
+        return rows;
     }
 
     private void spread(CollectiveGroup group) {
-        int rows = tokens.length;
+        int length = rows.inputs().length;
         if (isRoot) {
-            MemorySegment.copy(tokens, 0, exchange, ValueLayout.JAVA_INT, 0, rows);
-            MemorySegment.copy(targets, 0, exchange, ValueLayout.JAVA_INT, (long) rows * Integer.BYTES, rows);
+            for (int array = 0; array < arrays.size(); array++) {
+                MemorySegment.copy(arrays.get(array), 0, exchange, ValueLayout.JAVA_INT, numberAt(array), length);
+            }
+            exchange.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, numberAt(arrays.size()), rows.targetsPerMicrobatch());
         }
         group.broadcast(exchange, ROOT);
         if (!isRoot) {
-            MemorySegment.copy(exchange, ValueLayout.JAVA_INT, 0, tokens, 0, rows);
-            MemorySegment.copy(exchange, ValueLayout.JAVA_INT, (long) rows * Integer.BYTES, targets, 0, rows);
+            for (int array = 0; array < arrays.size(); array++) {
+                MemorySegment.copy(exchange, ValueLayout.JAVA_INT, numberAt(array), arrays.get(array), 0, length);
+            }
+            rows.setTargetsPerMicrobatch(exchange.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, numberAt(arrays.size())));
         }
-    }
-
-    /** The ids that were read last. */
-    int[] tokens() {
-        return tokens;
-    }
-
-    /** The token after each of them. */
-    int[] targets() {
-        return targets;
     }
 
     @Override

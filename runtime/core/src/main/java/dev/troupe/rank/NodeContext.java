@@ -2,8 +2,8 @@ package dev.troupe.rank;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
-import dev.troupe.data.Batches;
-import dev.troupe.data.ValidationBatches;
+import dev.troupe.batch.Batches;
+import dev.troupe.batch.ValidationBatches;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.fault.FaultInjector;

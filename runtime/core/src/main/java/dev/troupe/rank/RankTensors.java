@@ -1,5 +1,6 @@
 package dev.troupe.rank;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.fault.FaultPoint;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.MessageKey;
@@ -80,18 +81,8 @@ public final class RankTensors implements RankSide {
     }
 
     @Override
-    public void read(Pass pass, int microbatch) {
-        data.read(pass, microbatch);
-    }
-
-    @Override
-    public int[] tokens() {
-        return data.tokens();
-    }
-
-    @Override
-    public int[] targets() {
-        return data.targets();
+    public MicrobatchRows read(Pass pass, int microbatch) {
+        return data.read(pass, microbatch);
     }
 
     @Override

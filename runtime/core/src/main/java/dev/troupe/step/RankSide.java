@@ -1,5 +1,6 @@
 package dev.troupe.step;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.stage.Stage;
@@ -14,14 +15,8 @@ public interface RankSide {
     /** The rank's number. */
     int rank();
 
-    /** Brings a microbatch of the rank's pipeline into {@link #tokens} and {@link #targets}. */
-    void read(Pass pass, int microbatch);
-
-    /** The ids that were read last. */
-    int[] tokens();
-
-    /** The token after each of them. */
-    int[] targets();
+    /** Reads a microbatch of the rank's pipeline; the rows hold until the next is read. */
+    MicrobatchRows read(Pass pass, int microbatch);
 
     /** Takes what has landed for a receive, or what another stage of this rank has put there. */
     Tensor take(Action receive, Pass pass);

@@ -1,5 +1,6 @@
 package dev.troupe.step;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -73,9 +74,7 @@ public final class StageOps implements StepOps {
     private ActionResult forward(Action action, Pass pass) {
         int microbatch = action.microbatch();
         Tensor input = stage.hasEmbedding() ? null : receive(action.as(Kind.RECV_F), pass);
-        if (stage.hasEmbedding() || stage.hasHead()) {
-            rank.read(pass, microbatch);
-        }
+        MicrobatchRows rows = readsRows() ? rank.read(pass, microbatch) : null;
         if (stage.hasHead()) {
             stage.scaleLoss(pass.lossScale());
         } else {
@@ -85,9 +84,9 @@ public final class StageOps implements StepOps {
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
                 stage.enterStep(pass.step(), plan.microbatchInStep(rank.rank(), 0));
-                yield stage.forward(microbatch, input, rank.tokens(), rank.targets());
+                yield stage.forward(microbatch, input, rows);
             }
-            case VALIDATION -> stage.forwardOnly(microbatch, input, rank.tokens(), rank.targets());
+            case VALIDATION -> stage.forwardOnly(microbatch, input, rows);
         };
         clock.ends();
         if (stage.hasHead()) {
@@ -95,6 +94,10 @@ public final class StageOps implements StepOps {
         }
         handOver(action.as(Kind.SEND_F), pass, output);
         return ActionResult.NOTHING;
+    }
+
+    private boolean readsRows() {
+        return stage.hasEmbedding() || stage.hasHead() || plan.stageSettings().separatesDocuments();
     }
 
     /** Told by one rank of a group, and of validation data, which every pipeline sees whole, by those of one pipeline. */

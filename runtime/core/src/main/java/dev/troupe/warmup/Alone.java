@@ -1,5 +1,6 @@
 package dev.troupe.warmup;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.stage.Stage;
@@ -15,21 +16,12 @@ import dev.troupe.step.RankSide;
  * @param stage
  *            the only stage it has
  * @param rows
- *            token ids of a microbatch
+ *            the rows of every microbatch
  */
-record Alone(int rank, Stage stage, int[] tokens) implements RankSide {
-    Alone(int rank, Stage stage, int rows) {
-        this(rank, stage, new int[rows]);
-    }
-
+record Alone(int rank, Stage stage, MicrobatchRows rows) implements RankSide {
     @Override
-    public void read(Pass pass, int microbatch) {
-        // All ids are zero.
-    }
-
-    @Override
-    public int[] targets() {
-        return tokens;
+    public MicrobatchRows read(Pass pass, int microbatch) {
+        return rows;
     }
 
     @Override

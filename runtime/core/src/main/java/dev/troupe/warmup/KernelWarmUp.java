@@ -1,5 +1,6 @@
 package dev.troupe.warmup;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.group.GroupKind;
@@ -113,7 +114,8 @@ public final class KernelWarmUp {
                     // Zeros do: how long a kernel takes, and whether it can run, does not depend on what it reads.
                 })) {
             StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
-                    new Alone(rank, stage, plan.stageSettings().rows()));
+                    new Alone(rank, stage, new MicrobatchRows(plan.stageSettings().rows(),
+                            plan.stageSettings().separatesDocuments())));
             for (Action action : actions(index)) {
                 perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }

@@ -2,9 +2,9 @@ package dev.troupe.actor;
 
 import dev.troupe.checkpoint.CheckpointStore;
 import dev.troupe.collective.RankGroups;
-import dev.troupe.data.Batches;
+import dev.troupe.batch.Batches;
 import dev.troupe.data.Corpus;
-import dev.troupe.data.Order;
+import dev.troupe.batch.Order;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;

@@ -93,7 +93,7 @@ public final class Generator implements AutoCloseable {
         int window = Math.min(length, longest);
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
-        Tensor activation = layers.forwardBeforeHead(upload.tensor("tokens of the prompt", tokens));
+        Tensor activation = layers.forwardBeforeHead(upload.tokens(tokens));
         Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
         Tensor logits = pool.takeFloats(Shape.of(1, vocabularySize));
         layers.head().logitsOfRow(row, logits);

@@ -1,6 +1,7 @@
 package dev.troupe.stage;
 
 import dev.troupe.engine.Shape;
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 
 /**
@@ -13,20 +14,28 @@ import dev.troupe.engine.Tensor;
  *            the shape of every tensor from or to a neighbour
  * @param upload
  *            brings token ids to the engine; closed with the border
+ * @param separatesDocuments
+ *            whether a row may hold several documents
  */
-record Border(int stage, Shape shape, StageLayers layers, TokenUpload upload) implements AutoCloseable {
+record Border(int stage, Shape shape, StageLayers layers, TokenUpload upload,
+        boolean separatesDocuments) implements AutoCloseable {
     /** Returns the input of the stage's first layer: the neighbour's activation, or the tokens on the first stage. */
-    Tensor input(int microbatch, Tensor activation, int[] tokens) {
+    Tensor input(int microbatch, Tensor activation, MicrobatchRows rows) {
         boolean isFirst = layers.embedding() != null;
         check("an input", microbatch, activation, !isFirst);
-        return isFirst ? upload.tensor("tokens", tokens) : activation;
+        return isFirst ? upload.tokens(rows.inputs()) : activation;
     }
 
     /** Gives the head its targets, where the stage has the head. */
-    void predict(StageTape tape, int[] targets) {
+    void predict(StageTape tape, MicrobatchRows rows) {
         if (layers.head() != null) {
-            tape.head().predict(upload.tensor("targets", targets));
+            tape.head().predict(upload.targets(rows.targets()), rows.targetsPerMicrobatch());
         }
+    }
+
+    /** Returns the starts of documents where rows hold several, otherwise null. */
+    Tensor starts(MicrobatchRows rows) {
+        return separatesDocuments ? upload.starts(rows.starts()) : null;
     }
 
     /** Checks the gradient of the next stage; the last stage has none. */

@@ -1,5 +1,6 @@
 package dev.troupe.stage;
 
+import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -12,6 +13,7 @@ final class MicrobatchTapes {
     private final int microbatchesExpected;
     private final Recompute recompute;
     private final LayerShares shares;
+    private final TensorPool pool;
     // Indexed by microbatch, grown where more come than expected.
     private StageTape[] live = new StageTape[0];
     private double[] losses = new double[0];
@@ -20,12 +22,14 @@ final class MicrobatchTapes {
     // One writer, the thread that computes; read by any.
     private volatile int liveCount;
 
-    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares) {
+    MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares,
+            TensorPool pool) {
         this.stage = stage;
         this.layers = layers;
         this.microbatchesExpected = settings.microbatchesPerStep();
         this.recompute = settings.recompute();
         this.shares = shares;
+        this.pool = pool;
     }
 
     int liveCount() {
@@ -71,6 +75,7 @@ final class MicrobatchTapes {
 
     /** The microbatch is done with; its tape is empty. */
     void end(int microbatch) {
+        live[microbatch].end(pool);
         spare.push(live[microbatch]);
         live[microbatch] = null;
         liveCount = liveCount - 1;

@@ -1,8 +1,11 @@
 package dev.troupe.stage;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
@@ -75,9 +78,9 @@ public final class Stage implements AutoCloseable {
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         this.border = new Border(index, new ResidualStream(context).shape(), stack,
-                new TokenUpload(context, index, model.size(Axis.VOCABULARY)));
+                new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
-        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares());
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool);
     }
 
     /**
@@ -198,19 +201,19 @@ public final class Stage implements AutoCloseable {
      *            its number in the step, from 0
      * @param input
      *            the activation of the stage before; null on the stage with the embedding
-     * @param tokens
-     *            N token ids, sequence after sequence; read on the stage with the embedding only, may be null elsewhere
-     * @param targets
-     *            N token ids that are to be predicted; read on the stage with the head only, may be null elsewhere
+     * @param rows
+     *            N token ids, read on the stage with the embedding; N targets, read on the stage with the head; where
+     *            sequences hold several documents the starts of these, read on every stage; else it may be null
      * @return the activation for the next stage; null on the stage with the head, which has a {@link #loss} then
      * @throws IllegalArgumentException
      *             where tokens or targets are not N ids of the vocabulary
      */
-    public Tensor forward(int microbatch, Tensor input, int[] tokens, int[] targets) {
+    public Tensor forward(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
-        border.predict(tape, targets);
-        Tensor output = tape.forward(border.input(microbatch, input, tokens),
-                settings.dropout().keyOf(step, firstMicrobatch + microbatch));
+        border.predict(tape, rows);
+        MicrobatchContext context = new MicrobatchContext(settings.dropout().keyOf(step, firstMicrobatch + microbatch),
+                border.starts(rows));
+        Tensor output = tape.forward(border.input(microbatch, input, rows), context);
         recordLoss(microbatch, tape);
         return output;
     }
@@ -219,18 +222,19 @@ public final class Stage implements AutoCloseable {
      * As {@link #forward}, but keeps nothing and drops nothing out: for a loss on validation data. The microbatch has no
      * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
      */
-    public Tensor forwardOnly(int microbatch, Tensor input, int[] tokens, int[] targets) {
+    public Tensor forwardOnly(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
-        border.predict(tape, targets);
-        Tensor output = tape.forwardOnly(border.input(microbatch, input, tokens));
+        border.predict(tape, rows);
+        Tensor output = tape.forwardOnly(border.input(microbatch, input, rows),
+                new MicrobatchContext(DropoutKey.NONE, border.starts(rows)));
         recordLoss(microbatch, tape);
         tapes.end(microbatch);
         return output;
     }
 
     /**
-     * The loss of a microbatch's last forward on the stage with the head: the cross-entropy, mean over its N tokens,
-     * summed in float64 in a fixed order.
+     * The loss of a microbatch's last forward on the stage with the head: the cross-entropy of its counted targets, summed
+     * in float64 in a fixed order, over {@link MicrobatchRows#targetsPerMicrobatch}.
      */
     public double loss(int microbatch) {
         return tapes.loss(microbatch);

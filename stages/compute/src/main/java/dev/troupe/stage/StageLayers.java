@@ -2,11 +2,11 @@ package dev.troupe.stage;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.EmbeddingLayer;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.Layer;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.ResidualLayer;
 import dev.troupe.layer.Tape;
@@ -156,7 +156,7 @@ public final class StageLayers {
         for (Layer layer : layers) {
             if (layer != head) {
                 Tape tape = layer.newTape();
-                x = tape.forward(x, DropoutKey.NONE);
+                x = tape.forward(x, MicrobatchContext.PLAIN);
                 tape.release();
             }
         }

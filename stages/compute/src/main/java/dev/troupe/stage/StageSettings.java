@@ -22,9 +22,11 @@ import dev.troupe.partition.TensorSharing;
  *            what is not kept of a forward
  * @param dropout
  *            what drops out of a forward in training
+ * @param separatesDocuments
+ *            whether a sequence may hold several documents, each of which sees itself alone
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
-        Recompute recompute, DropoutSettings dropout) {
+        Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -36,7 +38,14 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
 
     /** Settings of a stage that keeps everything and drops nothing out. */
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer) {
-        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE);
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, Recompute.NONE, DropoutSettings.NONE,
+                false);
+    }
+
+    /** Settings where every sequence is one document. */
+    public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
+            Recompute recompute, DropoutSettings dropout) {
+        this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, false);
     }
 
     /** Refuses a stage whose sequence is longer than the model's, or whose group cannot share the model out. */

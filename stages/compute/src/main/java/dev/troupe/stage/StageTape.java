@@ -1,9 +1,10 @@
 package dev.troupe.stage;
 
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Tape;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
 import java.util.List;
 
@@ -13,6 +14,8 @@ final class StageTape {
     private final Recompute recompute;
     private final LayerShares shares;
     private final HeadLayer.Pass head;
+    /** Of the microbatch under way; null where none separates documents. */
+    private Tensor starts;
     private boolean inputGradientDone;
 
     StageTape(List<Tape> tapes, Recompute recompute, LayerShares shares) {
@@ -31,11 +34,12 @@ final class StageTape {
         return inputGradientDone;
     }
 
-    Tensor forward(Tensor input, DropoutKey dropoutKey) {
+    Tensor forward(Tensor input, MicrobatchContext microbatch) {
+        starts = microbatch.starts();
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
-            x = tapes.get(layer).forward(x, dropoutKey);
+            x = tapes.get(layer).forward(x, microbatch);
             recompute.afterForward(tapes.get(layer));
             shares.endForward(layer);
         }
@@ -43,15 +47,21 @@ final class StageTape {
     }
 
     /** Lets go of each layer's activations before the next layer runs. */
-    Tensor forwardOnly(Tensor input) {
+    Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
+        starts = microbatch.starts();
         Tensor x = input;
         for (int layer = 0; layer < tapes.size(); layer++) {
             shares.beginForward(layer);
-            x = tapes.get(layer).forward(x, DropoutKey.NONE);
+            x = tapes.get(layer).forward(x, microbatch);
             tapes.get(layer).release();
             shares.endForward(layer);
         }
         return x;
+    }
+
+    /** Gives back what all layers had of the microbatch, after its last backward. */
+    void end(TensorPool pool) {
+        starts = pool.drop(starts);
     }
 
     Tensor backwardInput(Tensor outputGradient) {

@@ -11,8 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.function.IntUnaryOperator;
 
-/** Brings token ids from host memory to the engine, and looks at each, since kernels trust them. */
+/** Brings token ids, targets and documents' starts from host memory to the engine, and checks each id. */
 public final class TokenUpload implements AutoCloseable {
     private static final ValueLayout.OfInt TOKEN = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -43,36 +44,61 @@ public final class TokenUpload implements AutoCloseable {
     }
 
     /**
-     * The ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere. On an engine
-     * that does not compute the tensor has no ids, and these are not looked at.
+     * Token ids as a tensor of the pool, INT32 [N]: rows of this rank's share of the vocabulary, or elsewhere. On an engine
+     * that does not compute the tensor has no ids, and these are not looked at; so here and below.
      *
-     * @param what
-     *            their name in an error
      * @throws IllegalArgumentException
      *             where these are not N ids of the vocabulary
      */
-    public Tensor tensor(String what, int[] ids) {
+    public Tensor tokens(int[] ids) {
+        return tensor("tokens", ids, id -> shared("tokens", id));
+    }
+
+    /**
+     * Targets as {@link #tokens}; one that does not count is {@link Engine#NOT_COUNTED} on every rank.
+     *
+     * @throws IllegalArgumentException
+     *             where these are not N ids of the vocabulary or not counted
+     */
+    Tensor targets(int[] ids) {
+        return tensor("targets", ids, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
+    }
+
+    /**
+     * Where in its sequence each row's document begins, INT32 [N].
+     *
+     * @throws IllegalArgumentException
+     *             where these are not N numbers
+     */
+    Tensor starts(int[] starts) {
+        return tensor("starts", starts, start -> start);
+    }
+
+    private Tensor tensor(String what, int[] numbers, IntUnaryOperator checked) {
         if (!engine.holdsValues()) {
             return pool.take(DataType.INT32, shape);
         }
         int rows = shape.size(0);
-        if (ids == null || ids.length != rows) {
+        if (numbers == null || numbers.length != rows) {
             throw new IllegalArgumentException("stage " + stage + " expects " + rows + " " + what + " a microbatch ("
                     + microbatchSize + " sequences of " + sequenceLength + "), but found "
-                    + (ids == null ? "none" : Integer.toString(ids.length)));
+                    + (numbers == null ? "none" : Integer.toString(numbers.length)));
         }
         for (int row = 0; row < rows; row++) {
-            if (ids[row] < 0 || ids[row] >= vocabularySize) {
-                throw new IllegalArgumentException("token ids of this model are 0 to " + (vocabularySize - 1)
-                        + ", but found " + ids[row] + " among the " + what + " of stage " + stage
-                        + ": take the tokenizer the model was made for, or raise model.vocabulary-size");
-            }
-            hostTokens.setAtIndex(TOKEN, row,
-                    ownTokens.contains(ids[row]) ? ids[row] - ownTokens.first() : Engine.NOT_IN_SHARD);
+            hostTokens.setAtIndex(TOKEN, row, checked.applyAsInt(numbers[row]));
         }
         Tensor tensor = pool.take(DataType.INT32, shape);
         engine.copyFromHost(hostTokens, tensor, 0);
         return tensor;
+    }
+
+    private int shared(String what, int id) {
+        if (id < 0 || id >= vocabularySize) {
+            throw new IllegalArgumentException("token ids of this model are 0 to " + (vocabularySize - 1)
+                    + ", but found " + id + " among the " + what + " of stage " + stage
+                    + ": take the tokenizer the model was made for, or raise model.vocabulary-size");
+        }
+        return ownTokens.contains(id) ? id - ownTokens.first() : Engine.NOT_IN_SHARD;
     }
 
     @Override

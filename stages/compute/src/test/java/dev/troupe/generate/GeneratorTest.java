@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
@@ -136,7 +137,7 @@ class GeneratorTest {
             for (int token = 0; token < MODEL.size(Axis.VOCABULARY); token++) {
                 int[] targets = new int[window];
                 targets[window - 1] = token;
-                stage.forwardOnly(0, null, tokens, targets);
+                stage.forwardOnly(0, null, new MicrobatchRows(tokens, targets));
                 if (stage.loss(0) < smallest) {
                     smallest = stage.loss(0);
                     best = token;

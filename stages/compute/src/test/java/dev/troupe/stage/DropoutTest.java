@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
@@ -54,7 +55,7 @@ class DropoutTest {
     private static double lossOfFirst(Golden golden, NaivePipeline pipeline, long step) {
         Stage stage = pipeline.stages.getFirst();
         stage.enterStep(step, 0);
-        stage.forward(0, null, golden.tokens(0, 0, 2, 0), golden.tokens(0, 0, 2, 1));
+        stage.forward(0, null, new MicrobatchRows(golden.tokens(0, 0, 2, 0), golden.tokens(0, 0, 2, 1)));
         stage.backward(0, null);
         return stage.loss(0);
     }
@@ -68,8 +69,8 @@ class DropoutTest {
             for (int microbatch = 0; microbatch < 2; microbatch++) {
                 int[] tokens = golden.tokens(0, microbatch + 2, 2, 0);
                 int[] targets = golden.tokens(0, microbatch + 2, 2, 1);
-                whole.stages.getFirst().forward(microbatch + 2, null, tokens, targets);
-                second.stages.getFirst().forward(microbatch, null, tokens, targets);
+                whole.stages.getFirst().forward(microbatch + 2, null, new MicrobatchRows(tokens, targets));
+                second.stages.getFirst().forward(microbatch, null, new MicrobatchRows(tokens, targets));
                 assertEquals(whole.stages.getFirst().loss(microbatch + 2), second.stages.getFirst().loss(microbatch));
             }
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -114,7 +115,7 @@ class GradientBucketsTest {
         for (int i = 0; i < TOKENS; i++) {
             ids[i] = (7 * i + microbatch) % 67;
         }
-        stage.forward(microbatch, null, ids, ids);
+        stage.forward(microbatch, null, new MicrobatchRows(ids, ids));
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package dev.troupe.stage;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
@@ -134,7 +135,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         for (int microbatch = 0; microbatch < microbatches; microbatch++) {
             for (int index = 0; index < stages.size(); index++) {
                 Tensor output = stages.get(index).forwardOnly(microbatch, activations.get(index).remove(microbatch),
-                        tokens(step, microbatch), targets(step, microbatch));
+                        rows(step, microbatch));
                 if (output != null) {
                     cross(index, index + 1, output, activations, microbatch);
                 }
@@ -192,7 +193,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         switch (work.kind()) {
             case FORWARD -> {
                 Tensor output = stage.forward(microbatch, activations.get(index).remove(microbatch),
-                        tokens(step, microbatch), targets(step, microbatch));
+                        rows(step, microbatch));
                 if (output != null) {
                     cross(index, index + 1, output, activations, microbatch);
                 }
@@ -248,12 +249,9 @@ final class NaivePipeline implements Training, AutoCloseable {
         }
     }
 
-    private int[] tokens(int step, int microbatch) {
-        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 0);
-    }
-
-    private int[] targets(int step, int microbatch) {
-        return golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 1);
+    private MicrobatchRows rows(int step, int microbatch) {
+        return new MicrobatchRows(golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 0),
+                golden.tokens(step, firstMicrobatch + microbatch, microbatchSize, 1));
     }
 
     /** The values of some tensors of every stage by name; with both copies of a tied table under one name if equal. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
@@ -39,9 +40,9 @@ class StageRefusalTest {
                 + " there are no activations of a forward", () -> stage.backwardInput(0, null));
         assertOutOfOrder("loss of microbatch 0 on stage 0 is out of order: no forward on a stage with the head came"
                 + " before", () -> stage.loss(0));
-        stage.forward(0, null, IDS, IDS);
+        stage.forward(0, null, new MicrobatchRows(IDS, IDS));
         assertOutOfOrder("forward of microbatch 0 on stage 0 is out of order: activations of an earlier forward are"
-                + " still kept", () -> stage.forward(0, null, IDS, IDS));
+                + " still kept", () -> stage.forward(0, null, new MicrobatchRows(IDS, IDS)));
         assertOutOfOrder("backward for the weights of microbatch 0 on stage 0 is out of order: the backward for the"
                 + " input was not done yet", () -> stage.backwardWeight(0));
         stage.backwardInput(0, null);
@@ -57,15 +58,15 @@ class StageRefusalTest {
         Partition whole = Partition.uniform(MODEL, 1);
         assertRefused("token ids of this model are 0 to 4, but found 5 among the tokens of stage 0: take the tokenizer"
                 + " the model was made for, or raise model.vocabulary-size",
-                () -> stage(whole, 0).forward(0, null, new int[]{0, 0, 0, 0, 0, 5}, IDS));
+                () -> stage(whole, 0).forward(0, null, new MicrobatchRows(new int[]{0, 0, 0, 0, 0, 5}, IDS)));
         assertRefused(
                 "token ids of this model are 0 to 4, but found -1 among the targets of stage 0: take the tokenizer"
                         + " the model was made for, or raise model.vocabulary-size",
-                () -> stage(whole, 0).forward(0, null, IDS, new int[]{-1, 0, 0, 0, 0, 0}));
+                () -> stage(whole, 0).forward(0, null, new MicrobatchRows(IDS, new int[]{-1, 0, 0, 0, 0, 0})));
         assertRefused("stage 0 expects 6 tokens a microbatch (2 sequences of 3), but found 3",
-                () -> stage(whole, 0).forward(0, null, new int[3], IDS));
+                () -> stage(whole, 0).forward(0, null, new MicrobatchRows(new int[3], IDS)));
         assertRefused("stage 0 expects 6 targets a microbatch (2 sequences of 3), but found none",
-                () -> stage(whole, 0).forward(0, null, IDS, null));
+                () -> stage(whole, 0).forward(0, null, new MicrobatchRows(IDS, null)));
     }
 
     @Test
@@ -74,16 +75,16 @@ class StageRefusalTest {
         Stage first = stage(two, 0);
         Stage last = stage(two, 1);
         assertRefused("stage 1 expects an input of shape [6 x 4] from its neighbour for microbatch 2, but found none",
-                () -> last.forward(2, null, null, IDS));
+                () -> last.forward(2, null, new MicrobatchRows(null, IDS)));
         assertRefused(
                 "stage 0 expects nothing from its neighbour for microbatch 2, but found an input of shape [6 x 4]",
-                () -> first.forward(2, first.takeBoundary(), IDS, null));
+                () -> first.forward(2, first.takeBoundary(), new MicrobatchRows(IDS, null)));
         Tensor small = engine.allocate(DataType.FLOAT64, Shape.of(3, 4));
         assertRefused(
                 "stage 1 expects an input of shape [6 x 4] from its neighbour for microbatch 1, but found an input of"
                         + " shape [3 x 4]",
-                () -> last.forward(1, small, null, IDS));
-        first.forward(0, null, IDS, null);
+                () -> last.forward(1, small, new MicrobatchRows(null, IDS)));
+        first.forward(0, null, new MicrobatchRows(IDS, null));
         assertRefused("stage 0 expects a gradient of shape [6 x 4] from its neighbour for microbatch 0, but found none",
                 () -> first.backwardInput(0, null));
     }
@@ -126,7 +127,7 @@ class StageRefusalTest {
     void shouldTrainShorterSequencesThanTheModelHasPositionsFor() {
         StageSettings shorter = new StageSettings(3, 2, 1, new Optimizer.Sgd(0));
         Stage stage = Stage.create(engine, Partition.uniform(MODEL, 1), 0, shorter, new InitialWeights(MODEL, 1));
-        stage.forward(0, null, IDS, IDS);
+        stage.forward(0, null, new MicrobatchRows(IDS, IDS));
         stage.backwardInput(0, null);
         stage.backwardWeight(0);
         assertEquals(Math.log(5), stage.loss(0), 0.1);

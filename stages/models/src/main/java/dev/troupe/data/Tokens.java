@@ -183,7 +183,7 @@ public final class Tokens {
      * @throws DataException
      *             with the numbers
      */
-    void requireSequence(int sequenceLength) {
+    public void requireSequence(int sequenceLength) {
         if (length <= sequenceLength) {
             throw new DataException(name + " has " + length + " tokens, but one sequence of " + sequenceLength
                     + " needs " + (sequenceLength + 1L)

@@ -92,7 +92,7 @@ public final class AttentionHalf extends Half {
         }
 
         private Dropout dropout() {
-            return dropoutKey.ofHeads(block, allHeads, firstHead);
+            return microbatch.dropoutKey().ofHeads(block, allHeads, firstHead);
         }
 
         @Override

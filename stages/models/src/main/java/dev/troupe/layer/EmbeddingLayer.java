@@ -74,9 +74,9 @@ public final class EmbeddingLayer implements Layer {
 
         /** The input is the token ids, INT32 [N]; those of another rank's rows of the table are elsewhere. */
         @Override
-        public Tensor forward(Tensor x, DropoutKey drawn) {
+        public Tensor forward(Tensor x, MicrobatchContext microbatch) {
             tokens = x;
-            dropoutKey = drawn;
+            dropoutKey = microbatch.dropoutKey();
             Tensor y = pool.take(outputShape);
             engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
                     sequenceLength, y);

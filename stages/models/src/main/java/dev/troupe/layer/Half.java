@@ -45,8 +45,8 @@ public abstract class Half {
 
     /** One microbatch. */
     public abstract class Pass {
-        /** The key of the microbatch's dropout. */
-        protected DropoutKey dropoutKey;
+        /** The context of the microbatch that is under way. */
+        protected MicrobatchContext microbatch;
         /** All rows of the normed input, [N x C]; null while it is given back. */
         protected Tensor normed;
         /** All rows of the gradient for f, [N x C], between the two backwards. */
@@ -84,8 +84,8 @@ public abstract class Half {
          * @param residual
          *            the input of the half before, which keeps it; null where x is all of the input
          */
-        final void enter(Tensor residual, Tensor x, DropoutKey drawn) {
-            dropoutKey = drawn;
+        final void enter(Tensor residual, Tensor x, MicrobatchContext context) {
+            microbatch = context;
             forward(normPass.forwardOfSum(residual, x));
         }
 
@@ -97,7 +97,7 @@ public abstract class Half {
         /** The last projection, after {@link #enter}: the addend of {@link #residual}, the caller's from here on. */
         final Tensor project() {
             Tensor added = projected();
-            dropout.forward(added, dropoutKey);
+            dropout.forward(added, microbatch.dropoutKey());
             return added;
         }
 
@@ -126,7 +126,7 @@ public abstract class Half {
 
         /** Takes over the gradient for y, and returns that for x. */
         final Tensor backwardInput(Tensor dy) {
-            outputGradient = dropout.backward(dy, dropoutKey);
+            outputGradient = dropout.backward(dy, microbatch.dropoutKey());
             Tensor dNormed = stream.intoSum(backwardInner());
             Tensor dx = stream.pastHalf(dy, outputGradient);
             normPass.backwardInput(dNormed, dx, true);

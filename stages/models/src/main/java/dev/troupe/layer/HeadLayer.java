@@ -16,8 +16,7 @@ import java.util.stream.Stream;
 public final class HeadLayer implements Layer {
     private final Engine engine;
     private final TensorPool pool;
-    private final int rows;
-    private final double gradientScale;
+    private final int microbatchesPerStep;
     private final ResidualStream stream;
     private final VocabularyLoss vocabularyLoss;
     private final Shape activation;
@@ -36,12 +35,11 @@ public final class HeadLayer implements Layer {
     public HeadLayer(LayerContext context, Norm.Spec norm, ParameterSpec output) {
         engine = context.engine();
         pool = context.pool();
-        rows = context.rows();
-        gradientScale = 1.0 / ((double) rows * context.microbatchesPerStep());
+        microbatchesPerStep = context.microbatchesPerStep();
         stream = new ResidualStream(context);
         vocabularyLoss = new VocabularyLoss(context);
         activation = context.activation(context.hidden());
-        rowShape = Shape.of(rows);
+        rowShape = Shape.of(context.rows());
         this.norm = new Norm(context, norm);
         table = context.parameter(output);
         logitsShape = context.activation(table.shape().size(0));
@@ -93,21 +91,31 @@ public final class HeadLayer implements Layer {
         private Tensor normed;
         private Tensor logits;
         private Tensor logSumExp;
+        private double targetsPerMicrobatch;
         private double loss = Double.NaN;
 
-        /** Takes over the token ids that are to be predicted, INT32 [N], or elsewhere; called before the forward. */
-        public void predict(Tensor targetTokens) {
+        /**
+         * Takes over the token ids that are to be predicted; called before the forward.
+         *
+         * @param targetTokens
+         *            INT32 [N]: of this rank's rows of the table, of another's, or not counted
+         * @param counted
+         *            the number of targets that the loss is a mean over: those that count in the step's microbatches over
+         *            the number of these
+         */
+        public void predict(Tensor targetTokens, double counted) {
             targets = targetTokens;
+            targetsPerMicrobatch = counted;
         }
 
-        /** The mean over the rows, of the last forward. */
+        /** The sum over the rows, of the last forward, over the number of targets. */
         public double loss() {
             return loss;
         }
 
         /** The output of the model is its {@link #loss}, so this returns null. */
         @Override
-        public Tensor forward(Tensor x, DropoutKey dropoutKey) {
+        public Tensor forward(Tensor x, MicrobatchContext microbatch) {
             normed = stream.intoWhole(normPass.forward(x));
             measure();
             return null;
@@ -120,7 +128,7 @@ public final class HeadLayer implements Layer {
             logSumExp = pool.takeFloats(rowShape);
             engine.crossEntropy(logits, targets, rowLoss, logSumExp);
             vocabularyLoss.join(targets, rowLoss, logSumExp);
-            loss = engine.sum(rowLoss) / rows;
+            loss = engine.sum(rowLoss) / targetsPerMicrobatch;
             pool.give(rowLoss);
         }
 
@@ -147,7 +155,8 @@ public final class HeadLayer implements Layer {
         @Override
         public Tensor backwardInput(Tensor dy) {
             // From here on the tensor of the logits holds their gradient.
-            engine.crossEntropyBackward(logits, targets, logSumExp, gradientScale * lossScale, logits);
+            double scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
+            engine.crossEntropyBackward(logits, targets, logSumExp, scale, logits);
             Tensor dNormed = pool.take(activation);
             engine.matmul(logits, false, table.operand(), false, dNormed, false);
             dNormed = stream.intoSum(dNormed);

@@ -45,12 +45,12 @@ public final class ResidualLayer implements Layer {
     /** One microbatch. */
     private final class Pass implements Tape {
         private final List<Half.Pass> passes = halves.stream().map(Half::newPass).toList();
-        private DropoutKey dropoutKey;
+        private MicrobatchContext microbatch;
 
         @Override
-        public Tensor forward(Tensor x, DropoutKey drawn) {
-            dropoutKey = drawn;
-            passes.getFirst().enter(null, x, drawn);
+        public Tensor forward(Tensor x, MicrobatchContext context) {
+            microbatch = context;
+            passes.getFirst().enter(null, x, context);
             enterRest();
             Half.Pass last = passes.getLast();
             Tensor y = last.project();
@@ -61,7 +61,7 @@ public final class ResidualLayer implements Layer {
         private void enterRest() {
             for (int half = 1; half < passes.size(); half++) {
                 Half.Pass before = passes.get(half - 1);
-                passes.get(half).enter(before.residual(), before.project(), dropoutKey);
+                passes.get(half).enter(before.residual(), before.project(), microbatch);
             }
         }
 

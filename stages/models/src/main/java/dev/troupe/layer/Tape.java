@@ -9,7 +9,7 @@ import dev.troupe.engine.Tensor;
  */
 public interface Tape {
     /** Takes over {@code x} and returns what the next layer takes over; null stands for no tensor at the model's ends. */
-    Tensor forward(Tensor x, DropoutKey dropoutKey);
+    Tensor forward(Tensor x, MicrobatchContext microbatch);
 
     /** After the forward: gives back what the backwards can make again for next to nothing, and will. */
     void shed();

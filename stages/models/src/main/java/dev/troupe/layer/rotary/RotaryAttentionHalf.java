@@ -125,8 +125,8 @@ public final class RotaryAttentionHalf extends Half {
 
         @Override
         protected void forward() {
-            query.enter(normed);
-            key.enter(normed);
+            query.enter(normed, microbatch.starts());
+            key.enter(normed, microbatch.starts());
             value = pool.take(valueShape);
             values.forward(normed, value);
             attend();
@@ -135,12 +135,12 @@ public final class RotaryAttentionHalf extends Half {
         private void attend() {
             state = pool.takeFloats(stateShape);
             attended = pool.take(attendedShape);
-            engine.groupedAttention(query.turned(), key.turned(), value, null, sequenceLength, ownHeads,
+            engine.groupedAttention(query.turned(), key.turned(), value, microbatch.starts(), sequenceLength, ownHeads,
                     ownKeyValueHeads, dropout(), state, attended);
         }
 
         private Dropout dropout() {
-            return dropoutKey.ofHeads(block, allHeads, firstHead);
+            return microbatch.dropoutKey().ofHeads(block, allHeads, firstHead);
         }
 
         @Override
@@ -167,7 +167,8 @@ public final class RotaryAttentionHalf extends Half {
             Tensor dAttended = pool.take(attendedShape);
             output.backwardInput(outputGradient, dAttended);
             valueGradient = pool.take(valueShape);
-            engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, null, attended, state,
+            engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, microbatch.starts(),
+                    attended, state,
                     sequenceLength, ownHeads, ownKeyValueHeads, dropout(), query.takeGradient(), key.takeGradient(),
                     valueGradient);
             pool.give(dAttended);

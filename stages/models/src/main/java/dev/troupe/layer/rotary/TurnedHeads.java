@@ -52,6 +52,8 @@ final class TurnedHeads {
 
     /** One microbatch. */
     final class Pass {
+        /** Of the microbatch's documents; null where sequences are one document each. */
+        private Tensor starts;
         /** Before the norm; null without one. */
         private Tensor projected;
         private Tensor reciprocalRoot;
@@ -61,7 +63,8 @@ final class TurnedHeads {
         private Tensor gradient;
 
         /** From the normed stream [N x K]. */
-        void enter(Tensor normed) {
+        void enter(Tensor normed, Tensor documentStarts) {
+            starts = documentStarts;
             turned = pool.take(shape);
             if (gamma == null) {
                 projection.forward(normed, turned);
@@ -75,7 +78,7 @@ final class TurnedHeads {
         }
 
         private void turn(Tensor heads, boolean back) {
-            engine.rotary(heads, null, sequenceLength, angles.cosines(), angles.sines(), back, heads);
+            engine.rotary(heads, starts, sequenceLength, angles.cosines(), angles.sines(), back, heads);
         }
 
         Tensor turned() {

@@ -1,4 +1,4 @@
-package dev.troupe.data;
+package dev.troupe.batch;
 
 /**
  * Permutations of 0 .. n-1, one for each key, in no memory: a Feistel network of the smallest even number of bits that holds

@@ -1,4 +1,4 @@
-package dev.troupe.data;
+package dev.troupe.batch;
 
 /** How numbers become bits that look random. */
 final class Mixing {

@@ -1,8 +1,8 @@
-package dev.troupe.data;
+package dev.troupe.batch;
 
 /**
  * The microbatches that the validation loss is measured on: always the same ones, window after window from the beginning
- * of the validation part. Any thread may call it; nothing is allocated.
+ * of the validation data. Any thread may call it; nothing is allocated.
  */
 public final class ValidationBatches {
     private final Batches batches;
@@ -10,26 +10,23 @@ public final class ValidationBatches {
     private final int microbatchCount;
 
     /**
-     * Microbatches of a validation part.
+     * Microbatches of validation data.
      *
      * @param mostMicrobatches
-     *            how many to use, unless the part has fewer whole ones; at least one is used, which repeats windows
-     *            where the part has fewer than a microbatch of them
-     * @throws DataException
-     *             where there is not one sequence and the token after it
+     *            how many to use, unless the data have fewer whole ones; at least one is used, which repeats sequences
+     *            where the data have fewer than a microbatch of them
      */
-    public ValidationBatches(Tokens validation, int sequenceLength, int microbatchSize, int mostMicrobatches) {
+    public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
         if (microbatchSize < 1 || mostMicrobatches < 1) {
             throw new IllegalArgumentException(
                     "microbatch size and count must be at least 1, but found " + microbatchSize
                             + " and " + mostMicrobatches);
         }
-        validation.requireSequence(sequenceLength);
-        long whole = (validation.length() - 1) / sequenceLength / microbatchSize;
+        long whole = validation.windowCount() / microbatchSize;
         this.microbatchSize = microbatchSize;
         // A batch numbers its sequences with 32 bits.
         this.microbatchCount = Math.clamp(whole, 1, Math.min(mostMicrobatches, Integer.MAX_VALUE / microbatchSize));
-        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, sequenceLength, microbatchCount * microbatchSize);
+        this.batches = new Batches(validation, Order.SEQUENTIAL, 0, microbatchCount * microbatchSize);
     }
 
     /** How many microbatches there are. */
@@ -38,7 +35,7 @@ public final class ValidationBatches {
     }
 
     /** Copies one of them, in the form of {@link Batches#fillMicrobatch}. */
-    public void fill(int microbatch, int[] inputs, int[] targets) {
-        batches.fillMicrobatch(0, microbatch, microbatchSize, inputs, targets);
+    public void fill(int microbatch, MicrobatchRows rows) {
+        batches.fillMicrobatch(0, microbatch, microbatchSize, rows);
     }
 }

@@ -1,4 +1,4 @@
-package dev.troupe.data;
+package dev.troupe.batch;
 
 /** In which order training goes through a text. */
 public enum Order {

@@ -1,0 +1,143 @@
+package dev.troupe.batch;
+
+import dev.troupe.data.DataException;
+import dev.troupe.data.Tokens;
+import java.util.Objects;
+
+/**
+ * The sequences that each step trains on. S is the sequence length and B the global batch size. The position of sequence i
+ * = 0 .. B-1 of step k is a function of (seed, k, i) alone, so it does not matter how the batch is divided into
+ * microbatches or over ranks. Any thread may call it; nothing is allocated but a few bytes a step.
+ *
+ * <p>In epochs, sequence i of step k is number g = k B + i of the run: place g mod W of epoch g / W, where W is the number
+ * of windows without overlap. A batch that begins in one epoch of the data may end in the next: no window is left out, and
+ * none comes twice in an epoch.
+ */
+public final class Batches {
+    // Odd constants of the golden ratio and of MurmurHash3, so that neighbouring steps and sequences share no bits.
+    private static final long STEP_STRIDE = 0x9E3779B97F4A7C15L;
+    private static final long SEQUENCE_STRIDE = 0xC2B2AE3D27D4EB4FL;
+
+    private final Sequences sequences;
+    private final Order order;
+    private final long seed;
+    private final int globalBatchSize;
+    private final Permutation permutation;
+    private volatile Counted counted = new Counted(-1, 0);
+
+    /** The counted targets of a step. */
+    private record Counted(long step, long targets) {
+    }
+
+    /**
+     * Batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
+     *
+     * @param seed
+     *            of the random order and of that of epochs; the sequential order has no use for it
+     * @throws DataException
+     *             where there is not one sequence and the token after it
+     */
+    public Batches(Tokens tokens, Order order, long seed, int sequenceLength, int globalBatchSize) {
+        this(new TextSequences(tokens, sequenceLength), order, seed, globalBatchSize);
+    }
+
+    /**
+     * Batches of any sequences.
+     *
+     * @param seed
+     *            of the random order and of that of epochs; the sequential order has no use for it
+     */
+    public Batches(Sequences sequences, Order order, long seed, int globalBatchSize) {
+        if (globalBatchSize < 1) {
+            throw new IllegalArgumentException("global batch size must be at least 1, but found " + globalBatchSize);
+        }
+        this.sequences = sequences;
+        this.order = order;
+        this.seed = seed;
+        this.globalBatchSize = globalBatchSize;
+        this.permutation = new Permutation(sequences.windowCount());
+    }
+
+    /** Tokens of one sequence, S. */
+    public int sequenceLength() {
+        return sequences.sequenceLength();
+    }
+
+    /** Sequences of one step, B. */
+    public int globalBatchSize() {
+        return globalBatchSize;
+    }
+
+    /** Whether a sequence may hold several documents that must not see each other. */
+    public boolean separatesDocuments() {
+        return sequences.separatesDocuments();
+    }
+
+    /** Sequences of which no two share a token: W. */
+    public long windowCount() {
+        return sequences.windowCount();
+    }
+
+    /** The number of times that so many steps go through the data: the number of their sequences over W. */
+    public double epochs(long steps) {
+        return (double) steps * globalBatchSize / windowCount();
+    }
+
+    /** The position of sequence {@code sequence} of a step: in a text the place of its first token. */
+    public long position(long step, int sequence) {
+        Objects.checkIndex(sequence, globalBatchSize);
+        if (step < 0) {
+            throw new IllegalArgumentException("a step must be at least 0, but found " + step);
+        }
+        return switch (order) {
+            case SEQUENTIAL -> sequences.positionOf(number(step, sequence) % windowCount());
+            case EPOCHS -> {
+                long number = number(step, sequence);
+                long key = Mixing.mix(Mixing.mix(seed) + number / windowCount() * STEP_STRIDE);
+                yield sequences.positionOf(permutation.at(key, number % windowCount()));
+            }
+            case RANDOM -> {
+                long bits = Mixing
+                        .mix(Mixing.mix(Mixing.mix(seed) + step * STEP_STRIDE) + sequence * SEQUENCE_STRIDE);
+                // The high half of the product maps 64 bits evenly onto the positions.
+                yield Math.unsignedMultiplyHigh(bits, sequences.positionCount());
+            }
+        };
+    }
+
+    /**
+     * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b
+     * its size.
+     *
+     * @param microbatch
+     *            its index in the global batch
+     * @param rows
+     *            receives b x S tokens, and the number of targets that its loss is a mean over
+     */
+    public void fillMicrobatch(long step, int microbatch, int microbatchSize, MicrobatchRows rows) {
+        for (int row = 0; row < microbatchSize; row++) {
+            sequences.fill(position(step, microbatch * microbatchSize + row), rows, row * sequenceLength());
+        }
+        // Exactly b S where every target counts.
+        rows.setTargetsPerMicrobatch((double) countedTargets(step) * microbatchSize / globalBatchSize);
+    }
+
+    /** The targets that count in the global batch of a step. */
+    public long countedTargets(long step) {
+        Counted known = counted;
+        if (known.step() != step) {
+            long targets = 0;
+            for (int sequence = 0; sequence < globalBatchSize; sequence++) {
+                targets += sequences.countedTargets(position(step, sequence));
+            }
+            known = new Counted(step, targets);
+            counted = known;
+        }
+        return known.targets();
+    }
+
+    /** Sequences that come before this one in the run. */
+    private long number(long step, int sequence) {
+        return Math.multiplyExact(step, globalBatchSize) + sequence;
+    }
+}

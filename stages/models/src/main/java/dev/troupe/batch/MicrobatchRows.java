@@ -1,0 +1,82 @@
+package dev.troupe.batch;
+
+import java.util.Arrays;
+
+/**
+ * The rows of one microbatch in host memory, b sequences of S tokens, and the number of targets over which its loss is a
+ * mean. Token t of the sequence in row r is element {@code r S + t} of each array.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public final class MicrobatchRows {
+    private final int[] inputs;
+    private final int[] targets;
+    /** Null where no row holds several documents. */
+    private final int[] starts;
+    private double targetsPerMicrobatch;
+
+    /**
+     * Empty rows.
+     *
+     * @param tokens
+     *            b S
+     * @param separatesDocuments
+     *            whether a row may hold several documents, so that there are {@link #starts}
+     */
+    public MicrobatchRows(int tokens, boolean separatesDocuments) {
+        this(new int[tokens], new int[tokens], separatesDocuments ? new int[tokens] : null, tokens);
+    }
+
+    /**
+     * Rows of one document each, in which every target counts.
+     *
+     * @param inputs
+     *            b S token ids
+     * @param targets
+     *            the token after each of them
+     */
+    public MicrobatchRows(int[] inputs, int[] targets) {
+        this(inputs, targets, null, inputs == null ? 0 : inputs.length);
+    }
+
+    private MicrobatchRows(int[] inputs, int[] targets, int[] starts, double targetsPerMicrobatch) {
+        this.inputs = inputs;
+        this.targets = targets;
+        this.starts = starts;
+        this.targetsPerMicrobatch = targetsPerMicrobatch;
+    }
+
+    /** The token ids. */
+    public int[] inputs() {
+        return inputs;
+    }
+
+    /** The id after each of them, or {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}. */
+    public int[] targets() {
+        return targets;
+    }
+
+    /** For each token the place in its row at which its document begins; null where no row holds several documents. */
+    public int[] starts() {
+        return starts;
+    }
+
+    /**
+     * The targets that count in all microbatches of the step over the number of these: each microbatch's loss is its sum
+     * over this number, so that the mean over microbatches is the mean over all counted targets, whatever their shares.
+     */
+    public double targetsPerMicrobatch() {
+        return targetsPerMicrobatch;
+    }
+
+    /** Sets {@link #targetsPerMicrobatch}, which is b S at first. */
+    public void setTargetsPerMicrobatch(double number) {
+        targetsPerMicrobatch = number;
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(inputs) + Arrays.toString(targets) + (starts == null ? "" : Arrays.toString(starts))
+                + (targetsPerMicrobatch == inputs.length ? "" : targetsPerMicrobatch);
+    }
+}

@@ -1,0 +1,64 @@
+package dev.troupe.batch;
+
+import dev.troupe.data.DataException;
+import dev.troupe.data.Tokens;
+
+/**
+ * The sequences of a text: any S tokens in a row, each with the token after it as its target, and all of them count. The
+ * windows without overlap begin at multiples of S; the tokens after the last whole one, fewer than S, are not seen.
+ */
+public final class TextSequences implements Sequences {
+    private final Tokens tokens;
+    private final int sequenceLength;
+
+    /**
+     * Sequences of a text.
+     *
+     * @throws DataException
+     *             where there is not one sequence and the token after it
+     */
+    public TextSequences(Tokens tokens, int sequenceLength) {
+        if (sequenceLength < 1) {
+            throw new IllegalArgumentException("sequence length must be at least 1, but found " + sequenceLength);
+        }
+        tokens.requireSequence(sequenceLength);
+        this.tokens = tokens;
+        this.sequenceLength = sequenceLength;
+    }
+
+    @Override
+    public int sequenceLength() {
+        return sequenceLength;
+    }
+
+    @Override
+    public long windowCount() {
+        return (tokens.length() - 1) / sequenceLength; // rounded down: the rest is no whole window
+    }
+
+    @Override
+    public long positionOf(long window) {
+        return window * sequenceLength;
+    }
+
+    @Override
+    public long positionCount() {
+        return tokens.length() - sequenceLength;
+    }
+
+    @Override
+    public boolean separatesDocuments() {
+        return false;
+    }
+
+    @Override
+    public int countedTargets(long position) {
+        return sequenceLength;
+    }
+
+    @Override
+    public void fill(long position, MicrobatchRows rows, int at) {
+        tokens.copy(position, rows.inputs(), at, sequenceLength);
+        tokens.copy(position + 1, rows.targets(), at, sequenceLength);
+    }
+}
