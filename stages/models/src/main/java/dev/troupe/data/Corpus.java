@@ -9,19 +9,11 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
@@ -63,8 +55,11 @@ public final class Corpus implements AutoCloseable {
     public static Corpus open(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, int tokenBytes) {
         Arena arena = Arena.ofShared();
         try {
-            return new Corpus(arena,
-                    files.areTokens() ? tokens(files, tokenBytes, arena) : text(files, tokenizer, cache, arena));
+            return new Corpus(arena, switch (files.kind()) {
+                case TOKENS -> tokens(files, tokenBytes, arena);
+                case TEXT -> text(files, tokenizer, cache, arena);
+                case DOCUMENTS -> throw documents(files);
+            });
         } catch (RuntimeException refused) {
             arena.close();
             throw refused;
@@ -73,7 +68,7 @@ public final class Corpus implements AutoCloseable {
 
     /** As {@link #open(CorpusFiles, Tokenizer, TokenCache, int)}, one file, without a cache. */
     public static Corpus open(Path file, Tokenizer tokenizer) {
-        return open(new CorpusFiles(file.toString(), List.of(file), CorpusFiles.isTokenFile(file)), tokenizer,
+        return open(new CorpusFiles(file.toString(), List.of(file), CorpusFiles.kindOf(file)), tokenizer,
                 TokenCache.none(), 0);
     }
 
@@ -88,7 +83,7 @@ public final class Corpus implements AutoCloseable {
      *             where it is empty or not UTF-8
      */
     public static Corpus ofText(String name, byte[] utf8, Tokenizer tokenizer) {
-        requireContent(name, utf8.length);
+        DataFile.requireContent(name, utf8.length);
         MemorySegment text = MemorySegment.ofArray(utf8);
         return new Corpus(Arena.ofShared(), switch (tokenizer) {
             case ByteTokenizer _ -> {
@@ -96,7 +91,7 @@ public final class Corpus implements AutoCloseable {
                 yield new Tokens(name, text, Byte.BYTES);
             }
             case Gpt2Tokenizer _,HuggingFaceTokenizer _ ->
-                inMemory(name, sink -> document(name, text, tokenizer, sink));
+                new Tokens(name, KeptIds.inMemory(sink -> document(name, text, tokenizer, sink)), Integer.BYTES);
         });
     }
 
@@ -129,7 +124,7 @@ public final class Corpus implements AutoCloseable {
         } catch (FileAlreadyExistsException appeared) {
             throw new DataException(taken, appeared);
         } catch (IOException failure) {
-            throw new DataException("cannot write " + target + ": " + reason(failure), failure);
+            throw new DataException("cannot write " + target + ": " + DataFile.reason(failure), failure);
         }
     }
 
@@ -150,7 +145,8 @@ public final class Corpus implements AutoCloseable {
             throw new DataException(files.name() + ": at most " + MOST_MAPPED
                     + " files can be read at once as they are; join them, for text with troupe tokenize");
         }
-        return files.files().stream().map(file -> new Tokens.Piece(file.toString(), map(file, arena))).toList();
+        return files.files().stream().map(file -> new Tokens.Piece(file.toString(), DataFile.map(file, arena)))
+                .toList();
     }
 
     private static Tokens text(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
@@ -160,49 +156,10 @@ public final class Corpus implements AutoCloseable {
                 pieces.forEach(piece -> TextTokens.requireUtf8(piece.name(), piece.ids()));
                 yield new Tokens(files.name(), pieces, Byte.BYTES);
             }
-            case Gpt2Tokenizer _,HuggingFaceTokenizer _ -> cache.isKept()
-                    ? kept(files, tokenizer, cache, arena)
-                    : inMemory(files.name(), sink -> encode(files, tokenizer, sink));
+            case Gpt2Tokenizer _,HuggingFaceTokenizer _ -> new Tokens(files.name(), KeptIds.of(files,
+                    "tokens of " + tokenizer.identity() + ", end of text between documents, 2", cache,
+                    sink -> encode(files, tokenizer, sink), arena), Integer.BYTES);
         };
-    }
-
-    private static Tokens kept(CorpusFiles files, Tokenizer tokenizer, TokenCache cache, Arena arena) {
-        List<FileTime> before = times(files);
-        ContentHash content = new ContentHash(
-                "tokens of " + tokenizer.identity() + ", end of text between documents, 2");
-        files.files().forEach(file -> with(file, content::add));
-        String hash = content.text();
-        Optional<MemorySegment> ids = cache.find(hash, arena)
-                .or(() -> cache.keep(hash, sink -> {
-                    encode(files, tokenizer, sink);
-                    requireUnchanged(files, before);
-                }, arena));
-        return ids.isPresent()
-                ? new Tokens(files.name(), ids.get(), Integer.BYTES)
-                : inMemory(files.name(), sink -> encode(files, tokenizer, sink));
-    }
-
-    private static List<FileTime> times(CorpusFiles files) {
-        List<FileTime> times = new ArrayList<>();
-        for (Path file : files.files()) {
-            try {
-                times.add(Files.getLastModifiedTime(file));
-            } catch (IOException failure) {
-                throw unreadable(file, failure);
-            }
-        }
-        return times;
-    }
-
-    /** What is kept under the hash of a text must be that text's. */
-    private static void requireUnchanged(CorpusFiles files, List<FileTime> before) {
-        List<FileTime> now = times(files);
-        for (int i = 0; i < before.size(); i++) {
-            if (!now.get(i).equals(before.get(i))) {
-                throw new DataException(
-                        files.files().get(i) + " changed while it was read; start again when it is complete");
-            }
-        }
     }
 
     private static void encode(CorpusFiles files, Tokenizer tokenizer, IdSink sink) throws IOException {
@@ -213,7 +170,7 @@ public final class Corpus implements AutoCloseable {
             }
             isFirst = false;
             try (Arena own = Arena.ofShared()) {
-                document(file.toString(), map(file, own), tokenizer, sink);
+                document(file.toString(), DataFile.map(file, own), tokenizer, sink);
             }
         }
     }
@@ -236,7 +193,7 @@ public final class Corpus implements AutoCloseable {
         requireText(files);
         for (Path file : files.files()) {
             try (Arena own = Arena.ofShared()) {
-                document(file.toString(), map(file, own), tokenizer,
+                document(file.toString(), DataFile.map(file, own), tokenizer,
                         (ids, count) -> {
                             if (count > 0) {
                                 document.accept(Arrays.copyOf(ids, count));
@@ -250,62 +207,18 @@ public final class Corpus implements AutoCloseable {
     }
 
     private static void requireText(CorpusFiles files) {
-        if (files.areTokens()) {
-            throw new DataException(files.files().getFirst() + " holds tokens already; name text files");
+        switch (files.kind()) {
+            case TEXT -> {
+            }
+            case TOKENS ->
+                throw new DataException(files.files().getFirst() + " holds tokens already; name text files");
+            case DOCUMENTS -> throw documents(files);
         }
     }
 
-    private static Tokens inMemory(String name, TokenCache.Maker maker) {
-        IdBuffer ids = new IdBuffer();
-        try {
-            maker.make(ids);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
-        return new Tokens(name, ids.segment(), Integer.BYTES);
-    }
-
-    private static void with(Path file, Consumer<MemorySegment> use) {
-        try (Arena own = Arena.ofShared()) {
-            use.accept(map(file, own));
-        }
-    }
-
-    private static MemorySegment map(Path file, Arena arena) {
-        if (Files.isDirectory(file)) {
-            throw new DataException(file + " must be a text or token file, but is a directory; name a file inside it");
-        }
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            throw new DataException(
-                    file + " must be a text or token file, but is a device or a pipe; save it as a file");
-        }
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            requireContent(file.toString(), channel.size());
-            return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-        } catch (IOException failure) {
-            throw unreadable(file, failure);
-        }
-    }
-
-    private static DataException unreadable(Path file, IOException failure) {
-        return new DataException("cannot read " + file + ": " + reason(failure), failure);
-    }
-
-    private static void requireContent(String name, long byteCount) {
-        if (byteCount == 0) {
-            throw new DataException(name + " is empty; give a file with text or tokens in it");
-        }
-    }
-
-    /** Why the operating system refused, in words. */
-    static String reason(Exception failure) {
-        return switch (failure) {
-            case UncheckedIOException unchecked -> reason(unchecked.getCause());
-            case NoSuchFileException _ -> "there is no such file";
-            case AccessDeniedException _ -> "permission denied";
-            case FileSystemException system when system.getReason() != null -> system.getReason();
-            default -> failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
-        };
+    private static DataException documents(CorpusFiles files) {
+        return new DataException(files.files().getFirst()
+                + " holds documents, which become rows and no sequence of tokens; name text files");
     }
 
     /** All tokens; valid until this corpus is closed. */

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
@@ -27,21 +26,46 @@ import java.util.stream.Stream;
  *            what messages call the corpus
  * @param files
  *            at least one
- * @param areTokens
- *            whether they hold tokens rather than text
+ * @param kind
+ *            what all of them hold
  */
-public record CorpusFiles(String name, List<Path> files, boolean areTokens) {
+public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String TOKEN_FILE_SUFFIX = ".bin";
+    private static final List<String> DOCUMENT_SUFFIXES = List.of(".jsonl", ".parquet");
     private static final String GLOB_SIGNS = "*?[{";
     private static final String ANY_DEPTH = "**";
+
+    /** What a file holds, which its suffix says. */
+    public enum Kind {
+        /** Text: every other suffix. */
+        TEXT,
+        /** {@code .bin}: token ids, without boundaries. */
+        TOKENS,
+        /** {@code .jsonl} or {@code .parquet}: documents, of which rows are made. */
+        DOCUMENTS
+    }
 
     public CorpusFiles {
         files = List.copyOf(files);
     }
 
-    /** Whether a file is taken for tokens rather than for text, by its name. */
+    /** What a file holds, by its name. */
+    public static Kind kindOf(Path file) {
+        String name = file.getFileName() == null ? "" : file.getFileName().toString();
+        if (name.endsWith(TOKEN_FILE_SUFFIX)) {
+            return Kind.TOKENS;
+        }
+        return DOCUMENT_SUFFIXES.stream().anyMatch(name::endsWith) ? Kind.DOCUMENTS : Kind.TEXT;
+    }
+
+    /** Whether a file is taken for tokens, by its name. */
     public static boolean isTokenFile(Path file) {
-        return file.getFileName() != null && file.getFileName().toString().endsWith(TOKEN_FILE_SUFFIX);
+        return kindOf(file) == Kind.TOKENS;
+    }
+
+    /** Whether the files hold tokens. */
+    public boolean areTokens() {
+        return kind == Kind.TOKENS;
     }
 
     /**
@@ -50,21 +74,19 @@ public record CorpusFiles(String name, List<Path> files, boolean areTokens) {
      * @param names
      *            of files, folders and globs, at least one
      * @throws DataException
-     *             where one of them leads to no file, a folder cannot be read, or there are both tokens and text
+     *             where one of them leads to no file, a folder cannot be read, or the files are of two kinds
      */
     public static CorpusFiles find(List<Path> names) {
         Set<Path> found = new LinkedHashSet<>();
         names.forEach(name -> found.addAll(filesOf(name)));
         List<Path> files = List.copyOf(found);
-        Optional<Path> tokens = files.stream().filter(CorpusFiles::isTokenFile).findFirst();
-        Optional<Path> text = files.stream().filter(file -> !isTokenFile(file)).findFirst();
-        if (tokens.isPresent() && text.isPresent()) {
-            throw new DataException("a corpus must be text or " + TOKEN_FILE_SUFFIX + " files of tokens, but "
-                    + text.get()
-                    + " and " + tokens.get()
-                    + " are one of each; name files of one kind, or make tokens of the text with troupe tokenize");
-        }
-        return new CorpusFiles(nameOf(files), files, tokens.isPresent());
+        Kind kind = kindOf(files.getFirst());
+        files.stream().filter(file -> kindOf(file) != kind).findFirst().ifPresent(other -> {
+            throw new DataException("a corpus must be text, " + TOKEN_FILE_SUFFIX + " files of tokens, or "
+                    + String.join(" and ", DOCUMENT_SUFFIXES) + " files of documents, but " + files.getFirst() + " and "
+                    + other + " are of two kinds; name files of one kind");
+        });
+        return new CorpusFiles(nameOf(files), files, kind);
     }
 
     private static String nameOf(List<Path> files) {
@@ -83,7 +105,7 @@ public record CorpusFiles(String name, List<Path> files, boolean areTokens) {
             boolean isGlob = name.toString().chars().anyMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0);
             return Files.exists(name) || !isGlob ? List.of(name) : matching(name);
         } catch (IOException | UncheckedIOException failure) {
-            throw new DataException("cannot look for files in " + name + ": " + Corpus.reason(failure), failure);
+            throw new DataException("cannot look for files in " + name + ": " + DataFile.reason(failure), failure);
         }
     }
 
@@ -94,7 +116,7 @@ public record CorpusFiles(String name, List<Path> files, boolean areTokens) {
             base = base.resolve(glob.getName(names++));
         }
         String nothing = "no file that has anything in it is called " + glob
-                + "; name text or .bin files that are there";
+                + "; name files that are there";
         if (!Files.isDirectory(base)) {
             throw new DataException(nothing);
         }

@@ -2,10 +2,10 @@ package dev.troupe.data;
 
 import java.io.IOException;
 
-/** Takes token ids in the order of the text. */
-interface IdSink {
+/** Takes token ids, or other numbers, in their order. */
+public interface IdSink {
     /**
-     * Adds ids, each at least 0.
+     * Adds numbers, each at least 0.
      *
      * @param count
      *            how many of the array to add, from its beginning
@@ -14,7 +14,12 @@ interface IdSink {
      */
     void append(int[] ids, int count) throws IOException;
 
-    /** Adds all ids of an array. */
+    /**
+     * Adds all numbers of an array.
+     *
+     * @throws IOException
+     *             where they cannot be kept
+     */
     default void append(int[] ids) throws IOException {
         append(ids, ids.length);
     }

@@ -106,7 +106,7 @@ public final class TokenCache {
         } catch (NoSuchFileException deletedMeanwhile) {
             return Optional.empty();
         } catch (IOException failure) {
-            notes.accept("the kept tokens in " + file.get() + " cannot be read (" + Corpus.reason(failure)
+            notes.accept("the kept tokens in " + file.get() + " cannot be read (" + DataFile.reason(failure)
                     + "), so the text is tokenized again");
             return Optional.empty();
         }
@@ -136,7 +136,13 @@ public final class TokenCache {
     }
 
     /** What makes ids and hands them on. */
-    interface Maker {
+    public interface Maker {
+        /**
+         * Makes them.
+         *
+         * @throws IOException
+         *             of the sink
+         */
         void make(IdSink sink) throws IOException;
     }
 
@@ -158,7 +164,7 @@ public final class TokenCache {
             }
             makeRoom(file);
         } catch (IOException failure) {
-            notes.accept("tokens cannot be kept in " + folder.get() + " (" + Corpus.reason(failure)
+            notes.accept("tokens cannot be kept in " + folder.get() + " (" + DataFile.reason(failure)
                     + "), so text is tokenized at every start; data.cache names another folder");
             return Optional.empty();
         }

@@ -67,7 +67,7 @@ class CorpusFilesTest {
     void shouldSayWhereNothingIs() throws IOException {
         for (String glob : List.of("text/*.bin", "none/*.txt", "text/empty*")) {
             assertEquals("no file that has anything in it is called " + folder.resolve(glob)
-                    + "; name text or .bin files that are there", refusal(glob));
+                    + "; name files that are there", refusal(glob));
         }
         Path empty = Files.createDirectory(folder.resolve("nothing"));
         assertEquals(empty + " is a folder without a file that has anything in it; put text or tokens there, or name"
@@ -83,11 +83,23 @@ class CorpusFilesTest {
     }
 
     @Test
-    void shouldRefuseTextBesideTokens() {
-        assertEquals("a corpus must be text or .bin files of tokens, but " + folder.resolve("text/a.md") + " and "
-                + folder.resolve("tokens/0.bin")
-                + " are one of each; name files of one kind, or make tokens of the text"
-                + " with troupe tokenize", refusal("text", "tokens"));
+    void shouldTellTheKindOfAFileByItsSuffix() throws IOException {
+        assertEquals(CorpusFiles.Kind.TEXT, CorpusFiles.find(paths("text")).kind());
+        assertEquals(CorpusFiles.Kind.TOKENS, CorpusFiles.find(paths("tokens")).kind());
+        Files.createDirectory(folder.resolve("chats"));
+        Files.writeString(folder.resolve("chats/a.jsonl"), "{}");
+        Files.writeString(folder.resolve("chats/b.parquet"), "PAR1");
+        assertEquals(CorpusFiles.Kind.DOCUMENTS, CorpusFiles.find(paths("chats")).kind());
+    }
+
+    @Test
+    void shouldRefuseFilesOfTwoKinds() throws IOException {
+        assertEquals("a corpus must be text, .bin files of tokens, or .jsonl and .parquet files of documents, but "
+                + folder.resolve("text/a.md") + " and " + folder.resolve("tokens/0.bin")
+                + " are of two kinds; name files of one kind", refusal("text", "tokens"));
+        Files.writeString(folder.resolve("text/a.jsonl"), "{}");
+        assertTrue(refusal("text").contains(folder.resolve("text/a.jsonl") + " and " + folder.resolve("text/a.md")),
+                refusal("text"));
     }
 
     private List<String> found(String... names) {

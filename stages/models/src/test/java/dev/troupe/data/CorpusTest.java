@@ -59,9 +59,9 @@ class CorpusTest {
     void shouldRefuseWhatIsNoFile() {
         Path missing = directory.resolve("missing.txt");
         assertEquals("cannot read " + missing + ": there is no such file", refusal(missing));
-        assertEquals(directory + " must be a text or token file, but is a directory; name a file inside it",
+        assertEquals(directory + " must be a file of data, but is a directory; name a file inside it",
                 refusal(directory));
-        assertEquals("/dev/null must be a text or token file, but is a device or a pipe; save it as a file",
+        assertEquals("/dev/null must be a file of data, but is a device or a pipe; save it as a file",
                 refusal(Path.of("/dev/null")));
     }
 
@@ -69,9 +69,9 @@ class CorpusTest {
     void shouldRefuseNothing() throws IOException {
         for (String name : new String[]{"empty.txt", "empty.bin"}) {
             Path file = Files.createFile(directory.resolve(name));
-            assertEquals(file + " is empty; give a file with text or tokens in it", refusal(file));
+            assertEquals(file + " is empty; give a file with data in it", refusal(file));
         }
-        assertEquals("built-in is empty; give a file with text or tokens in it",
+        assertEquals("built-in is empty; give a file with data in it",
                 assertThrows(DataException.class, () -> Corpus.ofText("built-in", new byte[0], BYTES)).getMessage());
     }
 

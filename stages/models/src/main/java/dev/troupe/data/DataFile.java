@@ -1,0 +1,64 @@
+package dev.troupe.data;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** Files of data in memory, and why one cannot be read. */
+public final class DataFile {
+    private DataFile() {
+    }
+
+    /**
+     * Maps a file, to be read only.
+     *
+     * @param arena
+     *            unmaps it where it is closed
+     * @throws DataException
+     *             where it cannot be read, or is empty
+     */
+    public static MemorySegment map(Path file, Arena arena) {
+        if (Files.isDirectory(file)) {
+            throw new DataException(file + " must be a file of data, but is a directory; name a file inside it");
+        }
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new DataException(file + " must be a file of data, but is a device or a pipe; save it as a file");
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            requireContent(file.toString(), channel.size());
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+        } catch (IOException failure) {
+            throw unreadable(file, failure);
+        }
+    }
+
+    /** What is thrown where a file cannot be read. */
+    public static DataException unreadable(Path file, Exception failure) {
+        return new DataException("cannot read " + file + ": " + reason(failure), failure);
+    }
+
+    static void requireContent(String name, long byteCount) {
+        if (byteCount == 0) {
+            throw new DataException(name + " is empty; give a file with data in it");
+        }
+    }
+
+    /** Why the operating system refused, in words. */
+    static String reason(Exception failure) {
+        return switch (failure) {
+            case UncheckedIOException unchecked -> reason(unchecked.getCause());
+            case NoSuchFileException _ -> "there is no such file";
+            case AccessDeniedException _ -> "permission denied";
+            case FileSystemException system when system.getReason() != null -> system.getReason();
+            default -> failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+        };
+    }
+}
