@@ -1,0 +1,154 @@
+package dev.troupe.rows;
+
+import dev.troupe.data.CorpusFiles;
+import dev.troupe.data.DataException;
+import dev.troupe.data.KeptIds;
+import dev.troupe.data.TokenCache;
+import dev.troupe.tokenizer.Tokenizer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Rows of S tokens, each with one document or several, of which each sees itself alone. What they hold lies in a mapped file
+ * of the cache, or in memory outside the heap; on the heap a row takes some 12 bytes.
+ *
+ * <p>Thread rule: any thread, until they are closed.
+ */
+public final class PackedRows implements AutoCloseable {
+    private static final int CHECKED_AT_A_TIME = 1 << 12;
+
+    private final String name;
+    private final RowTable table;
+    private final int first;
+    private final int count;
+    private final RowFigures figures;
+    private final Runnable release;
+
+    private PackedRows(String name, RowTable table, int first, int count, Runnable release) {
+        this.name = name;
+        this.table = table;
+        this.first = first;
+        this.count = count;
+        this.figures = table.figures(first, first + count);
+        this.release = release;
+    }
+
+    /**
+     * Reads files of documents. The caller closes the rows.
+     *
+     * @param files
+     *            of the kind {@link CorpusFiles.Kind#DOCUMENTS}
+     * @param tokenizer
+     *            for text, and for messages, to which the chat template of its folder is applied; ids have no use for it
+     * @param cache
+     *            where rows that were made of the same files in the same way are looked for and kept
+     * @throws DataException
+     *             where a file cannot be read or holds what makes no row, with file and line
+     */
+    public static PackedRows open(CorpusFiles files, Tokenizer tokenizer, RowSettings settings, TokenCache cache) {
+        if (files.kind() != CorpusFiles.Kind.DOCUMENTS) {
+            throw new DataException(files.files().getFirst() + " holds no documents; name .jsonl or .parquet files");
+        }
+        Arena arena = Arena.ofShared();
+        try {
+            RowMaker maker = new RowMaker(files, tokenizer, settings);
+            MemorySegment numbers = KeptIds.of(files, maker.purpose(), cache, maker::make, arena);
+            RowTable table = new RowTable(files.files(), settings.sequenceLength(), numbers);
+            return new PackedRows(files.name(), table, 0, table.rows(), arena::close);
+        } catch (RuntimeException refused) {
+            arena.close();
+            throw refused;
+        }
+    }
+
+    /** What messages call these rows. */
+    public String name() {
+        return name;
+    }
+
+    /** Tokens of a row, S. */
+    public int sequenceLength() {
+        return table.sequenceLength();
+    }
+
+    /** How many rows there are. */
+    public long rowCount() {
+        return count;
+    }
+
+    /** How many targets count in a row; at least 1. */
+    public long counted(long row) {
+        return table.counted(index(row));
+    }
+
+    /** The file and line at which a row begins, for messages. */
+    public String place(long row) {
+        return table.place(index(row)).toString();
+    }
+
+    /** What the rows hold, in numbers. */
+    public RowFigures figures() {
+        return figures;
+    }
+
+    private int index(long row) {
+        return first + (int) Objects.checkIndex(row, count);
+    }
+
+    /**
+     * Copies a row: S values into each array. Nothing is allocated.
+     *
+     * @param inputs
+     *            receives the tokens, and 0 for padding, which is at the end of the row
+     * @param targets
+     *            receives for each the next token of its document where that one counts, and elsewhere
+     *            {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
+     * @param starts
+     *            receives for each place the index in the row at which its document begins; padding is one last document
+     * @param at
+     *            index of the first value to write, in all three
+     */
+    public void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
+        table.fill(index(row), inputs, targets, starts, at);
+    }
+
+    /**
+     * Checks every id against a vocabulary, with as many threads as there are cores.
+     *
+     * @throws DataException
+     *             naming file and line of the first id that it does not have
+     */
+    public void requireVocabulary(int vocabularySize) {
+        int end = first + count;
+        IntStream.range(0, Math.ceilDiv(count, CHECKED_AT_A_TIME)).parallel()
+                .map(block -> first + block * CHECKED_AT_A_TIME)
+                .mapToObj(from -> table.firstBeyond(vocabularySize, from, Math.min(end, from + CHECKED_AT_A_TIME)))
+                .flatMap(Optional::stream).findFirst().ifPresent(beyond -> {
+                    throw new DataException(beyond.place() + " has the token " + beyond.id()
+                            + ", but the model's vocabulary has " + vocabularySize + " tokens, 0 to "
+                            + (vocabularySize - 1) + "; set model.vocabulary-size to " + (beyond.id() + 1)
+                            + " or more, or use another file or tokenizer");
+                });
+    }
+
+    /**
+     * Some of the rows, without a copy: they are valid until all of them are closed, and closing a part has no effect.
+     *
+     * @param firstRow
+     *            which is row 0 of the part
+     */
+    public PackedRows part(String partName, long firstRow, long rowCount) {
+        Objects.checkFromIndexSize(firstRow, rowCount, count);
+        return new PackedRows(partName, table, first + (int) firstRow, (int) rowCount, () -> {
+        });
+    }
+
+    /** Unmaps the file. */
+    @Override
+    public void close() {
+        release.run();
+    }
+}

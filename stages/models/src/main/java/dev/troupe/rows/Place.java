@@ -1,0 +1,20 @@
+package dev.troupe.rows;
+
+import java.nio.file.Path;
+
+/**
+ * Where documents were read.
+ *
+ * @param file
+ *            the file
+ * @param fileIndex
+ *            its index among all files
+ * @param number
+ *            of a line; the first is 1
+ */
+record Place(Path file, int fileIndex, long number) {
+    @Override
+    public String toString() {
+        return file + ": line " + number;
+    }
+}

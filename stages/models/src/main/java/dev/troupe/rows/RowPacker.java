@@ -1,0 +1,127 @@
+package dev.troupe.rows;
+
+import dev.troupe.data.DataException;
+import dev.troupe.data.IdSink;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Puts documents into rows in their order: a document begins a new row where it does not fit the one before (next fit). The
+ * numbers that it writes are those that {@link PackedRows} reads: for each document four of a header, and each id times two,
+ * plus one where it counts. One thread at a time.
+ */
+final class RowPacker {
+    /** In a header: the file's index times two, plus one where a row begins. */
+    static final int FILE = 0;
+    /** In a header: the number of the line or row of the file. */
+    static final int NUMBER = 1;
+    /** In a header: the number of ids. */
+    static final int LENGTH = 2;
+    /** In a header: the number of targets that count. */
+    static final int COUNTED = 3;
+    /** Numbers of a header. */
+    static final int HEADER = 4;
+
+    private final RowSettings settings;
+    private final IdSink sink;
+    private final int[] header = new int[HEADER];
+    private int[] numbers = new int[0];
+    private Place rowPlace;
+    private int rowLength;
+    private int rowCounted;
+
+    RowPacker(RowSettings settings, IdSink sink) {
+        this.settings = settings;
+        this.sink = sink;
+    }
+
+    /**
+     * Adds a row as its file has it.
+     *
+     * @throws DataException
+     *             where it is too long, or nothing counts in it
+     */
+    void addRow(Place place, List<Document> documents) throws IOException {
+        int length = documents.stream().mapToInt(Document::length).sum();
+        if (length > settings.sequenceLength()) {
+            throw new DataException(
+                    "%s is a row of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or write shorter rows"
+                            .formatted(place, length, settings.sequenceLength(), length));
+        }
+        endRow();
+        for (Document document : documents) {
+            write(place, document);
+        }
+        endRow();
+    }
+
+    /**
+     * Adds a document.
+     *
+     * @param isText
+     *            whether it may be cut
+     * @throws DataException
+     *             where it is too long, or nothing counts in the row before it
+     */
+    void add(Place place, Document document, boolean isText) throws IOException {
+        int longest = settings.sequenceLength();
+        if (document.length() <= longest) {
+            addWhole(place, document);
+            return;
+        }
+        if (!isText || !settings.cutsLongText()) {
+            throw new DataException(
+                    "%s is a document of %d tokens, longer than model.sequence-length = %d; set that to %d or more, or %s"
+                            .formatted(place, document.length(), longest, document.length(),
+                                    isText ? "data.cut-long-text = true, or shorten the text" : "leave the chat out"));
+        }
+        // A piece begins with the last token of the one before, so that each token but the first is a target once.
+        for (int from = 0; from < document.length() - 1; from += longest - 1) {
+            addWhole(place, document.part(from, Math.min(document.length(), from + longest)));
+        }
+    }
+
+    private void addWhole(Place place, Document document) throws IOException {
+        if (!settings.isPacked() || rowLength + document.length() > settings.sequenceLength()) {
+            endRow();
+        }
+        write(place, document);
+    }
+
+    private void write(Place place, Document document) throws IOException {
+        boolean beginsRow = rowLength == 0;
+        if (beginsRow) {
+            rowPlace = place;
+        }
+        int counted = document.countedTargets();
+        header[FILE] = place.fileIndex() << 1 | (beginsRow ? 1 : 0);
+        header[NUMBER] = (int) Math.min(Integer.MAX_VALUE, place.number());
+        header[LENGTH] = document.length();
+        header[COUNTED] = counted;
+        sink.append(header);
+        if (numbers.length < document.length()) {
+            numbers = new int[document.length()];
+        }
+        for (int i = 0; i < document.length(); i++) {
+            numbers[i] = document.ids()[i] << 1 | (document.isCounted()[i] ? 1 : 0);
+        }
+        sink.append(numbers, document.length());
+        rowLength += document.length();
+        rowCounted += counted;
+    }
+
+    /**
+     * Ends the row that was begun, if any.
+     *
+     * @throws DataException
+     *             where nothing counts in it
+     */
+    void endRow() {
+        if (rowLength > 0 && rowCounted == 0) {
+            throw new DataException(rowPlace + " begins a row of " + rowLength + " tokens in which no target counts;"
+                    + " leave out what teaches nothing, or have another token than the first of a document count");
+        }
+        rowLength = 0;
+        rowCounted = 0;
+    }
+}

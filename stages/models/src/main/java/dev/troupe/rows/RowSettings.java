@@ -1,0 +1,25 @@
+package dev.troupe.rows;
+
+import dev.troupe.data.DataException;
+
+/**
+ * How documents become rows.
+ *
+ * @param sequenceLength
+ *            tokens of a row, S
+ * @param isPacked
+ *            whether a row takes several documents where they fit; where not, each document has a row of its own, unless the
+ *            file itself has rows
+ * @param cutsLongText
+ *            whether text of more than S tokens is cut; where not, it is refused
+ */
+public record RowSettings(int sequenceLength, boolean isPacked, boolean cutsLongText) {
+    /** Refuses rows in which nothing has a target. */
+    public RowSettings {
+        if (sequenceLength < 2) {
+            throw new DataException(
+                    "rows of documents need a model.sequence-length of 2 or more, since the first token of a"
+                            + " document is no target, but found " + sequenceLength);
+        }
+    }
+}

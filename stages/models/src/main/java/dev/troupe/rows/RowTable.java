@@ -1,0 +1,151 @@
+package dev.troupe.rows;
+
+import dev.troupe.engine.TokenKernels;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The numbers of rows, as {@link RowPacker} writes them, and where each row begins in them. Any thread may read it, until the
+ * memory of the numbers is gone.
+ */
+final class RowTable {
+    private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int PADDING_ID = 0;
+
+    private final List<Path> files;
+    private final int sequenceLength;
+    private final MemorySegment numbers;
+    /** The index of the first number of each row, and of the end. */
+    private final long[] starts;
+    private final int[] counted;
+
+    RowTable(List<Path> files, int sequenceLength, MemorySegment numbers) {
+        this.files = files;
+        this.sequenceLength = sequenceLength;
+        this.numbers = numbers;
+        long end = numbers.byteSize() / Integer.BYTES;
+        int rows = 0;
+        for (long at = 0; at < end; at = next(at)) {
+            rows += beginsRow(at) ? 1 : 0;
+        }
+        this.starts = new long[rows + 1];
+        this.counted = new int[rows];
+        int row = -1;
+        for (long at = 0; at < end; at = next(at)) {
+            if (beginsRow(at)) {
+                starts[++row] = at;
+            }
+            counted[row] += number(at + RowPacker.COUNTED);
+        }
+        starts[rows] = end;
+    }
+
+    private int number(long index) {
+        return numbers.getAtIndex(NUMBER, index);
+    }
+
+    private boolean beginsRow(long header) {
+        return (number(header + RowPacker.FILE) & 1) == 1;
+    }
+
+    private int length(long header) {
+        return number(header + RowPacker.LENGTH);
+    }
+
+    /** The header of the next document. */
+    private long next(long header) {
+        return header + RowPacker.HEADER + length(header);
+    }
+
+    int rows() {
+        return counted.length;
+    }
+
+    int sequenceLength() {
+        return sequenceLength;
+    }
+
+    int counted(int row) {
+        return counted[row];
+    }
+
+    void fill(int row, int[] inputs, int[] targets, int[] starts, int at) {
+        int place = 0;
+        for (long header = this.starts[row]; header < this.starts[row + 1]; header = next(header)) {
+            int begin = place;
+            int number = number(header + RowPacker.HEADER);
+            for (int i = 1; i < length(header); i++) {
+                int following = number(header + RowPacker.HEADER + i);
+                write(number >> 1, (following & 1) == 1 ? following >> 1 : TokenKernels.NOT_COUNTED, begin, inputs,
+                        targets, starts, at + place++);
+                number = following;
+            }
+            write(number >> 1, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place++);
+        }
+        for (int begin = place; place < sequenceLength; place++) {
+            write(PADDING_ID, TokenKernels.NOT_COUNTED, begin, inputs, targets, starts, at + place);
+        }
+    }
+
+    private static void write(int input, int target, int start, int[] inputs, int[] targets, int[] starts, int at) {
+        inputs[at] = input;
+        targets[at] = target;
+        starts[at] = start;
+    }
+
+    /** Where a row was read, or the first document in it. */
+    Place place(int row) {
+        return place(starts[row]);
+    }
+
+    private Place place(long header) {
+        int file = number(header + RowPacker.FILE) >> 1;
+        return new Place(files.get(file), file, number(header + RowPacker.NUMBER));
+    }
+
+    /**
+     * An id that a vocabulary does not have.
+     *
+     * @param place
+     *            of its document
+     */
+    record Beyond(Place place, int id) {
+    }
+
+    /** The first id of some rows that is not below a size; empty where all are. */
+    Optional<Beyond> firstBeyond(int vocabularySize, int from, int to) {
+        for (long header = starts[from]; header < starts[to]; header = next(header)) {
+            for (int i = 0; i < length(header); i++) {
+                int id = number(header + RowPacker.HEADER + i) >> 1;
+                if (id >= vocabularySize) {
+                    return Optional.of(new Beyond(place(header), id));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    RowFigures figures(int from, int to) {
+        long documents = 0;
+        long tokens = 0;
+        long targets = 0;
+        int longest = 0;
+        for (int row = from; row < to; row++) {
+            int length = 0;
+            for (long header = starts[row]; header < starts[row + 1]; header = next(header)) {
+                documents++;
+                length += length(header);
+            }
+            tokens += length;
+            targets += counted[row];
+            longest = Math.max(longest, length);
+        }
+        long rows = to - from;
+        return new RowFigures(rows, documents, tokens, targets, longest,
+                1 - (double) tokens / (rows * sequenceLength));
+    }
+}
