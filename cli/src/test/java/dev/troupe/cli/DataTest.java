@@ -94,7 +94,7 @@ class DataTest {
     @Test
     void shouldWriteTheValidationLossBesideTheSteps() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
-        String[] validated = {"data.validation-path=" + golden.tokens(), "training.validate-every=2",
+        String[] validated = {"data.validation-path=" + golden.data(), "training.validate-every=2",
                 "training.validation-microbatches=3", "training.steps=4"};
         String output = execute("whole", golden(validated));
         assertTrue(output.contains(" for validation, on 3 microbatches every 2 steps"), output);
@@ -102,7 +102,7 @@ class DataTest {
         List<String> whole = RunFiles.validations(directory.resolve("whole"));
         assertEquals(List.of("{\"steps_done\":2,\"validation_loss\":", "{\"steps_done\":4,\"validation_loss\":"),
                 whole.stream().map(line -> line.substring(0, line.lastIndexOf(':') + 1)).toList());
-        execute("cut", golden("data.validation-path=" + golden.tokens(), "training.validate-every=2",
+        execute("cut", golden("data.validation-path=" + golden.data(), "training.validate-every=2",
                 "training.validation-microbatches=3", "training.steps=2"));
         Execution.of(List.of("train", "--resume", directory.resolve("cut").toString(), "-s", "training.steps=4"))
                 .requireDone();

@@ -126,7 +126,7 @@ class ExportTest {
 
     private Path firstTokens(Golden golden, int count) {
         try {
-            byte[] all = Files.readAllBytes(golden.tokens());
+            byte[] all = Files.readAllBytes(golden.data());
             return Files.write(directory.resolve("first.bin"), Arrays.copyOf(all, count * Short.BYTES));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);

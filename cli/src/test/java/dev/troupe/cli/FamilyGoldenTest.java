@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",
-            "qwen2-bias-tied", "qwen3-qknorm");
+            "qwen2-bias-tied", "qwen3-qknorm", "llama-packed-masked");
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "zbv");
 
     @TempDir
@@ -47,6 +47,8 @@ class FamilyGoldenTest {
             qwen2-bias-tied,     1, 2, 2, 1f1b
             qwen3-qknorm,        4, 1, 1, 1f1b
             qwen3-qknorm,        1, 2, 1, gpipe
+            llama-packed-masked, 3, 1, 1, 1f1b
+            llama-packed-masked, 1, 2, 2, gpipe
             """)
     void shouldTrainAsTransformersDoes(String name, int pipeline, int tensor, int data, String schedule) {
         train(new Grid(name, pipeline, tensor, data, schedule));
@@ -57,6 +59,8 @@ class FamilyGoldenTest {
             qwen3-qknorm,    2, 2, sequence
             qwen3-qknorm,    1, 1, recompute
             llama-gqa,       1, 2, zero
+            llama-packed-masked, 2, 1, recompute
+            llama-packed-masked, 2, 1, larger microbatches
             """)
     void shouldTrainAsTransformersDoesWhateverIsSharedOutOrMadeAgain(String name, int pipeline, int group,
             String what) {
@@ -64,6 +68,8 @@ class FamilyGoldenTest {
         List<String> settings = switch (what) {
             case "sequence" -> new Grid(name, pipeline, group, 1, "1f1b").settings(golden, "parallel.sequence=true",
                     "training.recompute=selective");
+            case "larger microbatches" ->
+                new Grid(name, pipeline, 1, 1, "gpipe").settings(golden, "training.microbatch-size=2");
             case "recompute" -> new Grid(name, pipeline, 1, 1, "1f1b").settings(golden, "training.recompute=full");
             default -> new Grid(name, pipeline, 1, group, "1f1b").settings(golden, "training.zero=3");
         };
@@ -77,6 +83,7 @@ class FamilyGoldenTest {
             llama31-rope-scaled
             qwen2-bias-tied
             qwen3-qknorm
+            llama-packed-masked
             """)
     void shouldTrainAsTransformersDoesOnNd4j(String name) {
         Golden golden = Golden.named(name);

@@ -5,9 +5,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.StreamSupport;
 
 /**
@@ -50,12 +52,15 @@ public record Golden(Path directory, JsonNode expected) {
         return directory.resolve("model");
     }
 
-    Path tokens() {
-        return directory.resolve("tokens.bin");
+    /** Bare tokens, or rows of documents. */
+    Path data() {
+        Path rows = directory.resolve("documents.jsonl");
+        return Files.exists(rows) ? rows : directory.resolve("tokens.bin");
     }
 
-    Path firstGradients() {
-        return directory.resolve("gradients-step1.safetensors");
+    /** The gradients of the first step, where the golden has them. */
+    Optional<Path> firstGradients() {
+        return Optional.of(directory.resolve("gradients-step1.safetensors")).filter(Files::exists);
     }
 
     Path finalWeights() {
@@ -69,7 +74,7 @@ public record Golden(Path directory, JsonNode expected) {
     /** Model, data and optimizer as settings of a run, on one rank unless {@code more} says otherwise. */
     public List<String> settings(String... more) {
         JsonNode optimizer = expected.get("optimizer");
-        List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + tokens(),
+        List<String> settings = new ArrayList<>(List.of("model.from=" + model(), "data.path=" + data(),
                 "data.order=sequential", "model.sequence-length=" + expected.get("sequence_length").asInt(),
                 "training.steps=" + steps(),
                 "training.global-batch-size=" + expected.get("global_batch_size").asInt(),

@@ -41,7 +41,8 @@ record GoldenRun(Golden golden, List<String> settings, Path directory) {
         assertRelative(golden.losses(), RunFiles.metrics(run, "loss"), tolerance, engine + ": loss of step ");
         assertRelative(golden.norms(), RunFiles.metrics(run, "gradient_norm"), tolerance, engine + ": norm of step ");
         Map<String, double[]> gradients = RunFiles.tensors(run.resolve("gradients-step-0.safetensors"));
-        assertClose(RunFiles.tensors(golden.firstGradients()), gradients, tolerance, engine + ": gradient ");
+        golden.firstGradients().ifPresent(
+                file -> assertClose(RunFiles.tensors(file), gradients, tolerance, engine + ": gradient "));
         Map<String, double[]> weights = RunFiles.tensors(RunFiles.exported(run));
         if (precision.equals("float64")) {
             assertClose(RunFiles.tensors(golden.finalWeights()), weights, tolerance, engine + ": weights ");

@@ -177,13 +177,13 @@ class RefusalTest {
     @Test
     void shouldRefuseTokensBeyondTheVocabulary() throws IOException {
         Golden golden = Golden.named(Golden.TIED);
-        byte[] tokens = Files.readAllBytes(golden.tokens());
+        byte[] tokens = Files.readAllBytes(golden.data());
         tokens[14] = 64;
         tokens[15] = 0;
         Path wrong = Files.write(directory.resolve("wrong.bin"), tokens);
         Execution.train(out, golden.settings("data.path=" + wrong)).requireRefused("token 7 is 64", "0 to 63");
-        Execution.train(out, List.of("data.path=" + golden.tokens())).requireRefused("model.vocabulary-size", ".bin");
-        Execution.train(out, List.of("data.path=" + golden.tokens(), "model.vocabulary-size=63"))
+        Execution.train(out, List.of("data.path=" + golden.data())).requireRefused("model.vocabulary-size", ".bin");
+        Execution.train(out, List.of("data.path=" + golden.data(), "model.vocabulary-size=63"))
                 .requireRefused("is 63", "0 to 62");
     }
 
@@ -193,8 +193,8 @@ class RefusalTest {
         Execution.train(out, List.of("data.path=" + glob)).requireRefused("is called " + glob);
         Path text = Files.writeString(directory.resolve("a.txt"), "text ".repeat(100));
         Golden golden = Golden.named(Golden.TIED);
-        Execution.train(out, List.of("data.path=[\"" + text + "\", \"" + golden.tokens() + "\"]",
-                "model.vocabulary-size=64")).requireRefused(text + " and " + golden.tokens(), "troupe tokenize");
+        Execution.train(out, List.of("data.path=[\"" + text + "\", \"" + golden.data() + "\"]",
+                "model.vocabulary-size=64")).requireRefused(text + " and " + golden.data(), "troupe tokenize");
         Execution.train(out, golden.settings("data.validation-path=" + text)).requireRefused(
                 "both be text or both be tokens",
                 text + "");

@@ -125,7 +125,7 @@ public final class RunSpecReader {
         boolean isWhole = !isGiven && !(paths.isEmpty() && validationPaths.isEmpty());
         boolean areTokens = DataSpec.nameTokenFiles(paths);
         return new DataSpec(paths, tokenizer(areTokens ? null : model), values.flag("data.special-tokens"),
-                tokenBytes(), cache(),
+                tokenBytes(), values.flag("data.pack"), values.flag("data.cut-long-text"), cache(),
                 values.word("data.order", DataSpec.Order.class, ""), values.seed("data.seed"),
                 isWhole ? 0 : validationFraction, validationPaths);
     }

@@ -83,6 +83,8 @@ final class RunSpecWriter {
         word("tokenizer", data.tokenizer());
         plain("special-tokens", data.specialTokens());
         plain("token-bytes", data.tokenBytes());
+        plain("pack", data.packs());
+        plain("cut-long-text", data.cutsLongText());
         word("cache", data.cache());
         word("order", data.order().word());
         plain("seed", data.seed());

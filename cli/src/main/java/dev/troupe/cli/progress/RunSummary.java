@@ -69,14 +69,14 @@ public final class RunSummary {
         String epochs = run.spec().data().order() == DataSpec.Order.EPOCHS
                 ? String.format(Locale.ROOT, " in epochs of %,d sequences", data.batches().windowCount())
                 : "";
-        String validation = data.validationTokens() == 0
+        String validation = data.validationAmount().isEmpty()
                 ? "none for validation: data.validation-fraction=0.05 or data.validation-path would say whether the model"
                         + " learns or memorizes"
-                : String.format(Locale.ROOT, "%,d for validation, ", data.validationTokens())
+                : data.validationAmount() + " for validation, "
                         + data.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
                                 + " every " + count(training.validateEvery(), "step"))
                                 .orElse("which training.validate-every=0 leaves out");
-        return String.format(Locale.ROOT, "%,d tokens to train on%s, %s", data.trainingTokens(), epochs, validation);
+        return String.format(Locale.ROOT, "%s to train on%s, %s", data.trainingAmount(), epochs, validation);
     }
 
     /**

@@ -10,8 +10,8 @@ import java.util.OptionalInt;
  * The training data of a run.
  *
  * @param paths
- *            absolute paths of UTF-8 text files, or of {@code .bin} files of little-endian tokens, of folders of
- *            either, and globs; none: the built-in corpus
+ *            absolute paths of UTF-8 text files, of {@code .bin} files of little-endian tokens, or of {@code .jsonl} and
+ *            {@code .parquet} files of documents, of folders of these, and globs; none: the built-in corpus
  * @param tokenizer
  *            how text becomes tokens: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a {@code
  *            tokenizer.json}; ignored where the files hold tokens already
@@ -19,6 +19,10 @@ import java.util.OptionalInt;
  *            whether each text gets the special tokens that the tokenizer's post-processor adds
  * @param tokenBytes
  *            bytes of a token in {@code .bin} files, 2 or 4; 0: as their header says
+ * @param packs
+ *            whether a row of files of documents takes several where they fit and the model can separate them
+ * @param cutsLongText
+ *            whether a text of a file of documents that is longer than a sequence is cut
  * @param cache
  *            folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
  * @param order
@@ -30,7 +34,8 @@ import java.util.OptionalInt;
  * @param validationPaths
  *            another corpus, for validation, written as the first; none: a share of the first
  */
-public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens, int tokenBytes, String cache,
+public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens, int tokenBytes, boolean packs,
+        boolean cutsLongText, String cache,
         Order order, long seed, double validationFraction, List<Path> validationPaths) {
     /** The tokenizer of which every byte of the UTF-8 text is a token. */
     public static final String BYTES = "bytes";

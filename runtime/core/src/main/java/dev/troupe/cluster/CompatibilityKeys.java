@@ -36,7 +36,8 @@ final class CompatibilityKeys {
         Map<String, String> keys = new TreeMap<>();
         keys.put("version", version);
         keys.put("plan", digest(run.plan().training().plan().toCsv()));
-        keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().tokens());
+        keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().trainingAmount() + ", "
+                + run.data().validationAmount());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
         run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));

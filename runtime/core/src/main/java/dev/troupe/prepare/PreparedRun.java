@@ -111,7 +111,7 @@ public final class PreparedRun implements AutoCloseable {
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
                             optimizer(spec.training().optimizer()), recompute(spec.training().recompute()),
-                            dropout(spec.training(), choice)),
+                            dropout(spec.training(), choice), data.separatesDocuments()),
                     spec.parallel().layout(), schedule(spec.parallel()), spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),

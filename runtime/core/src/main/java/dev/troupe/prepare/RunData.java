@@ -1,24 +1,26 @@
 package dev.troupe.prepare;
 
+import dev.troupe.batch.Batches;
+import dev.troupe.batch.Order;
+import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.batch.Batches;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
-import dev.troupe.batch.Order;
 import dev.troupe.data.Split;
 import dev.troupe.data.TokenCache;
 import dev.troupe.data.Tokens;
-import dev.troupe.batch.TextSequences;
-import dev.troupe.batch.ValidationBatches;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.rows.PackedRows;
+import dev.troupe.rows.RowSettings;
 import dev.troupe.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The training and validation data of a run, open and checked.
@@ -26,13 +28,16 @@ import java.util.Optional;
  * <p>Thread rule: any thread may read it; close it when the run is over.
  */
 public final class RunData implements AutoCloseable {
-    private final String name;
-    private final boolean isText;
-    private final Split split;
+    private final DataSpec spec;
+    private final Tokenizer tokenizer;
+    private final ModelSpec model;
+    private final int sequenceLength;
+    private final List<String> notes = new ArrayList<>();
+    private final List<Runnable> closing = new ArrayList<>();
+    private final CorpusFiles.Kind kind;
+    private final OpenedData data;
     private final Batches batches;
     private final Optional<ValidationBatches> validation;
-    private final List<String> notes = new ArrayList<>();
-    private final List<Corpus> corpora = new ArrayList<>();
 
     /**
      * Opens the data of a configuration.
@@ -44,32 +49,29 @@ public final class RunData implements AutoCloseable {
      * @throws DataException
      *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec spec, Tokenizer tokenizer, byte[] builtIn, ModelSpec model, int sequenceLength) {
-        DataSpec data = spec.data();
+    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, ModelSpec model, int sequenceLength) {
+        this.spec = run.data();
+        this.tokenizer = tokenizer;
+        this.model = model;
+        this.sequenceLength = sequenceLength;
         try {
-            Optional<CorpusFiles> files = find(data.paths());
-            Optional<CorpusFiles> measured = find(data.validationPaths());
-            this.isText = files.isEmpty() || !files.get().areTokens();
-            if (measured.isPresent() && measured.get().areTokens() == isText) {
+            Optional<CorpusFiles> trained = find(spec.paths());
+            Optional<CorpusFiles> measured = find(spec.validationPaths());
+            this.kind = trained.map(CorpusFiles::kind).orElse(CorpusFiles.Kind.TEXT);
+            if (measured.isPresent() && measured.get().kind() != kind) {
                 throw new DataException(
-                        "data.path and data.validation-path must both be text or both be tokens, but found "
-                                + files.map(CorpusFiles::name).orElse("the built-in corpus") + " and "
+                        "data.path and data.validation-path must both be text, tokens or documents, but found "
+                                + trained.map(CorpusFiles::name).orElse("the built-in corpus") + " and "
                                 + measured.get().name());
             }
-            TokenCache cache = cache(data.cache());
-            Tokens tokens = opened(files.map(found -> Corpus.open(found, tokenizer, cache, data.tokenBytes()))
-                    .orElseGet(() -> Corpus.ofText("the built-in corpus", builtIn, tokenizer)), model);
-            this.name = tokens.name();
-            this.split = measured.isPresent()
-                    ? Split.of(tokens, opened(Corpus.open(measured.get(), tokenizer, cache, data.tokenBytes()), model),
-                            sequenceLength)
-                    : Split.of(tokens, data.validationFraction(), sequenceLength);
-            this.batches = new Batches(split.training(), order(data), data.seed(), sequenceLength,
-                    spec.training().globalBatchSize());
-            this.validation = spec.training().validateEvery() == 0
+            this.data = kind == CorpusFiles.Kind.DOCUMENTS
+                    ? documents(trained.orElseThrow(), measured)
+                    : text(trained, measured, builtIn);
+            this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize());
+            this.validation = run.training().validateEvery() == 0
                     ? Optional.empty()
-                    : split.validation().map(part -> new ValidationBatches(new TextSequences(part, sequenceLength),
-                            spec.training().microbatchSize(), spec.training().validationMicrobatches()));
+                    : data.validation().map(part -> new ValidationBatches(part, run.training().microbatchSize(),
+                            run.training().validationMicrobatches()));
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -80,6 +82,49 @@ public final class RunData implements AutoCloseable {
         return names.isEmpty() ? Optional.empty() : Optional.of(CorpusFiles.find(names));
     }
 
+    private OpenedData text(Optional<CorpusFiles> trained, Optional<CorpusFiles> measured, byte[] builtIn) {
+        TokenCache cache = cache(spec.cache());
+        Function<CorpusFiles, Tokens> opened = found -> opened(
+                Corpus.open(found, tokenizer, cache, spec.tokenBytes()));
+        Tokens all = trained.map(opened)
+                .orElseGet(() -> opened(Corpus.ofText("the built-in corpus", builtIn, tokenizer)));
+        return OpenedData.of(all, measured.map(opened)
+                .map(other -> Split.of(all, other, sequenceLength))
+                .orElseGet(() -> Split.of(all, spec.validationFraction(), sequenceLength)), sequenceLength);
+    }
+
+    private Tokens opened(Corpus corpus) {
+        closing.add(corpus::close);
+        corpus.tokens().requireVocabulary(model.size(Axis.VOCABULARY));
+        return corpus.tokens();
+    }
+
+    private OpenedData documents(CorpusFiles trained, Optional<CorpusFiles> measured) {
+        boolean separates = model.family().separatesDocuments();
+        if (spec.packs() && !separates) {
+            notes.add("each document has a row of its own, since a model of the family " + model.family().name()
+                    + " cannot separate the documents of a row");
+        }
+        RowSettings settings = new RowSettings(sequenceLength, spec.packs() && separates, spec.cutsLongText());
+        TokenCache cache = cache(spec.cache());
+        Function<CorpusFiles, PackedRows> opened = found -> opened(
+                PackedRows.open(found, tokenizer, settings, cache));
+        PackedRows all = opened.apply(trained);
+        OpenedData rows = measured.map(opened).map(other -> OpenedData.of(all, Optional.of(other)))
+                .orElseGet(() -> OpenedData.of(all, spec.validationFraction()));
+        if (rows.separatesDocuments() && !separates) {
+            throw new DataException(all.name() + " has rows of several documents, which a model of the family "
+                    + model.family().name() + " cannot separate; write one document a line, or take another model");
+        }
+        return rows;
+    }
+
+    private PackedRows opened(PackedRows rows) {
+        closing.add(rows::close);
+        rows.requireVocabulary(model.size(Axis.VOCABULARY));
+        return rows;
+    }
+
     private TokenCache cache(String where) {
         return switch (where) {
             case DataSpec.NO_CACHE -> TokenCache.none();
@@ -87,12 +132,6 @@ public final class RunData implements AutoCloseable {
                     TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home")), notes::add);
             default -> TokenCache.in(Path.of(where), notes::add);
         };
-    }
-
-    private Tokens opened(Corpus corpus, ModelSpec model) {
-        corpora.add(corpus);
-        corpus.tokens().requireVocabulary(model.size(Axis.VOCABULARY));
-        return corpus.tokens();
     }
 
     private static Order order(DataSpec data) {
@@ -105,27 +144,22 @@ public final class RunData implements AutoCloseable {
 
     /** Returns the name of the training corpus. */
     public String name() {
-        return name;
+        return data.name();
     }
 
-    /** Whether tokens were made of text, so that a tokenizer can turn them into text. */
+    /** Whether a tokenizer can turn the tokens into text. */
     public boolean isText() {
-        return isText;
+        return kind != CorpusFiles.Kind.TOKENS;
     }
 
-    /** Returns the numbers of training and validation tokens, in words. */
-    public String tokens() {
-        return split.training().length() + " and " + validationTokens() + " tokens";
+    /** Returns the amount of training data in words. */
+    public String trainingAmount() {
+        return data.trainingAmount();
     }
 
-    /** Returns the number of training tokens. */
-    public long trainingTokens() {
-        return split.training().length();
-    }
-
-    /** Returns the number of validation tokens, which may be 0. */
-    public long validationTokens() {
-        return split.validation().map(Tokens::length).orElse(0L);
+    /** Returns the amount of validation data in words; empty where there are none. */
+    public String validationAmount() {
+        return data.validationAmount();
     }
 
     /** The sequences of each step. */
@@ -138,13 +172,18 @@ public final class RunData implements AutoCloseable {
         return validation;
     }
 
-    /** Returns sentences for the user on the token cache. */
+    /** Whether a sequence may hold several documents that must not see each other. */
+    public boolean separatesDocuments() {
+        return data.separatesDocuments();
+    }
+
+    /** Returns sentences for the user on the token cache and on rows. */
     public List<String> notes() {
         return List.copyOf(notes);
     }
 
     @Override
     public void close() {
-        corpora.forEach(Corpus::close);
+        closing.forEach(Runnable::run);
     }
 }

@@ -20,7 +20,8 @@ public final class KeptIds {
      * Finds or makes the numbers of some files.
      *
      * @param purpose
-     *            everything else that the numbers are a function of: they are looked for under the hash of this and the files
+     *            everything else that the numbers are a function of: they are looked for under the hash of this and the
+     *            files
      * @param maker
      *            reads the files; it may be asked twice, where what it made first cannot be kept
      * @param arena

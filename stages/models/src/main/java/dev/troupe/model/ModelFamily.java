@@ -22,6 +22,12 @@ public interface ModelFamily {
     String title();
 
     /**
+     * Whether several documents in one sequence can be kept from seeing each other, each with positions from 0; where not, a
+     * sequence is one document.
+     */
+    boolean separatesDocuments();
+
+    /**
      * The model of a section.
      *
      * @throws IllegalArgumentException

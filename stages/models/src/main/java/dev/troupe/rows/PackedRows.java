@@ -1,5 +1,7 @@
 package dev.troupe.rows;
 
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.batch.Sequences;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
 import dev.troupe.data.KeptIds;
@@ -17,7 +19,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread rule: any thread, until they are closed.
  */
-public final class PackedRows implements AutoCloseable {
+public final class PackedRows implements Sequences, AutoCloseable {
     private static final int CHECKED_AT_A_TIME = 1 << 12;
 
     private final String name;
@@ -69,7 +71,7 @@ public final class PackedRows implements AutoCloseable {
         return name;
     }
 
-    /** Tokens of a row, S. */
+    @Override
     public int sequenceLength() {
         return table.sequenceLength();
     }
@@ -87,6 +89,37 @@ public final class PackedRows implements AutoCloseable {
     /** The file and line at which a row begins, for messages. */
     public String place(long row) {
         return table.place(index(row)).toString();
+    }
+
+    @Override
+    public long windowCount() {
+        return count;
+    }
+
+    @Override
+    public long positionOf(long window) {
+        return window;
+    }
+
+    @Override
+    public long positionCount() {
+        return count;
+    }
+
+    /** Whether one of all rows that were read together holds several documents, also where this is a part of them. */
+    @Override
+    public boolean separatesDocuments() {
+        return table.holdsSeveral();
+    }
+
+    @Override
+    public int countedTargets(long row) {
+        return table.counted(index(row));
+    }
+
+    @Override
+    public void fill(long row, MicrobatchRows rows, int at) {
+        table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at);
     }
 
     /** What the rows hold, in numbers. */

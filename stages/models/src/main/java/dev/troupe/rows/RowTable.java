@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The numbers of rows, as {@link RowPacker} writes them, and where each row begins in them. Any thread may read it, until the
- * memory of the numbers is gone.
+ * The numbers of rows, as {@link RowPacker} writes them, and where each row begins in them. Any thread may read it, until
+ * the memory of the numbers is gone.
  */
 final class RowTable {
     private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -22,6 +22,7 @@ final class RowTable {
     /** The index of the first number of each row, and of the end. */
     private final long[] starts;
     private final int[] counted;
+    private final boolean holdsSeveral;
 
     RowTable(List<Path> files, int sequenceLength, MemorySegment numbers) {
         this.files = files;
@@ -35,13 +36,16 @@ final class RowTable {
         this.starts = new long[rows + 1];
         this.counted = new int[rows];
         int row = -1;
+        int documents = 0;
         for (long at = 0; at < end; at = next(at)) {
             if (beginsRow(at)) {
                 starts[++row] = at;
             }
             counted[row] += number(at + RowPacker.COUNTED);
+            documents++;
         }
         starts[rows] = end;
+        holdsSeveral = documents > rows;
     }
 
     private int number(long index) {
@@ -65,6 +69,11 @@ final class RowTable {
         return counted.length;
     }
 
+    /** Whether a row holds more than one document. */
+    boolean holdsSeveral() {
+        return holdsSeveral;
+    }
+
     int sequenceLength() {
         return sequenceLength;
     }
@@ -73,6 +82,7 @@ final class RowTable {
         return counted[row];
     }
 
+    /** As {@link PackedRows#fill}; starts are null where no row holds several documents. */
     void fill(int row, int[] inputs, int[] targets, int[] starts, int at) {
         int place = 0;
         for (long header = this.starts[row]; header < this.starts[row + 1]; header = next(header)) {
@@ -94,7 +104,9 @@ final class RowTable {
     private static void write(int input, int target, int start, int[] inputs, int[] targets, int[] starts, int at) {
         inputs[at] = input;
         targets[at] = target;
-        starts[at] = start;
+        if (starts != null) {
+            starts[at] = start;
+        }
     }
 
     /** Where a row was read, or the first document in it. */

@@ -33,6 +33,11 @@ public final class Gpt2Family implements ModelFamily {
     }
 
     @Override
+    public boolean separatesDocuments() {
+        return false;
+    }
+
+    @Override
     public ModelSpec read(Section section) {
         return Gpt2.of(section).spec();
     }

@@ -40,6 +40,11 @@ public abstract class RotaryFamily implements ModelFamily {
     }
 
     @Override
+    public final boolean separatesDocuments() {
+        return true;
+    }
+
+    @Override
     public final ModelSpec read(Section section) {
         return RotaryModel.of(section, title()).spec(this);
     }
