@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",
-            "qwen2-bias-tied", "qwen3-qknorm", "llama-packed-masked");
+            "qwen2-bias-tied", "qwen3-qknorm", "llama-packed-masked",
+            "llama-lora", "qwen3-lora-all");
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "zbv");
 
     @TempDir
@@ -49,6 +50,10 @@ class FamilyGoldenTest {
             qwen3-qknorm,        1, 2, 1, gpipe
             llama-packed-masked, 3, 1, 1, 1f1b
             llama-packed-masked, 1, 2, 2, gpipe
+            llama-lora,          4, 1, 1, zbv
+            llama-lora,          1, 2, 2, gpipe
+            qwen3-lora-all,      2, 2, 1, 1f1b
+            qwen3-lora-all,      3, 1, 2, gpipe
             """)
     void shouldTrainAsTransformersDoes(String name, int pipeline, int tensor, int data, String schedule) {
         train(new Grid(name, pipeline, tensor, data, schedule));
@@ -60,6 +65,9 @@ class FamilyGoldenTest {
             qwen3-qknorm,    1, 1, recompute
             llama-gqa,       1, 2, zero
             llama-packed-masked, 2, 1, recompute
+            qwen3-lora-all,  2, 2, sequence
+            qwen3-lora-all,  1, 2, zero
+            llama-lora,      2, 1, recompute
             llama-packed-masked, 2, 1, larger microbatches
             """)
     void shouldTrainAsTransformersDoesWhateverIsSharedOutOrMadeAgain(String name, int pipeline, int group,
@@ -84,6 +92,7 @@ class FamilyGoldenTest {
             qwen2-bias-tied
             qwen3-qknorm
             llama-packed-masked
+            qwen3-lora-all
             """)
     void shouldTrainAsTransformersDoesOnNd4j(String name) {
         Golden golden = Golden.named(name);

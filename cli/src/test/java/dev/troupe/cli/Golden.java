@@ -63,8 +63,15 @@ public record Golden(Path directory, JsonNode expected) {
         return Optional.of(directory.resolve("gradients-step1.safetensors")).filter(Files::exists);
     }
 
+    /** The first adapters, where only adapters are trained. */
+    Optional<Path> adapter() {
+        return Optional.of(directory.resolve("adapter-initial")).filter(Files::exists);
+    }
+
+    /** What is trained, after the last step: all weights, or those of the adapters. */
     Path finalWeights() {
-        return directory.resolve("final.safetensors");
+        return directory
+                .resolve(adapter().isPresent() ? "adapter-final/adapter_model.safetensors" : "final.safetensors");
     }
 
     int steps() {
@@ -87,6 +94,7 @@ public record Golden(Path directory, JsonNode expected) {
             settings.add("training.optimizer.betas=" + optimizer.get("betas"));
             settings.add("training.optimizer.epsilon=" + optimizer.get("epsilon").asText());
         }
+        adapter().ifPresent(path -> settings.add("model.adapter=" + path));
         settings.addAll(List.of(more));
         return settings;
     }

@@ -43,7 +43,8 @@ record GoldenRun(Golden golden, List<String> settings, Path directory) {
         Map<String, double[]> gradients = RunFiles.tensors(run.resolve("gradients-step-0.safetensors"));
         golden.firstGradients().ifPresent(
                 file -> assertClose(RunFiles.tensors(file), gradients, tolerance, engine + ": gradient "));
-        Map<String, double[]> weights = RunFiles.tensors(RunFiles.exported(run));
+        Map<String, double[]> weights = RunFiles.tensors(
+                golden.adapter().isPresent() ? RunFiles.exportedAdapter(run) : RunFiles.exported(run));
         if (precision.equals("float64")) {
             assertClose(RunFiles.tensors(golden.finalWeights()), weights, tolerance, engine + ": weights ");
         } else {

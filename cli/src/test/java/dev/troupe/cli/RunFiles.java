@@ -88,6 +88,10 @@ public final class RunFiles {
         return run.resolve("model").resolve("model.safetensors");
     }
 
+    static Path exportedAdapter(Path run) {
+        return run.resolve("model").resolve("adapter_model.safetensors");
+    }
+
     /** Every tensor of a safetensors file, as float64. */
     static Map<String, double[]> tensors(Path file) {
         Map<String, double[]> tensors = new TreeMap<>();

@@ -269,7 +269,7 @@ public final class RunSpecReader {
                 values.integer("training.validation-microbatches", 1, MOST_VALIDATION_MICROBATCHES),
                 values.integer("training.zero", 0, MOST_ZERO),
                 values.word("training.recompute", TrainingSpec.Recompute.class, ""),
-                values.decimal("training.dropout", Range.FRACTION), optimizer(),
+                values.decimal("training.dropout", Range.FRACTION), LoraReader.read(values), optimizer(),
                 LearningRateReader.read(values, steps));
     }
 

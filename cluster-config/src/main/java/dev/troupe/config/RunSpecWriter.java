@@ -9,6 +9,7 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.LearningRateSpec;
+import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OptimizerSpec;
 import dev.troupe.config.spec.ParallelSpec;
@@ -33,7 +34,10 @@ final class RunSpecWriter {
         RunSpecWriter writer = new RunSpecWriter();
         writer.section("troupe", () -> {
             writer.word("name", run.name());
-            writer.section("model", () -> writer.model(run.model()));
+            writer.section("model", () -> {
+                writer.model(run.model());
+                writer.word("adapter", run.training().lora().adapter().map(Path::toString).orElse(""));
+            });
             writer.section("data", () -> writer.data(run.data()));
             writer.section("training", () -> writer.training(run.training()));
             writer.section("parallel", () -> writer.parallel(run.parallel()));
@@ -108,6 +112,7 @@ final class RunSpecWriter {
         plain("zero", training.zero());
         word("recompute", training.recompute().word());
         plain("dropout", training.dropout());
+        section("lora", () -> lora(training.lora()));
         section("optimizer", () -> {
             OptimizerSpec optimizer = training.optimizer();
             word("kind", optimizer.kind().word());
@@ -124,6 +129,13 @@ final class RunSpecWriter {
             plain("stable-steps", rate.stableSteps());
             plain("decay-steps", rate.decaySteps());
         });
+    }
+
+    private void lora(LoraSpec lora) {
+        plain("rank", lora.rank().orElse(0));
+        plain("alpha", lora.alpha().orElse(0));
+        plain("targets", lora.targets().stream().map(ConfigUtil::quoteString).toList());
+        plain("dropout", lora.dropout());
     }
 
     private void parallel(ParallelSpec parallel) {

@@ -10,6 +10,7 @@ import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LearningRateSpec;
+import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OptimizerSpec;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -57,7 +59,9 @@ class RunSpecReaderTest {
             "engine.emulated.device-flops=1e12", "transport.credits=4", "transport.term-length=4MiB",
             "recovery.enabled=false", "recovery.most-per-step=7", "recovery.hang-timeout=12s",
             "recovery.warm-standby=false",
-            "transport.timeout=1500ms", "transport.directory=/dev/shm/other",
+            "model.adapter=/tmp/adapter", "training.lora.rank=4", "training.lora.alpha=8",
+            "training.lora.targets=[all-linear]", "training.lora.dropout=0.25", "transport.timeout=1500ms",
+            "transport.directory=/dev/shm/other",
             "faults=[\"slow stage=1 at=B factor=2.5\", drop]");
 
     private static final List<Duration> TWO_MS = List.of(Duration.ofMillis(2));
@@ -73,7 +77,7 @@ class RunSpecReaderTest {
                         List.of()),
                 new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, LossScaleSpec.NONE, 1.0, 0,
                         Duration.ofMinutes(30), 2, 50, 16, 0,
-                        TrainingSpec.Recompute.NONE, 0,
+                        TrainingSpec.Recompute.NONE, 0, LoraSpec.NONE,
                         new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8, 0.1),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 0, 270, 300)),
                 new ParallelSpec(4, 1, 1, false, 1, "1f1b", "uniform", false),
@@ -95,6 +99,8 @@ class RunSpecReaderTest {
                 new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.FLOAT64,
                         new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5, 2, Duration.ofMinutes(7), 5, 3, 9, 2,
                         TrainingSpec.Recompute.FULL, 0.1,
+                        new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
+                                List.of("all-linear"), 0.25),
                         new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6, 0.01),
                         new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
                 new ParallelSpec(3, 2, 4, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true),

@@ -27,8 +27,10 @@ public final class RunSummary {
 
     public static void print(PreparedRun run, PrintStream output) {
         RunSpec spec = run.spec();
-        output.printf(Locale.ROOT, "%s: %s: %,d parameters%n", spec.name(), run.model().summary(),
-                run.model().parameterCount());
+        output.printf(Locale.ROOT, "%s: %s: %,d parameters%s%n", spec.name(), run.model().summary(),
+                run.model().parameterCount(), run.model().lora().isPresent()
+                        ? String.format(Locale.ROOT, ", of which %,d are trained", run.model().trainedCount())
+                        : "");
         output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
                 spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
                 spec.training().microbatchSize(), run.data().name());

@@ -2,18 +2,25 @@ package dev.troupe.cli.progress;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.generate.Generator;
 import dev.troupe.generate.Sampling;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.WeightSource;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
+import dev.troupe.weights.peft.AdaptedWeights;
+import dev.troupe.weights.peft.PeftAdapter;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
@@ -40,18 +47,36 @@ public final class TrainedModel {
     /** Writes the model in Hugging Face layout, in the precision it was trained in. */
     public void export(Path directory) {
         try (Checkpoint weights = Checkpoint.open(checkpoint)) {
-            export(weights, directory);
+            if (run.model().lora().isPresent()) {
+                Optional<String> base = run.spec().model() instanceof ModelSection.FromDirectory from
+                        ? Optional.of(from.directory().toString())
+                        : Optional.empty();
+                PeftAdapter.write(directory, run.model(), base, run.spec().training().lora().dropout(),
+                        tensors(weights, PeftAdapter.trained(run.model())));
+            } else {
+                export(weights, directory);
+            }
         }
     }
 
     /** Writes the model of a checkpoint in Hugging Face layout, in the precision it was trained in. */
     public static void export(Checkpoint weights, Path directory) {
+        HuggingFaceModel.write(directory, weights.model(), tensors(weights, weights.model().parameters().values()));
+    }
+
+    private static List<NamedTensor> tensors(Checkpoint weights, Collection<ParameterSpec> parameters) {
         DataType type = weights.parameterType();
-        List<NamedTensor> tensors = weights.model().parameters().values().stream()
+        return parameters.stream()
                 .map(parameter -> new NamedTensor(parameter.name(), parameter.shape().sizes(), type,
                         target -> weights.read(parameter.name(), parameter.shape().sizes(), type, target)))
                 .toList();
-        HuggingFaceModel.write(directory, weights.model(), tensors);
+    }
+
+    /** All weights of the model, of which a checkpoint of adapters has only these. */
+    private WeightSource whole(Checkpoint weights) {
+        return run.model().lora().isPresent()
+                ? new AdaptedWeights(run.model(), run.weights(), weights)
+                : weights;
     }
 
     /**
@@ -67,7 +92,8 @@ public final class TrainedModel {
         int[] text = prompt;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();
-                Generator generator = new Generator(engine, run.model(), weights, PROMPT_TOKENS + SAMPLE_TOKENS)) {
+                Generator generator = new Generator(engine, run.model(), whole(weights),
+                        PROMPT_TOKENS + SAMPLE_TOKENS)) {
             long end = System.nanoTime() + SAMPLE_NANOS;
             while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
                 int[] more = generator.generate(text, TOKENS_AT_A_TIME,

@@ -38,6 +38,8 @@ import java.util.Objects;
  *            the activations that are computed again in the backward instead of kept
  * @param dropout
  *            probability of an activation to drop out, from 0 to below 1
+ * @param lora
+ *            the low-rank adapters that alone are trained, if any
  * @param optimizer
  *            the rule that turns gradients into new weights
  * @param learningRate
@@ -46,7 +48,7 @@ import java.util.Objects;
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         LossScaleSpec lossScale, double gradientClip, int checkpointEvery, Duration checkpointInterval,
         int keepCheckpoints, int validateEvery, int validationMicrobatches, int zero, Recompute recompute,
-        double dropout, OptimizerSpec optimizer,
+        double dropout, LoraSpec lora, OptimizerSpec optimizer,
         LearningRateSpec learningRate) {
 
     /** Refuses a missing part. */
@@ -55,6 +57,7 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Objects.requireNonNull(lossScale, "lossScale");
         Objects.requireNonNull(checkpointInterval, "checkpointInterval");
         Objects.requireNonNull(recompute, "recompute");
+        Objects.requireNonNull(lora, "lora");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");
     }

@@ -22,7 +22,7 @@ final class CompatibilityKeys {
      * content's.
      */
     private static final List<String> OWN = List.of("engine.", "data.path", "data.validation-path", "data.cache",
-            "data.tokenizer", "model.from", "transport.directory",
+            "data.tokenizer", "model.from", "model.adapter", "transport.directory",
             "cluster.tls.");
 
     private CompatibilityKeys() {

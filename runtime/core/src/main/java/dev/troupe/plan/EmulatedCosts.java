@@ -37,6 +37,7 @@ public final class EmulatedCosts implements WorkCosts {
                 double products = 0;
                 double attention = 0;
                 double again = 0;
+                double weights = 0;
                 List<LayerSpec> layers = partition.layers(stage).of(partition.model());
                 for (int layer = 0; layer < layers.size(); layer++) {
                     LayerCosts costs = layers.get(layer).costs().of(settings.rows(), settings.sequenceLength());
@@ -46,11 +47,12 @@ public final class EmulatedCosts implements WorkCosts {
                     boolean endsBlock = layer == layers.size() - 1
                             || !layers.get(layer + 1).block().equals(layers.get(layer).block());
                     again -= endsBlock ? costs.lastProduct() : 0;
+                    weights += layers.get(layer).weightProducts(costs, settings.rows());
                 }
                 again = settings.recompute() == Recompute.FULL ? again : 0;
                 nanos.get(Work.FORWARD)[stage] = at(spec, products + attention);
                 nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, again + products + 2 * attention);
-                nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, products);
+                nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, weights);
                 nanos.get(Work.UPDATE)[stage] = 0;
             }
         }

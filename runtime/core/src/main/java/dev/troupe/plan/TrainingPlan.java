@@ -66,8 +66,9 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         boolean isShared = ranks.data() > 1;
         boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
         boolean ofOwnShares = sharesSequence
-                || model.parameters().values().stream().anyMatch(ParameterSpec::isForOwnHeads);
-        return new WholeStep(!model.shared().isEmpty(), isShared && zero.includes(Zero.WEIGHTS),
+                || model.parameters().values().stream().filter(ParameterSpec::isTrained)
+                        .anyMatch(ParameterSpec::isForOwnHeads);
+        return new WholeStep(!model.sharedInTraining().isEmpty(), isShared && zero.includes(Zero.WEIGHTS),
                 sumsAtTheEnd || ofOwnShares && ranks.tensor() > 1,
                 isShared && zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS));
     }

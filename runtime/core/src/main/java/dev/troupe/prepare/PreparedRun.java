@@ -88,7 +88,7 @@ public final class PreparedRun implements AutoCloseable {
                     EngineChoice.installed());
             this.tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
             this.start = StartingPoint.of(spec, tokenizer, request.resume());
-            start.files().ifPresent(files::add);
+            files.addAll(start.files());
             if (start.stepsDone() > spec.training().steps()) {
                 throw new UsageException("the checkpoint lies " + start.stepsDone()
                         + " steps into its run, but training.steps = " + spec.training().steps() + ": raise it");
@@ -145,7 +145,7 @@ public final class PreparedRun implements AutoCloseable {
     private void requireDisk() {
         if (leavesWeights() && request.leads()) {
             TrainingSpec training = spec().training();
-            new DiskRoom(checkpointBytes(), model().parameterCount() * Float.BYTES).require(request.output(),
+            new DiskRoom(checkpointBytes(), model().trainedCount() * Float.BYTES).require(request.output(),
                     training.keepCheckpoints(), checkpointsFound.size(), training.checkpointEvery() > 0);
         }
     }
@@ -193,12 +193,17 @@ public final class PreparedRun implements AutoCloseable {
     }
 
     private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
-        if (training.dropout() > 0) {
+        requireDropout("training.dropout", training.dropout(), engine);
+        requireDropout("training.lora.dropout", training.lora().dropout(), engine);
+        return new DropoutSettings(training.dropout(), training.lora().dropout(), training.seed());
+    }
+
+    private static void requireDropout(String key, double probability, EngineChoice engine) {
+        if (probability > 0) {
             engine.provider().obstacle(Capability.DROPOUT).ifPresent(sentence -> {
-                throw new UsageException("training.dropout = " + training.dropout() + ", but " + sentence);
+                throw new UsageException(key + " = " + probability + ", but " + sentence);
             });
         }
-        return new DropoutSettings(training.dropout(), training.seed());
     }
 
     private static Recompute recompute(TrainingSpec.Recompute recompute) {
@@ -315,7 +320,7 @@ public final class PreparedRun implements AutoCloseable {
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight once, and its optimizer state. */
     public long checkpointBytes() {
-        return model().parameterCount() * engine.settings().parameterType().elementBytes()
+        return model().trainedCount() * engine.settings().parameterType().elementBytes()
                 * (1 + plan.stageSettings().optimizer().momentCount());
     }
 

@@ -2,24 +2,30 @@ package dev.troupe.prepare;
 
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.WeightSource;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
+import dev.troupe.weights.peft.AdaptedWeights;
+import dev.troupe.weights.peft.PeftAdapter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 
 /**
  * The model a run starts from: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
@@ -42,7 +48,7 @@ import java.util.Optional;
  *            closed when all ranks have loaded
  */
 record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
-        LossScale lossScale, boolean resumed, List<String> passedOver, Optional<AutoCloseable> files) {
+        LossScale lossScale, boolean resumed, List<String> passedOver, List<AutoCloseable> files) {
     private static final String SEQUENCE_LENGTH = "sequence-length";
 
     /**
@@ -55,37 +61,119 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
      */
     static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
         ModelSection section = withVocabulary(spec.model(), tokenizer);
-        if (resume.isPresent()) {
-            Checkpoint checkpoint = Checkpoint.open(resume.get());
-            try {
-                return new StartingPoint(checkpoint.model(), sequenceLength(section, checkpoint.model()),
-                        checkpoint, checkpoint.stepsDone(), checkpoint.lossScale(), true,
-                        checkpoint.passedOver(), Optional.of(checkpoint));
-            } catch (UsageException refused) {
-                checkpoint.close();
-                throw refused;
+        List<AutoCloseable> files = new ArrayList<>();
+        try {
+            if (resume.isPresent()) {
+                return resumed(spec, section, resume.get(), files);
             }
+            StartingPoint whole = begun(spec, section, files);
+            return spec.training().lora().isAsked() ? adapted(whole, spec, files) : whole;
+        } catch (RuntimeException refused) {
+            close(files);
+            throw refused;
         }
+    }
+
+    private static StartingPoint begun(RunSpec spec, ModelSection section, List<AutoCloseable> files) {
         return switch (section) {
             case ModelSection.Described described -> {
                 ModelSpec model = model(described);
                 SizeChecks.requireModel(model);
                 yield new StartingPoint(model, model.size(Axis.POSITION),
                         new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
-                        List.of(), Optional.empty());
+                        List.of(), files);
             }
             case ModelSection.FromDirectory from -> {
-                HuggingFaceModel files = HuggingFaceModel.open(from.directory());
-                try {
-                    yield new StartingPoint(files.spec(), sequenceLength(from, files.spec()), files, 0,
-                            LossScale.none(0), false, List.of(),
-                            Optional.of(files));
-                } catch (UsageException refused) {
-                    files.close();
-                    throw refused;
-                }
+                HuggingFaceModel model = HuggingFaceModel.open(from.directory());
+                files.add(model);
+                yield new StartingPoint(model.spec(), sequenceLength(from, model.spec()), model, 0,
+                        LossScale.none(0), false, List.of(), files);
             }
         };
+    }
+
+    /** The same model with adapters, those of a directory or new ones. */
+    private static StartingPoint adapted(StartingPoint whole, RunSpec spec, List<AutoCloseable> files) {
+        LoraSpec asked = spec.training().lora();
+        if (asked.adapter().isPresent()) {
+            PeftAdapter adapter = PeftAdapter.open(asked.adapter().get(), whole.model());
+            files.add(adapter);
+            requireAgreement(asked, adapter.model().lora().orElseThrow(), whole.model());
+            return whole.with(adapter.model(), adapter);
+        }
+        ModelSpec model = withAdapters(whole.model(), asked);
+        return whole.with(model, new InitialWeights(model, spec.training().seed()));
+    }
+
+    private static ModelSpec withAdapters(ModelSpec base, LoraSpec asked) {
+        int rank = asked.rank().orElseThrow();
+        try {
+            return base.family().adapted(base, new Lora(rank, asked.alpha().orElse(2.0 * rank), asked.targets()));
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("training.lora: " + refused.getMessage(), refused);
+        }
+    }
+
+    private static void requireAgreement(LoraSpec asked, Lora found, ModelSpec base) {
+        List<String> wrong = new ArrayList<>();
+        asked.rank()
+                .ifPresent(rank -> compare(wrong, "adapter", "training.lora.rank", (long) rank, (long) found.rank()));
+        asked.alpha().ifPresent(alpha -> compare(wrong, "adapter", "training.lora.alpha", alpha, found.alpha()));
+        if (!asked.targets().isEmpty()) {
+            LoraSpec same = new LoraSpec(Optional.empty(), OptionalInt.of(found.rank()),
+                    OptionalDouble.of(found.alpha()), asked.targets(), 0);
+            compare(wrong, "adapter", "training.lora.targets", withAdapters(base, same).lora().orElseThrow().targets(),
+                    found.targets());
+        }
+        if (!wrong.isEmpty()) {
+            throw new UsageException("the adapter of model.adapter is not the one that the configuration describes: "
+                    + String.join("; ", wrong) + ". Leave those keys out to take the adapter's own");
+        }
+    }
+
+    private StartingPoint with(ModelSpec adapted, WeightSource adapters) {
+        return new StartingPoint(adapted, sequenceLength, new AdaptedWeights(adapted, weights, adapters), stepsDone,
+                lossScale, resumed, passedOver, files);
+    }
+
+    private static StartingPoint resumed(RunSpec spec, ModelSection section, Path from, List<AutoCloseable> files) {
+        Checkpoint checkpoint = Checkpoint.open(from);
+        files.add(checkpoint);
+        ModelSpec model = checkpoint.model();
+        StartingPoint point = new StartingPoint(model, sequenceLength(section, model), checkpoint,
+                checkpoint.stepsDone(), checkpoint.lossScale(), true, checkpoint.passedOver(), files);
+        LoraSpec asked = spec.training().lora();
+        if (asked.isAsked() != model.lora().isPresent()) {
+            throw new UsageException(asked.isAsked()
+                    ? checkpoint.directory()
+                            + " has a whole model, but training.lora or model.adapter asks for adapters:"
+                            + " leave them out, or begin a run with model.from"
+                    : checkpoint.directory()
+                            + " has adapters alone: set training.lora.rank, or model.adapter, as the run"
+                            + " that wrote it had");
+        }
+        if (!asked.isAsked()) {
+            return point;
+        }
+        requireAgreement(asked, model.lora().orElseThrow(), model.base());
+        StartingPoint base = begun(spec, section, files);
+        if (!base.model().equals(model.base())) {
+            throw new UsageException(checkpoint.directory() + " has adapters for another model: they are for "
+                    + model.base().summary() + ", but the configuration describes " + base.model().summary());
+        }
+        return new StartingPoint(model, point.sequenceLength(), new AdaptedWeights(model, base.weights(), checkpoint),
+                point.stepsDone(), point.lossScale(), true, point.passedOver(), files);
+    }
+
+    /** Closes files that no rank has loaded from, since the start is refused. */
+    private static void close(List<AutoCloseable> files) {
+        for (AutoCloseable file : files) {
+            try {
+                file.close();
+            } catch (Exception failure) {
+                throw new IllegalStateException("closing a file that was only read cannot fail", failure);
+            }
+        }
     }
 
     private static ModelSection withVocabulary(ModelSection section, Tokenizer tokenizer) {
@@ -111,8 +199,9 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
             values.remove(SEQUENCE_LENGTH);
             sequenceLength = from.sequenceLength().orElse(longest);
         }
-        asked.familyGiven().ifPresent(family -> compare(wrong, "family", family, model.family().name()));
-        values.forEach((key, value) -> compare(wrong, key, value, model.section().values().get(key)));
+        asked.familyGiven().ifPresent(family -> compare(wrong, "model", "model.family", family, model.family().name()));
+        values.forEach(
+                (key, value) -> compare(wrong, "model", "model." + key, value, model.section().values().get(key)));
         if (sequenceLength > longest) {
             wrong.add("model.sequence-length = " + sequenceLength + ", but the model has positions for " + longest);
         }
@@ -123,9 +212,9 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         return sequenceLength;
     }
 
-    private static void compare(List<String> wrong, String key, Object asked, Object found) {
+    private static void compare(List<String> wrong, String holder, String key, Object asked, Object found) {
         if (!asked.toString().equals(String.valueOf(found))) {
-            wrong.add("model." + key + " = " + asked + ", but the model has " + found);
+            wrong.add(key + " = " + asked + ", but the " + holder + " has " + found);
         }
     }
 }

@@ -4,7 +4,9 @@ import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.EngineGroup;
 import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.protocol.run.RunEvent;
@@ -26,6 +28,7 @@ import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -141,7 +144,7 @@ public final class RankResources {
     public StageWorker open(int index) {
         boolean isNew = stepsDone == node.firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(), share(), dataShare(),
-                isNew ? node.weights() : NOTHING);
+                isNew ? node.weights() : this::readFrozen);
         StageWorker worker = new StageWorker(stage, engine, this, node);
         boundaries.put(index, stage::release);
         if (!isNew) {
@@ -151,6 +154,13 @@ public final class RankResources {
         }
         worker.grantFirstCredits();
         return worker;
+    }
+
+    /** The frozen weights alone, which no snapshot has. */
+    private void readFrozen(String name, Shape shape, DataType type, MemorySegment target) {
+        if (!plan.model().parameters().get(name).isTrained()) {
+            node.weights().read(name, shape, type, target);
+        }
     }
 
     /** Gives a boundary tensor back to the stage that made it. */

@@ -72,7 +72,8 @@ public final class BufferLayout {
      * A layout of buckets.
      *
      * @param ordered
-     *            the parameters of each bucket, in the order of the layers; one without parameters is left out
+     *            the parameters of each bucket, in the order of the layers; one without parameters is left out, unless none
+     *            has any
      * @param shareCount
      *            how many ranks share the buffer out
      */
@@ -86,6 +87,9 @@ public final class BufferLayout {
                 next = placed.getLast().end();
             }
         }
+        if (placed.isEmpty()) {
+            placed.add(place(List.of(), 0)); // there is no tensor without elements
+        }
         buckets = List.copyOf(placed);
         buckets.forEach(bucket -> bucket.parameters().forEach(parameter -> bucketOf.put(parameter, bucket)));
     }
@@ -98,7 +102,8 @@ public final class BufferLayout {
         long end = place(decayingEnd, others);
         placed.addAll(others);
         long unit = (long) ALIGNMENT * shareCount;
-        return new Bucket(List.copyOf(placed), from, decayingEnd, from + Math.ceilDiv(end - from, unit) * unit);
+        long units = Math.max(1, Math.ceilDiv(end - from, unit));
+        return new Bucket(List.copyOf(placed), from, decayingEnd, from + units * unit);
     }
 
     private long place(long from, List<Parameter> some) {

@@ -150,6 +150,9 @@ final class LayerWeights {
 
     private void place(Slot slot) {
         LayerRoom room = rooms.get(slot.layer);
+        if (room.parameters().isEmpty()) {
+            return; // all of the layer is frozen
+        }
         Ranges ranges = slot.ranges.computeIfAbsent(room.form(), form -> rangesOf(slot, room));
         if (slot.operands != slot.buffer) {
             engine.cast(ranges.gathered, ranges.rounded);

@@ -124,7 +124,8 @@ public final class StageBuffers implements AutoCloseable {
             return new LayerShares(null, null, buckets, true);
         }
         List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(layout, used)).toList();
-        Shape largest = Shape.row(rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow());
+        Shape largest = Shape.row(Math.max(BufferLayout.ALIGNMENT,
+                rooms.stream().mapToLong(LayerRoom::elementCount).max().orElseThrow()));
         Tensor working = own(engine.parameterType(), largest);
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights(rooms, largest) : null,

@@ -5,26 +5,41 @@ import dev.troupe.layer.Parameter;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** The parameters of a stage's layers: which each layer uses, and which of them have their weights on the stage. */
+/**
+ * The parameters of a stage's layers that are trained: which each layer uses, and which of them have their weights on the
+ * stage; and beside them the frozen ones.
+ */
 public final class StageParameters {
     private final List<Layer> layers;
     private final List<List<Parameter>> owned;
+    private final List<Parameter> frozen;
     private final List<ParameterSpec> shared;
 
     /**
      * @param shared
-     *            the parameters of the model that more than one layer uses, on whichever stages
+     *            the parameters of the model that are trained and that more than one layer uses, on whichever stages
      */
     public StageParameters(List<Layer> layers, List<ParameterSpec> shared) {
         this.layers = layers;
-        this.owned = layers.stream().map(
-                layer -> layer.parameters().stream().filter(parameter -> parameter.owner() == parameter).toList())
-                .toList();
+        this.owned = layers.stream().map(layer -> trained(layer).filter(parameter -> parameter.owner() == parameter)
+                .toList()).toList();
+        this.frozen = layers.stream().flatMap(layer -> layer.parameters().stream())
+                .filter(parameter -> parameter.owner() == parameter && !parameter.spec().isTrained()).toList();
         this.shared = shared;
     }
 
-    /** Every parameter whose weights are on this stage, each once. */
+    private static Stream<Parameter> trained(Layer layer) {
+        return layer.parameters().stream().filter(parameter -> parameter.spec().isTrained());
+    }
+
+    /** Every frozen parameter whose weights are on this stage, each once. */
+    public List<Parameter> frozen() {
+        return frozen;
+    }
+
+    /** Every parameter that is trained and whose weights are on this stage, each once. */
     public List<Parameter> all() {
         return owned.stream().flatMap(List::stream).toList();
     }
@@ -61,7 +76,7 @@ public final class StageParameters {
 
     /** For each layer the parameters that it uses, a second use of another layer's too. */
     List<List<Parameter>> used() {
-        return layers.stream().map(Layer::parameters).toList();
+        return layers.stream().map(layer -> trained(layer).toList()).toList();
     }
 
     /** The second use of a parameter by a layer of the same stage; null where there is none. */

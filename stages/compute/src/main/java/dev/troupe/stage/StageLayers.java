@@ -41,7 +41,8 @@ public final class StageLayers {
         this.embedding = layers.getFirst() instanceof EmbeddingLayer first ? first : null;
         this.head = layers.getLast() instanceof HeadLayer last ? last : null;
         this.tiedEnd = tiedEnd(model);
-        this.parameters = new StageParameters(layers, model.shared().stream().map(SharedParameter::parameter).toList());
+        this.parameters = new StageParameters(layers,
+                model.sharedInTraining().stream().map(SharedParameter::parameter).toList());
     }
 
     /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
@@ -75,7 +76,7 @@ public final class StageLayers {
     }
 
     private TiedEnd tiedEnd(ModelSpec model) {
-        boolean isTied = model.shared().stream().map(shared -> shared.parameter().name())
+        boolean isTied = model.sharedInTraining().stream().map(shared -> shared.parameter().name())
                 .anyMatch(name -> embedding != null && embedding.tokenTable().name().equals(name)
                         || head != null && head.table().name().equals(name));
         if (!isTied) {
@@ -106,7 +107,7 @@ public final class StageLayers {
         return parameters;
     }
 
-    /** Every parameter whose weights are on this stage, each once. */
+    /** Every parameter that is trained and whose weights are on this stage, each once. */
     public List<Parameter> parameters() {
         return parameters.all();
     }

@@ -84,7 +84,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         files.stream().filter(file -> kindOf(file) != kind).findFirst().ifPresent(other -> {
             throw new DataException("a corpus must be text, " + TOKEN_FILE_SUFFIX + " files of tokens, or "
                     + String.join(" and ", DOCUMENT_SUFFIXES) + " files of documents, but " + files.getFirst() + " and "
-                    + other + " are of two kinds; name files of one kind");
+                    + other + " are of two kinds; name files of one kind, or make tokens of text with troupe tokenize");
         });
         return new CorpusFiles(nameOf(files), files, kind);
     }

@@ -7,6 +7,8 @@ import dev.troupe.engine.Dropout;
  *
  * @param probability
  *            of an element to go
+ * @param adapterProbability
+ *            of an element of an adapter's input to go
  * @param seed
  *            of the run
  * @param step
@@ -14,9 +16,12 @@ import dev.troupe.engine.Dropout;
  * @param microbatch
  *            over all data-parallel ranks
  */
-public record DropoutKey(double probability, long seed, long step, long microbatch) {
+public record DropoutKey(double probability, double adapterProbability, long seed, long step, long microbatch) {
     /** Nothing drops out, as where a loss is measured. */
-    public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0);
+    public static final DropoutKey NONE = new DropoutKey(0, 0, 0, 0, 0);
+
+    /** Sites of adapters are counted from here downwards, so that the others keep theirs. */
+    private static final int LAST_SITE = 0xFFFF;
 
     /** The places of a layer. Their order is part of what a seed means. */
     public enum Site {
@@ -53,6 +58,25 @@ public record DropoutKey(double probability, long seed, long step, long microbat
      */
     public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
+    }
+
+    /** Whether a part of what adapters read goes. */
+    public boolean dropsInputs() {
+        return adapterProbability > 0;
+    }
+
+    /**
+     * The dropout of an adapter's input.
+     *
+     * @param adapter
+     *            the adapter's number in the model
+     * @param allColumns
+     *            of the whole input
+     * @param firstColumn
+     *            the first of the columns that are here
+     */
+    public Dropout ofInput(int adapter, int allColumns, int firstColumn) {
+        return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn);
     }
 
     private Dropout at(int layer, Site site, int columns, int firstRow, int firstColumn) {

@@ -2,26 +2,39 @@ package dev.troupe.layer;
 
 /**
  * Dropout in GPT-2's places (Radford et al. 2019): after the embedding, on the probabilities of attention, and at the end
- * of each half of a block, before its residual.
+ * of each half of a block, before its residual; and on the input of each low-rank adapter (Hu et al. 2022).
  *
  * @param probability
  *            of an element to go, from 0 to below 1
+ * @param adapterProbability
+ *            of an element of an adapter's input to go
  * @param seed
  *            of the run; see {@link dev.troupe.engine.Dropout} for what follows from it
  */
-public record DropoutSettings(double probability, long seed) {
+public record DropoutSettings(double probability, double adapterProbability, long seed) {
     /** Nothing drops out. */
-    public static final DropoutSettings NONE = new DropoutSettings(0, 0);
+    public static final DropoutSettings NONE = new DropoutSettings(0, 0, 0);
 
     public DropoutSettings {
-        if (!(probability >= 0 && probability < 1)) {
-            throw new IllegalArgumentException(
-                    "dropout needs a probability from 0 to below 1, but found " + probability);
+        for (double one : new double[]{probability, adapterProbability}) {
+            if (!(one >= 0 && one < 1)) {
+                throw new IllegalArgumentException("dropout needs a probability from 0 to below 1, but found " + one);
+            }
         }
+    }
+
+    /** Dropout in GPT-2's places alone. */
+    public DropoutSettings(double probability, long seed) {
+        this(probability, 0, seed);
+    }
+
+    /** Whether nothing drops out. */
+    public boolean isNone() {
+        return probability == 0 && adapterProbability == 0;
     }
 
     /** What one microbatch drops in one step; its number is that among those of all data-parallel ranks. */
     public DropoutKey keyOf(long step, int microbatch) {
-        return probability == 0 ? DropoutKey.NONE : new DropoutKey(probability, seed, step, microbatch);
+        return isNone() ? DropoutKey.NONE : new DropoutKey(probability, adapterProbability, seed, step, microbatch);
     }
 }

@@ -110,6 +110,10 @@ public final class EmbeddingLayer implements Layer {
 
         @Override
         public void backwardWeight() {
+            if (!tokenTable.spec().isTrained()) {
+                release();
+                return;
+            }
             engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
                     positionTable == null ? null : positionTable.gradient());
             release();

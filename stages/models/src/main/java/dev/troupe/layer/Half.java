@@ -52,6 +52,7 @@ public abstract class Half {
         /** All rows of the gradient for f, [N x C], between the two backwards. */
         protected Tensor outputGradient;
         private final Norm.Pass normPass = norm.new Pass();
+        private final boolean isTrained = parameters().stream().anyMatch(one -> one.spec().isTrained());
 
         /** Computes f of the normed input, without its last projection. */
         protected abstract void forward();
@@ -135,11 +136,13 @@ public abstract class Half {
 
         /** Adds to the gradients of the parameters, and gives all tensors back. */
         final void backwardWeight() {
-            if (normed == null) {
-                normed = stream.intoWhole(normPass.again());
+            if (isTrained) {
+                if (normed == null) {
+                    normed = stream.intoWhole(normPass.again());
+                }
+                backwardInnerWeight();
+                normPass.backwardWeight();
             }
-            backwardInnerWeight();
-            normPass.backwardWeight();
             release();
         }
 

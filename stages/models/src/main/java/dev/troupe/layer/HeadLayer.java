@@ -167,10 +167,12 @@ public final class HeadLayer implements Layer {
 
         @Override
         public void backwardWeight() {
-            if (normed == null) {
-                normed = stream.intoWhole(normPass.again());
+            if (table.spec().isTrained()) {
+                if (normed == null) {
+                    normed = stream.intoWhole(normPass.again());
+                }
+                engine.matmul(logits, true, normed, false, table.gradient(), true);
             }
-            engine.matmul(logits, true, normed, false, table.gradient(), true);
             normPass.backwardWeight();
             release();
         }

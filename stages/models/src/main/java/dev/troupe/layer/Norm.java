@@ -133,6 +133,9 @@ public final class Norm {
         }
 
         void backwardWeight() {
+            if (!gamma.spec().isTrained()) {
+                return;
+            }
             if (beta == null) {
                 engine.rmsNormBackwardWeight(outputGradient, input, reciprocal, gamma.gradient());
             } else {

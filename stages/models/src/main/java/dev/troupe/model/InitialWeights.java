@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
@@ -65,11 +66,16 @@ public final class InitialWeights implements WeightSource {
                 }
             }
             case Init.Normal(double deviation) ->
-                fillNormal(name, deviation, parameterType, target, shape.elementCount());
+                fill(name, generator -> deviation * generator.nextGaussian(), parameterType, target,
+                        shape.elementCount());
+            case Init.Uniform(double bound) ->
+                fill(name, generator -> bound * (2 * generator.nextDouble() - 1), parameterType, target,
+                        shape.elementCount());
         }
     }
 
-    private void fillNormal(String name, double deviation, DataType type, MemorySegment target, long count) {
+    private void fill(String name, ToDoubleFunction<RandomGenerator> drawn, DataType type, MemorySegment target,
+            long count) {
         MessageDigest digest = sha256();
         byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
         for (long from = 0; from < count; from += BLOCK_ELEMENTS) {
@@ -77,7 +83,7 @@ public final class InitialWeights implements WeightSource {
             RandomGenerator generator = GENERATORS.create(digest.digest(nameBytes));
             long end = Math.min(count, from + BLOCK_ELEMENTS);
             for (long index = from; index < end; index++) {
-                put(target, type, index, deviation * generator.nextGaussian());
+                put(target, type, index, drawn.applyAsDouble(generator));
             }
             Progress.moved();
         }

@@ -54,7 +54,20 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         return !name.equals(block);
     }
 
-    /** How many numbers it is trained by; a shared parameter counts in each of its layers. */
+    /**
+     * The operations of products in the backward for the weights, given its costs for N rows: frozen weights have none, and
+     * an adapter makes its inner products again.
+     */
+    public double weightProducts(LayerCosts ofRows, int rows) {
+        if (parameters.stream().allMatch(ParameterSpec::isTrained)) {
+            return ofRows.products();
+        }
+        long trained = parameters.stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
+                .sum();
+        return 4.0 * rows * trained;
+    }
+
+    /** How many numbers it has; a shared parameter counts in each of its layers. */
     public long parameterCount() {
         return parameters.stream().mapToLong(ParameterSpec::elementCount).sum();
     }

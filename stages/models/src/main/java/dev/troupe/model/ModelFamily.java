@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
 
@@ -34,6 +35,17 @@ public interface ModelFamily {
      *             with a sentence for the user where there is none
      */
     ModelSpec read(Section section);
+
+    /**
+     * The model with low-rank adapters, of which nothing else is trained.
+     *
+     * @throws IllegalArgumentException
+     *             with a sentence for the user where it cannot have these
+     */
+    default ModelSpec adapted(ModelSpec model, Lora lora) {
+        throw new IllegalArgumentException("a model of the family " + name()
+                + " has no matrices that can have low-rank adapters: leave training.lora out, or take another model");
+    }
 
     /**
      * The model of a {@code config.json} that Hugging Face's libraries read.

@@ -1,12 +1,15 @@
 package dev.troupe.model;
 
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.model.spec.Section;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Supplier;
 
@@ -127,12 +130,35 @@ public final class ModelSpec {
         return listed().parameters;
     }
 
+    /** The adapters that alone are trained; empty where every parameter is. */
+    public Optional<Lora> lora() {
+        return Lora.of(section);
+    }
+
+    /** The same model without adapters. */
+    public ModelSpec base() {
+        Map<String, Object> values = new HashMap<>(section.values());
+        values.keySet().removeAll(Lora.KEYS);
+        return family.read(new Section(values));
+    }
+
+    /** How many numbers a run changes. */
+    public long trainedCount() {
+        return parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
+                .sum();
+    }
+
+    /** Those of {@link #shared} whose gradients the layers that use them add up. */
+    public List<SharedParameter> sharedInTraining() {
+        return shared().stream().filter(one -> one.parameter().isTrained()).toList();
+    }
+
     /** The parameters that more than one layer uses. */
     public List<SharedParameter> shared() {
         return listed().shared;
     }
 
-    /** How many numbers are trained; a shared parameter counts once. */
+    /** How many numbers there are; a shared parameter counts once. */
     public long parameterCount() {
         return parameters().values().stream().mapToLong(ParameterSpec::elementCount).sum();
     }

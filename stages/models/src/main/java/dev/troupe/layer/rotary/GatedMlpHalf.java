@@ -79,9 +79,9 @@ public final class GatedMlpHalf extends Half {
         @Override
         protected void forward() {
             gate = pool.take(innerShape);
-            gates.forward(normed, gate);
+            gates.forward(normed, gate, microbatch);
             up = pool.take(innerShape);
-            ups.forward(normed, up);
+            ups.forward(normed, up, microbatch);
             weigh();
         }
 
@@ -93,7 +93,7 @@ public final class GatedMlpHalf extends Half {
         @Override
         protected Tensor projected() {
             Tensor added = pool.take(activation);
-            down.forward(inner, added);
+            down.forward(inner, added, microbatch);
             return stream.intoSum(added);
         }
 
@@ -109,21 +109,21 @@ public final class GatedMlpHalf extends Half {
                 weigh();
             }
             upGradient = pool.take(innerShape);
-            down.backwardInput(outputGradient, upGradient);
+            down.backwardInput(outputGradient, upGradient, microbatch);
             // Both gradients take the places of tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
             Tensor dNormed = pool.take(activation);
-            gates.backwardInput(gate, dNormed);
-            ups.addBackwardInput(upGradient, dNormed);
+            gates.backwardInput(gate, dNormed, microbatch);
+            ups.addBackwardInput(upGradient, dNormed, microbatch);
             return dNormed;
         }
 
         @Override
         protected void backwardInnerWeight() {
-            down.backwardWeight(inner, outputGradient);
-            gates.backwardWeight(normed, gate);
-            ups.backwardWeight(normed, upGradient);
+            down.backwardWeight(inner, outputGradient, microbatch);
+            gates.backwardWeight(normed, gate, microbatch);
+            ups.backwardWeight(normed, upGradient, microbatch);
         }
 
         @Override

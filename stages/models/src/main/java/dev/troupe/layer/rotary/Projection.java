@@ -6,6 +6,7 @@ import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.layer.MicrobatchContext;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -20,6 +21,8 @@ public final class Projection {
     private final Parameter weight;
     /** Null where there is none. */
     private final Parameter bias;
+    /** Null where there is none. */
+    private final Adapter adapter;
 
     /**
      * What it is trained by.
@@ -28,11 +31,14 @@ public final class Projection {
      *            [M x K]
      * @param bias
      *            [M], where there is one
+     * @param adapter
+     *            what is trained in their place, where there is one
      */
-    public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias) {
+    public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias, Optional<Adapter.Spec> adapter) {
         /** All there are. */
         public List<ParameterSpec> parameters() {
-            return Stream.concat(Stream.of(weight), bias.stream()).toList();
+            return Stream.of(Stream.of(weight), bias.stream(),
+                    adapter.stream().flatMap(one -> one.parameters().stream())).flatMap(some -> some).toList();
         }
     }
 
@@ -41,10 +47,12 @@ public final class Projection {
         pool = context.pool();
         weight = context.parameter(spec.weight());
         bias = spec.bias().map(context::parameter).orElse(null);
+        adapter = spec.adapter().map(one -> new Adapter(context, one)).orElse(null);
     }
 
     List<Parameter> parameters() {
-        return bias == null ? List.of(weight) : List.of(weight, bias);
+        return Stream.of(Stream.of(weight), Stream.ofNullable(bias),
+                Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).flatMap(some -> some).toList();
     }
 
     /** M, as this rank has it. */
@@ -58,32 +66,43 @@ public final class Projection {
     }
 
     /** x [N x K], y [N x M]. */
-    void forward(Tensor x, Tensor y) {
+    void forward(Tensor x, Tensor y, MicrobatchContext microbatch) {
         if (bias == null) {
             engine.matmul(x, false, weight.operand(), true, y, false);
         } else {
             engine.linear(x, weight.operand(), true, bias.weights(), y);
         }
+        if (adapter != null) {
+            adapter.addForward(x, y, microbatch);
+        }
     }
 
     /** dx [N x K] from dy [N x M]. */
-    void backwardInput(Tensor dy, Tensor dx) {
+    void backwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
         engine.matmul(dy, false, weight.operand(), false, dx, false);
+        if (adapter != null) {
+            adapter.addBackwardInput(dy, dx, microbatch);
+        }
     }
 
     /** Adds to dx [N x K]. */
-    void addBackwardInput(Tensor dy, Tensor dx) {
+    void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
         Tensor addend = pool.take(dx.shape());
-        backwardInput(dy, addend);
+        backwardInput(dy, addend, microbatch);
         engine.add(dx, addend, dx);
         pool.give(addend);
     }
 
-    /** Adds to the gradients of the parameters. */
-    void backwardWeight(Tensor x, Tensor dy) {
-        engine.matmul(dy, true, x, false, weight.gradient(), true);
-        if (bias != null) {
-            engine.biasBackward(dy, bias.gradient());
+    /** Adds to the gradients of the parameters that are trained. */
+    void backwardWeight(Tensor x, Tensor dy, MicrobatchContext microbatch) {
+        if (weight.spec().isTrained()) {
+            engine.matmul(dy, true, x, false, weight.gradient(), true);
+            if (bias != null) {
+                engine.biasBackward(dy, bias.gradient());
+            }
+        }
+        if (adapter != null) {
+            adapter.backwardWeight(x, dy, microbatch);
         }
     }
 }

@@ -125,10 +125,10 @@ public final class RotaryAttentionHalf extends Half {
 
         @Override
         protected void forward() {
-            query.enter(normed, microbatch.starts());
-            key.enter(normed, microbatch.starts());
+            query.enter(normed, microbatch);
+            key.enter(normed, microbatch);
             value = pool.take(valueShape);
-            values.forward(normed, value);
+            values.forward(normed, value, microbatch);
             attend();
         }
 
@@ -146,7 +146,7 @@ public final class RotaryAttentionHalf extends Half {
         @Override
         protected Tensor projected() {
             Tensor added = pool.take(activation);
-            output.forward(attended, added);
+            output.forward(attended, added, microbatch);
             return stream.intoSum(added);
         }
 
@@ -165,7 +165,7 @@ public final class RotaryAttentionHalf extends Half {
                 attend();
             }
             Tensor dAttended = pool.take(attendedShape);
-            output.backwardInput(outputGradient, dAttended);
+            output.backwardInput(outputGradient, dAttended, microbatch);
             valueGradient = pool.take(valueShape);
             engine.groupedAttentionBackward(dAttended, query.turned(), key.turned(), value, microbatch.starts(),
                     attended, state,
@@ -177,16 +177,16 @@ public final class RotaryAttentionHalf extends Half {
             Tensor dNormed = pool.take(activation);
             query.backwardInput(dNormed, false);
             key.backwardInput(dNormed, true);
-            values.addBackwardInput(valueGradient, dNormed);
+            values.addBackwardInput(valueGradient, dNormed, microbatch);
             return dNormed;
         }
 
         @Override
         protected void backwardInnerWeight() {
-            output.backwardWeight(attended, outputGradient);
+            output.backwardWeight(attended, outputGradient, microbatch);
             query.backwardWeight(normed);
             key.backwardWeight(normed);
-            values.backwardWeight(normed, valueGradient);
+            values.backwardWeight(normed, valueGradient, microbatch);
         }
 
         @Override

@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
@@ -52,8 +53,7 @@ final class TurnedHeads {
 
     /** One microbatch. */
     final class Pass {
-        /** Of the microbatch's documents; null where sequences are one document each. */
-        private Tensor starts;
+        private MicrobatchContext microbatch;
         /** Before the norm; null without one. */
         private Tensor projected;
         private Tensor reciprocalRoot;
@@ -63,22 +63,22 @@ final class TurnedHeads {
         private Tensor gradient;
 
         /** From the normed stream [N x K]. */
-        void enter(Tensor normed, Tensor documentStarts) {
-            starts = documentStarts;
+        void enter(Tensor normed, MicrobatchContext context) {
+            microbatch = context;
             turned = pool.take(shape);
             if (gamma == null) {
-                projection.forward(normed, turned);
+                projection.forward(normed, turned, microbatch);
             } else {
                 projected = pool.take(shape);
                 reciprocalRoot = pool.takeFloats(rootShape);
-                projection.forward(normed, projected);
+                projection.forward(normed, projected, microbatch);
                 engine.rmsNorm(null, projected, gamma.weights(), epsilon, turned, reciprocalRoot);
             }
             turn(turned, false);
         }
 
         private void turn(Tensor heads, boolean back) {
-            engine.rotary(heads, starts, sequenceLength, angles.cosines(), angles.sines(), back, heads);
+            engine.rotary(heads, microbatch.starts(), sequenceLength, angles.cosines(), angles.sines(), back, heads);
         }
 
         Tensor turned() {
@@ -101,15 +101,15 @@ final class TurnedHeads {
                 engine.rmsNormBackwardInput(normGradient, projected, gamma.weights(), reciprocalRoot, gradient, false);
             }
             if (adds) {
-                projection.addBackwardInput(gradient, dx);
+                projection.addBackwardInput(gradient, dx, microbatch);
             } else {
-                projection.backwardInput(gradient, dx);
+                projection.backwardInput(gradient, dx, microbatch);
             }
         }
 
         void backwardWeight(Tensor normed) {
-            projection.backwardWeight(normed, gradient);
-            if (gamma != null) {
+            projection.backwardWeight(normed, gradient, microbatch);
+            if (gamma != null && gamma.spec().isTrained()) {
                 engine.rmsNormBackwardWeight(normGradient, projected, reciprocalRoot, gamma.gradient());
             }
         }

@@ -6,8 +6,10 @@ import dev.troupe.engine.DataType;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -50,6 +52,12 @@ public abstract class RotaryFamily implements ModelFamily {
     }
 
     @Override
+    public final ModelSpec adapted(ModelSpec model, Lora lora) {
+        return RotaryModel.of(model.section(), title())
+                .with(lora.among(RotaryLayers.MATRICES, RotaryLayers.USUALLY_ADAPTED, title())).spec(this);
+    }
+
+    @Override
     public final ModelSpec readPublished(PublishedConfig config) {
         config.requireOneOf("hidden_act", Set.of("silu"), "silu");
         for (String flag : List.of("attention_bias", "mlp_bias", "use_sliding_window")) {
@@ -70,7 +78,7 @@ public abstract class RotaryFamily implements ModelFamily {
                     config.positive("intermediate_size"), config.positive("max_position_embeddings"),
                     config.positive("vocab_size"), config.flag("tie_word_embeddings", false),
                     config.aboveZero("rms_norm_eps", RotaryModel.NORM_EPSILON),
-                    PublishedPositions.read(config, headSize)).spec(this);
+                    PublishedPositions.read(config, headSize), Optional.empty()).spec(this);
         } catch (IllegalArgumentException refused) {
             throw config.refusal(refused.getMessage());
         }

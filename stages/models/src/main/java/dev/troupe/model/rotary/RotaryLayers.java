@@ -4,6 +4,7 @@ import dev.troupe.layer.EmbeddingLayer;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.rotary.Adapter;
 import dev.troupe.layer.rotary.GatedMlpHalf;
 import dev.troupe.layer.rotary.Projection;
 import dev.troupe.layer.rotary.RotaryAttentionHalf;
@@ -11,6 +12,7 @@ import dev.troupe.model.LayerSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Init;
 import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.NamedShape;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.model.spec.Split;
@@ -29,12 +31,24 @@ import java.util.stream.Stream;
  */
 final class RotaryLayers {
     static final double DEVIATION = 0.02;
+    private static final String QUERIES = "q_proj";
+    private static final String KEYS = "k_proj";
+    private static final String VALUES = "v_proj";
+    private static final String OUTPUT = "o_proj";
+    private static final String GATE = "gate_proj";
+    private static final String UP = "up_proj";
+    private static final String DOWN = "down_proj";
+    /** The matrices of a block, which may have adapters. */
+    static final List<String> MATRICES = List.of(QUERIES, KEYS, VALUES, OUTPUT, GATE, UP, DOWN);
+    /** Those that have adapters where none is named (Hu et al. 2022, section 4.2). */
+    static final List<String> USUALLY_ADAPTED = List.of(QUERIES, VALUES);
 
     private final RotaryModel model;
     private final RotaryFamily family;
     private final int width;
     private final int attended;
     private final int keyValue;
+    private final boolean trainsAll;
 
     RotaryLayers(RotaryModel model, RotaryFamily family) {
         this.model = model;
@@ -42,6 +56,7 @@ final class RotaryLayers {
         this.width = model.hidden();
         this.attended = model.heads() * model.headSize();
         this.keyValue = model.keyValueHeads() * model.headSize();
+        this.trainsAll = model.lora().isEmpty();
     }
 
     List<LayerSpec> all() {
@@ -71,10 +86,10 @@ final class RotaryLayers {
                 : List.of();
         RotaryAttentionHalf.Spec spec = new RotaryAttentionHalf.Spec(model.heads(), model.keyValueHeads(),
                 norm(name + ".input_layernorm"),
-                byOutputs(inside + "q_proj", Axis.ATTENDED, attended, biased),
-                byOutputs(inside + "k_proj", Axis.KEY_VALUE, keyValue, biased),
-                byOutputs(inside + "v_proj", Axis.KEY_VALUE, keyValue, biased), headNorms,
-                byInputs(inside + "o_proj", Axis.ATTENDED, attended), model.frequencies());
+                byOutputs(block, inside, QUERIES, Axis.ATTENDED, attended, biased),
+                byOutputs(block, inside, KEYS, Axis.KEY_VALUE, keyValue, biased),
+                byOutputs(block, inside, VALUES, Axis.KEY_VALUE, keyValue, biased), headNorms,
+                byInputs(block, inside, OUTPUT, Axis.ATTENDED, attended), model.frequencies());
         return new LayerSpec("h." + block + ".attention", "h." + block, 'a', spec.parameters(),
                 (rows, sequenceLength) -> new LayerCosts(product(rows, 2.0 * attended + 2.0 * keyValue),
                         4.0 * rows * sequenceLength * attended, product(rows, attended)),
@@ -84,12 +99,13 @@ final class RotaryLayers {
     /** Products of 2 N C 3 I. */
     private LayerSpec mlp(int block) {
         String name = "model.layers." + block;
+        String inside = name + ".mlp.";
         int inner = model.inner();
         GatedMlpHalf.Spec spec = new GatedMlpHalf.Spec(
                 norm(name + ".post_attention_layernorm"),
-                byOutputs(name + ".mlp.gate_proj", Axis.INNER, inner, false),
-                byOutputs(name + ".mlp.up_proj", Axis.INNER, inner, false),
-                byInputs(name + ".mlp.down_proj", Axis.INNER, inner));
+                byOutputs(block, inside, GATE, Axis.INNER, inner, false),
+                byOutputs(block, inside, UP, Axis.INNER, inner, false),
+                byInputs(block, inside, DOWN, Axis.INNER, inner));
         return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
                 (rows, _) -> new LayerCosts(product(rows, 3.0 * inner), 0, product(rows, inner)),
                 context -> new ResidualLayer(context, new GatedMlpHalf(context, block + 1, spec)));
@@ -111,7 +127,8 @@ final class RotaryLayers {
 
     private ParameterSpec table(String name) {
         return new ParameterSpec(name, NamedShape.of(Axis.VOCABULARY, model.vocabularySize(), Axis.HIDDEN, width),
-                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true);
+                new Init.Normal(DEVIATION), new Split.Along(Axis.VOCABULARY, List.of(model.vocabularySize())), true,
+                trainsAll);
     }
 
     private Norm.Spec norm(String name) {
@@ -125,23 +142,47 @@ final class RotaryLayers {
     }
 
     /** From the stream, shared out by outputs. */
-    private Projection.Spec byOutputs(String name, Axis outputs, int count, boolean biased) {
+    private Projection.Spec byOutputs(int block, String inside, String matrix, Axis outputs, int count,
+            boolean biased) {
         Split split = new Split.Along(outputs, List.of(count));
         return new Projection.Spec(
-                new ParameterSpec(name + ".weight", NamedShape.of(outputs, count, Axis.HIDDEN, width),
-                        new Init.Normal(DEVIATION), split, true),
-                biased ? Optional.of(vector(name + ".bias", outputs, count, 0, split)) : Optional.empty());
+                new ParameterSpec(inside + matrix + ".weight", NamedShape.of(outputs, count, Axis.HIDDEN, width),
+                        new Init.Normal(DEVIATION), split, true, trainsAll),
+                biased ? Optional.of(vector(inside + matrix + ".bias", outputs, count, 0, split)) : Optional.empty(),
+                adapter(block, inside, matrix, outputs, count, Axis.HIDDEN, width, outputs));
     }
 
     /** Into the stream, shared out by inputs. */
-    private Projection.Spec byInputs(String name, Axis inputs, int count) {
+    private Projection.Spec byInputs(int block, String inside, String matrix, Axis inputs, int count) {
         return new Projection.Spec(
-                new ParameterSpec(name + ".weight", NamedShape.of(Axis.HIDDEN, width, inputs, count),
-                        new Init.Normal(DEVIATION), new Split.Along(inputs, List.of(count)), true),
-                Optional.empty());
+                new ParameterSpec(inside + matrix + ".weight", NamedShape.of(Axis.HIDDEN, width, inputs, count),
+                        new Init.Normal(DEVIATION), new Split.Along(inputs, List.of(count)), true, trainsAll),
+                Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
     }
 
-    private static ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
-        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false);
+    /** A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at first. */
+    private Optional<Adapter.Spec> adapter(int block, String inside, String matrix, Axis outputs, int outputCount,
+            Axis inputs, int inputCount, Axis shared) {
+        String name = inside + matrix + ".weight";
+        return model.lora().filter(lora -> lora.targets().contains(matrix)).map(lora -> {
+            Split ofInputs = shared == inputs
+                    ? new Split.Along(inputs, List.of(inputCount))
+                    : new Split.WholeForOwnHeads();
+            Split ofOutputs = shared == outputs
+                    ? new Split.Along(outputs, List.of(outputCount))
+                    : new Split.WholeForOwnHeads();
+            return new Adapter.Spec(block * MATRICES.size() + MATRICES.indexOf(matrix),
+                    new ParameterSpec(Lora.nameOfDown(name),
+                            NamedShape.of(Axis.ADAPTER, lora.rank(), inputs, inputCount),
+                            new Init.Uniform(1 / Math.sqrt(inputCount)), ofInputs, true),
+                    new ParameterSpec(Lora.nameOfUp(name),
+                            NamedShape.of(outputs, outputCount, Axis.ADAPTER, lora.rank()), new Init.Constant(0),
+                            ofOutputs, true),
+                    lora.scale());
+        });
+    }
+
+    private ParameterSpec vector(String name, Axis axis, int size, double value, Split split) {
+        return new ParameterSpec(name, NamedShape.of(axis, size), new Init.Constant(value), split, false, trainsAll);
     }
 }

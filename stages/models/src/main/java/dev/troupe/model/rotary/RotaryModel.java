@@ -4,12 +4,16 @@ import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The numbers of a model with rotary positions, gated units and norms by the root mean square.
@@ -34,9 +38,12 @@ import java.util.Set;
  *            epsilon of every norm
  * @param frequencies
  *            of the positions, with the size D of a head
+ * @param lora
+ *            the adapters that alone are trained; empty where everything is
  */
 record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
-        int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies) {
+        int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,
+        Optional<Lora> lora) {
     static final double NORM_EPSILON = 1e-6;
     static final double ROTARY_BASE = 10_000;
     private static final String FACTOR = "rotary-factor";
@@ -74,7 +81,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
     }
 
     static RotaryModel of(Section section, String title) {
-        section.requireOnly(KEYS, title);
+        section.requireOnly(Stream.concat(KEYS.stream(), Lora.KEYS.stream()).collect(Collectors.toSet()), title);
         int hidden = section.positive("hidden");
         int heads = section.positive("heads");
         int headSize = section.has("head-size") ? section.positive("head-size") : headSize(hidden, heads);
@@ -84,7 +91,8 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 section.positive("sequence-length"), section.positive("vocabulary-size"),
                 section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON),
                 new Frequencies(headSize, section.number("rotary-base", ROTARY_BASE),
-                        section.has(FACTOR) ? Optional.of(scaling(section)) : Optional.empty()));
+                        section.has(FACTOR) ? Optional.of(scaling(section)) : Optional.empty()),
+                Lora.of(section));
     }
 
     /** The size of a head where a hidden size is heads of one width. */
@@ -108,6 +116,12 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 section.positive(LENGTH));
     }
 
+    /** The same model with adapters. */
+    RotaryModel with(Lora adapters) {
+        return new RotaryModel(layers, hidden, heads, keyValueHeads, inner, sequenceLength, vocabularySize,
+                tiedEmbeddings, normEpsilon, frequencies, Optional.of(adapters));
+    }
+
     Section section() {
         Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads,
                 "key-value-heads", keyValueHeads, "head-size", headSize(), "inner", inner, "sequence-length",
@@ -120,18 +134,23 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
             values.put(HIGH, scaling.highFactor());
             values.put(LENGTH, scaling.originalLength());
         });
+        lora.ifPresent(adapters -> values.putAll(adapters.values()));
         return new Section(values);
     }
 
     /** The model as a declaration of a family. */
     ModelSpec spec(RotaryFamily family) {
+        String adapters = lora.map(one -> ", adapters of rank " + one.rank() + " beside "
+                + String.join(", ", one.targets())).orElse("");
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
-                + " vocabulary %d%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,
-                tiedEmbeddings ? ", tied embeddings" : "");
-        return new ModelSpec(family, section(), summary, layers,
+                + " vocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,
+                tiedEmbeddings ? ", tied embeddings" : "", adapters);
+        Map<Axis, Integer> sizes = new EnumMap<>(
                 Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
                         heads, Axis.KEY_VALUE_HEADS, keyValueHeads, Axis.HEAD, headSize(), Axis.KEY_VALUE,
-                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, inner),
+                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, inner));
+        lora.ifPresent(one -> sizes.put(Axis.ADAPTER, one.rank()));
+        return new ModelSpec(family, section(), summary, layers, sizes,
                 () -> new RotaryLayers(this, family).all());
     }
 }

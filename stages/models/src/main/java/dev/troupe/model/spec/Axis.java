@@ -21,5 +21,7 @@ public enum Axis {
     /** Queries, and what attention gives, head after head. */
     ATTENDED,
     /** Inner width of an MLP. */
-    INNER
+    INNER,
+    /** Rank r of low-rank adapters. */
+    ADAPTER
 }

@@ -9,4 +9,8 @@ public sealed interface Init {
     /** Each element is drawn by itself, from a normal distribution around zero. */
     record Normal(double deviation) implements Init {
     }
+
+    /** Each element is drawn by itself, evenly from {@code -bound} to {@code bound}. */
+    record Uniform(double bound) implements Init {
+    }
 }

@@ -16,8 +16,11 @@ import dev.troupe.parallel.TensorSlice;
  *            what of it each rank of a tensor-parallel group has
  * @param decays
  *            whether weight decay acts on it
+ * @param isTrained
+ *            whether a run changes it; one that is frozen has no gradient and no optimizer state
  */
-public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays) {
+public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays,
+        boolean isTrained) {
     public ParameterSpec {
         if (split instanceof Split.Along(Axis axis, var pieces)) {
             int size = shape.dimensions().get(shape.dimensionOf(axis)).size();
@@ -26,6 +29,11 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
                         + axis + ", but found " + pieces);
             }
         }
+    }
+
+    /** A parameter that is trained. */
+    public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays) {
+        this(name, shape, init, split, decays, true);
     }
 
     /** How many numbers the whole tensor has. */

@@ -6,8 +6,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The numbers and flags that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's manifest
- * have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean}.
+ * The numbers, flags and names that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's manifest
+ * have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean},
+ * names {@link String}.
  */
 public record Section(Map<String, Object> values) {
     public Section {
@@ -17,8 +18,9 @@ public record Section(Map<String, Object> values) {
             case Long number -> number;
             case Double number -> number;
             case Boolean flag -> flag;
+            case String name -> name;
             default -> throw new IllegalArgumentException(
-                    key + " of a model must be a number or true or false, but found " + value);
+                    key + " of a model must be a number, true or false, or a name, but found " + value);
         }));
         values = Collections.unmodifiableMap(sorted);
     }
@@ -62,6 +64,14 @@ public record Section(Map<String, Object> values) {
             return flag;
         }
         throw refusal(key, "true or false");
+    }
+
+    /** As {@link #positive}, for a name or several. */
+    public String text(String key) {
+        if (values.get(key) instanceof String text) {
+            return text;
+        }
+        throw refusal(key, "a name");
     }
 
     /** As {@link #positive}, for a number; another where the section has no such key. */

@@ -1,0 +1,160 @@
+package dev.troupe.layer.rotary;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.Dropout;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+
+/**
+ * A low-rank adapter beside a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K inputs, M
+ * outputs, rank r: A [r x K], B [M x r]. Of ranks that share the stage each has the rows of B for its outputs, or the columns
+ * of A for its inputs, and all of the other one, whose gradient is the sum of those of all ranks.
+ *
+ * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and made again where it is read.
+ */
+public final class Adapter {
+    private final Engine engine;
+    private final TensorPool pool;
+    private final int number;
+    private final Parameter down;
+    private final Parameter up;
+    private final double scale;
+    private final Shape innerShape;
+    private final int allInputs;
+    private final int firstInput;
+    /** Whether products read the type that they write, so that nothing is to be rounded between two of them. */
+    private final boolean isOfOneType;
+
+    /**
+     * What it is trained by.
+     *
+     * @param number
+     *            the adapter's number in the model, for what drops out
+     * @param down
+     *            A
+     * @param up
+     *            B
+     * @param scale
+     *            s
+     */
+    public record Spec(int number, ParameterSpec down, ParameterSpec up, double scale) {
+        /** Both. */
+        public List<ParameterSpec> parameters() {
+            return List.of(down, up);
+        }
+    }
+
+    Adapter(LayerContext context, Spec spec) {
+        engine = context.engine();
+        pool = context.pool();
+        number = spec.number();
+        down = context.parameter(spec.down());
+        up = context.parameter(spec.up());
+        scale = spec.scale();
+        innerShape = context.activation(down.shape().size(0));
+        allInputs = spec.down().shape().sizes().size(1);
+        int own = down.shape().size(1);
+        firstInput = own == allInputs ? 0 : context.share().group().rank() * own;
+        isOfOneType = engine.computeType() == engine.parameterType();
+    }
+
+    List<Parameter> parameters() {
+        return List.of(down, up);
+    }
+
+    /** Adds to y [N x M]. */
+    void addForward(Tensor x, Tensor y, MicrobatchContext microbatch) {
+        Tensor inner = inner(x, microbatch);
+        addProduct(inner, up, true, y);
+        pool.give(inner);
+    }
+
+    /** Adds to dx [N x K] from dy [N x M]. */
+    void addBackwardInput(Tensor dy, Tensor dx, MicrobatchContext microbatch) {
+        Tensor dInner = innerGradient(dy);
+        if (microbatch.dropoutKey().dropsInputs()) {
+            Tensor added = pool.take(dx.shape());
+            engine.matmul(dInner, false, down.operand(), false, added, false);
+            engine.dropout(added, dropout(microbatch), added);
+            engine.add(dx, added, dx);
+            pool.give(added);
+        } else {
+            addProduct(dInner, down, false, dx);
+        }
+        pool.give(dInner);
+    }
+
+    /** Adds to the gradients of A and B. */
+    void backwardWeight(Tensor x, Tensor dy, MicrobatchContext microbatch) {
+        Tensor inner = inner(x, microbatch);
+        engine.matmul(dy, true, inner, false, up.gradient(), true);
+        pool.give(inner);
+        Tensor dInner = innerGradient(dy);
+        Tensor read = dropped(x, microbatch);
+        engine.matmul(dInner, true, read, false, down.gradient(), true);
+        giveUnless(x, read);
+        pool.give(dInner);
+    }
+
+    private void addProduct(Tensor left, Parameter right, boolean transposeRight, Tensor sum) {
+        if (isOfOneType) {
+            engine.matmul(left, false, right.operand(), transposeRight, sum, true);
+            return;
+        }
+        Tensor added = pool.take(sum.shape());
+        engine.matmul(left, false, right.operand(), transposeRight, added, false);
+        engine.add(sum, added, sum);
+        pool.give(added);
+    }
+
+    /** {@code s dropout(x) A^T}. */
+    private Tensor inner(Tensor x, MicrobatchContext microbatch) {
+        Tensor read = dropped(x, microbatch);
+        Tensor inner = scaled(read, down, true);
+        giveUnless(x, read);
+        return inner;
+    }
+
+    /** {@code s dy B}. */
+    private Tensor innerGradient(Tensor dy) {
+        return scaled(dy, up, false);
+    }
+
+    private Tensor scaled(Tensor left, Parameter right, boolean transposeRight) {
+        Tensor product = pool.takeFloats(innerShape);
+        engine.matmul(left, false, right.operand(), transposeRight, product, false);
+        engine.scale(product, scale);
+        if (isOfOneType) {
+            return product;
+        }
+        Tensor rounded = pool.take(innerShape);
+        engine.cast(product, rounded);
+        pool.give(product);
+        return rounded;
+    }
+
+    private Tensor dropped(Tensor x, MicrobatchContext microbatch) {
+        if (!microbatch.dropoutKey().dropsInputs()) {
+            return x;
+        }
+        Tensor dropped = pool.take(x.shape());
+        engine.dropout(x, dropout(microbatch), dropped);
+        return dropped;
+    }
+
+    private void giveUnless(Tensor kept, Tensor tensor) {
+        if (tensor != kept) {
+            pool.give(tensor);
+        }
+    }
+
+    private Dropout dropout(MicrobatchContext microbatch) {
+        return microbatch.dropoutKey().ofInput(number, allInputs, firstInput);
+    }
+}

@@ -1,0 +1,93 @@
+package dev.troupe.model.spec;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Low-rank adapters beside some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of which A
+ * [r x inputs] and B [outputs x r] are trained and nothing else is.
+ *
+ * @param rank
+ *            r
+ * @param alpha
+ *            what the adapters' output is multiplied by, over r
+ * @param targets
+ *            the matrices that have an adapter in each block, by the names that the family has for them; none: those that
+ *            the family has by default
+ */
+public record Lora(int rank, double alpha, List<String> targets) {
+    /** The one target that stands for all matrices of a block. */
+    public static final String ALL_LINEAR = "all-linear";
+    /** The keys of a model's section that say which adapters it has. */
+    public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets");
+
+    private static final String WEIGHT = ".weight";
+
+    public Lora {
+        if (rank < 1 || !(alpha > 0 && alpha < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(
+                    "adapters must have a rank of at least 1 and an alpha above 0, but found "
+                            + rank + " and " + alpha);
+        }
+        targets = List.copyOf(targets);
+    }
+
+    /** The adapters of a section; empty where it has none. */
+    public static Optional<Lora> of(Section section) {
+        return section.has("lora-rank")
+                ? Optional.of(new Lora(section.positive("lora-rank"), section.number("lora-alpha", 0),
+                        List.of(section.text("lora-targets").split(","))))
+                : Optional.empty();
+    }
+
+    /** The values of {@link #KEYS}. */
+    public Map<String, Object> values() {
+        return Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets", String.join(",", targets));
+    }
+
+    /** The name of A beside a matrix, as PEFT has it. */
+    public static String nameOfDown(String matrix) {
+        return named(matrix, ".lora_A");
+    }
+
+    /** The name of B beside a matrix, as PEFT has it. */
+    public static String nameOfUp(String matrix) {
+        return named(matrix, ".lora_B");
+    }
+
+    private static String named(String matrix, String part) {
+        if (!matrix.endsWith(WEIGHT)) {
+            throw new IllegalArgumentException("the name of a matrix ends in " + WEIGHT + ", but found " + matrix);
+        }
+        return matrix.substring(0, matrix.length() - WEIGHT.length()) + part + WEIGHT;
+    }
+
+    /** What the adapters' output is multiplied by. */
+    public double scale() {
+        return alpha / rank;
+    }
+
+    /**
+     * The same with every target named, in the order of the family.
+     *
+     * @param all
+     *            the targets that there are
+     * @param usual
+     *            those of them where none is asked for
+     * @throws IllegalArgumentException
+     *             where a target is none of them
+     */
+    public Lora among(List<String> all, List<String> usual, String title) {
+        List<String> asked = targets.isEmpty() ? usual : targets.equals(List.of(ALL_LINEAR)) ? all : targets;
+        for (String target : asked) {
+            if (!all.contains(target)) {
+                throw new IllegalArgumentException(target + " is no matrix of a " + title
+                        + " model that can have an adapter: name some of " + String.join(", ", all) + ", or "
+                        + ALL_LINEAR);
+            }
+        }
+        return new Lora(rank, alpha, all.stream().filter(asked::contains).toList());
+    }
+}

@@ -1,0 +1,28 @@
+package dev.troupe.weights.peft;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The weights of a model with adapters: frozen ones of one source, and those that are trained, with the optimizer's state, of
+ * another.
+ *
+ * @param model
+ *            the model with its adapters
+ * @param base
+ *            has the frozen weights
+ * @param adapters
+ *            has everything else
+ */
+public record AdaptedWeights(ModelSpec model, WeightSource base, WeightSource adapters) implements WeightSource {
+    @Override
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        ParameterSpec parameter = model.parameters().get(name);
+        boolean isFrozen = parameter != null && !parameter.isTrained();
+        (isFrozen ? base : adapters).read(name, shape, parameterType, target);
+    }
+}

@@ -1,0 +1,221 @@
+package dev.troupe.weights.peft;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.spec.Lora;
+import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.weights.Conversion;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.SafeTensorsWriter;
+import dev.troupe.weights.StoredTensor;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
+import dev.troupe.weights.WholeFile;
+import dev.troupe.weights.Wording;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A directory with low-rank adapters as PEFT lays them out: {@code adapter_config.json} beside
+ * {@code adapter_model.safetensors}. Any number of threads may read it; none may once it is closed.
+ */
+public final class PeftAdapter implements WeightSource, AutoCloseable {
+    private static final String CONFIG = "adapter_config.json";
+    private static final String WEIGHTS = "adapter_model.safetensors";
+    /** What PEFT has before a model's own names. */
+    private static final String PREFIX = "base_model.model.";
+    private static final String TARGETS = "target_modules";
+    /** Keys that would make other sums, with the values under which they do not. */
+    private static final Map<String, Set<String>> NEUTRAL = Map.ofEntries(
+            Map.entry("bias", Set.of("none")), Map.entry("use_dora", Set.of("false")),
+            Map.entry("use_rslora", Set.of("false")), Map.entry("use_qalora", Set.of("false")),
+            Map.entry("use_bdlora", Set.of("false", "null")), Map.entry("lora_bias", Set.of("false")),
+            Map.entry("fan_in_fan_out", Set.of("false")), Map.entry("rank_pattern", Set.of("{}", "null")),
+            Map.entry("alpha_pattern", Set.of("{}", "null")), Map.entry("modules_to_save", Set.of("null", "[]")),
+            Map.entry("layers_to_transform", Set.of("null")), Map.entry("layers_pattern", Set.of("null")),
+            Map.entry("exclude_modules", Set.of("null", "[]")), Map.entry("layer_replication", Set.of("null")),
+            Map.entry("target_parameters", Set.of("null", "[]")),
+            Map.entry("trainable_token_indices", Set.of("null")));
+    private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    private final Path directory;
+    private final ModelSpec model;
+    private final SafeTensors file;
+
+    private PeftAdapter(Path directory, ModelSpec model, SafeTensors file) {
+        this.directory = directory;
+        this.model = model;
+        this.file = file;
+    }
+
+    /**
+     * Opens the adapters of a model and checks them whole. The caller closes them.
+     *
+     * @param base
+     *            the model without adapters
+     * @throws WeightException
+     *             where there are none, they are of another kind than is computed here, or for other shapes
+     */
+    public static PeftAdapter open(Path directory, ModelSpec base) {
+        if (!Files.isRegularFile(directory.resolve(CONFIG)) || !Files.isRegularFile(directory.resolve(WEIGHTS))) {
+            throw new WeightException(directory + " is no directory with an adapter: give one with " + CONFIG + " and "
+                    + WEIGHTS + ", as PEFT writes them");
+        }
+        PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), base.family().title());
+        ModelSpec adapted;
+        try {
+            adapted = base.family().adapted(base, lora(config));
+        } catch (IllegalArgumentException refused) {
+            throw config.refusal(refused.getMessage());
+        }
+        SafeTensors file = SafeTensors.open(directory.resolve(WEIGHTS));
+        try {
+            PeftAdapter adapter = new PeftAdapter(directory, adapted, file);
+            adapter.verify();
+            return adapter;
+        } catch (RuntimeException refused) {
+            file.close();
+            throw refused;
+        }
+    }
+
+    private static Lora lora(PublishedConfig config) {
+        config.requireOneOf("peft_type", Set.of("LORA"), "");
+        NEUTRAL.forEach((key, values) -> {
+            if (config.has(key) && !values.contains(text(config.value(key)))) {
+                throw config.refusal(key, "one of " + values.stream().sorted().toList()
+                        + ", as no other adapters are computed here");
+            }
+        });
+        return new Lora(config.positive("r"), config.aboveZero("lora_alpha", 8), targets(config));
+    }
+
+    private static String text(JsonNode value) {
+        return value.isTextual() ? value.asText() : value.toString();
+    }
+
+    private static List<String> targets(PublishedConfig config) {
+        JsonNode targets = config.value(TARGETS);
+        if (targets.isTextual() && targets.asText().equals(Lora.ALL_LINEAR)) {
+            return List.of(Lora.ALL_LINEAR);
+        }
+        if (!targets.isArray() || targets.isEmpty()) {
+            throw config.refusal(TARGETS, "a list of names of matrices, or " + Lora.ALL_LINEAR);
+        }
+        List<String> names = new ArrayList<>();
+        targets.forEach(target -> names.add(target.asText()));
+        return names;
+    }
+
+    private void verify() {
+        List<String> defects = new ArrayList<>();
+        for (ParameterSpec parameter : trained(model)) {
+            StoredTensor stored = file.tensors().get(PREFIX + parameter.name());
+            Shape shape = parameter.shape().sizes();
+            if (stored == null) {
+                defects.add(PREFIX + parameter.name() + " is missing");
+            } else if (!stored.hasShape(shape)) {
+                defects.add(PREFIX + parameter.name() + " must have shape " + shape + ", but has "
+                        + stored.shapeText());
+            } else if (!Conversion.READABLE_AS_FLOAT.contains(stored.type())) {
+                defects.add(PREFIX + parameter.name() + " must be stored as F64, F32, F16 or BF16, but is "
+                        + stored.type());
+            }
+        }
+        if (!defects.isEmpty()) {
+            throw new WeightException(directory.resolve(WEIGHTS) + " is no adapter for this model: "
+                    + defects.getFirst() + (defects.size() > 1 ? ", and " + (defects.size() - 1) + " more" : "")
+                    + "; take the adapter that was trained for it, or the model that it was trained for");
+        }
+    }
+
+    /** The model with these adapters. */
+    public ModelSpec model() {
+        return model;
+    }
+
+    @Override
+    public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        file.read(PREFIX + name, shape, parameterType, target);
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+
+    /**
+     * Writes the adapters of a model as PEFT does, whole or not at all: the configuration appears last.
+     *
+     * @param directory
+     *            made if it is not there; adapters that it holds are replaced, other files stay
+     * @param base
+     *            the directory or name of the model that the adapters are for, where it is known
+     * @param tensors
+     *            exactly the parameters of the model that are trained
+     * @throws WeightException
+     *             where the files cannot be written
+     */
+    public static void write(Path directory, ModelSpec model, Optional<String> base, double dropout,
+            Collection<NamedTensor> tensors) {
+        try {
+            Files.createDirectories(directory);
+            Path configFile = directory.resolve(CONFIG);
+            try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
+                    WholeFile shape = WholeFile.create(configFile)) {
+                SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"),
+                        tensors.stream().map(tensor -> tensor.as(PREFIX + tensor.name())).toList());
+                weights.seal();
+                ByteBuffer text = ByteBuffer.wrap(JSON.writeValueAsBytes(config(model, base, dropout)));
+                while (text.hasRemaining()) {
+                    shape.channel().write(text);
+                }
+                shape.seal();
+                Files.deleteIfExists(configFile);
+                weights.commit();
+                shape.commit();
+            }
+        } catch (IOException failure) {
+            throw new WeightException("cannot write the adapter to " + directory + ": " + Wording.reason(failure),
+                    failure);
+        }
+    }
+
+    private static ObjectNode config(ModelSpec model, Optional<String> base, double dropout) {
+        Lora lora = model.lora().orElseThrow();
+        ObjectNode config = JSON.createObjectNode();
+        config.put("peft_type", "LORA");
+        config.put("task_type", "CAUSAL_LM");
+        config.put("base_model_name_or_path", base.orElse(null));
+        config.put("r", lora.rank());
+        config.put("lora_alpha", lora.alpha());
+        config.put("lora_dropout", dropout);
+        lora.targets().forEach(config.putArray(TARGETS)::add);
+        config.put("bias", "none");
+        config.put("fan_in_fan_out", false);
+        config.put("inference_mode", true);
+        config.put("init_lora_weights", true);
+        return config;
+    }
+
+    /** The parameters of the adapters of a model. */
+    public static List<ParameterSpec> trained(ModelSpec adapted) {
+        return adapted.parameters().values().stream().filter(ParameterSpec::isTrained).toList();
+    }
+}
