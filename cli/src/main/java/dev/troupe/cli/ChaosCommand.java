@@ -120,7 +120,7 @@ final class ChaosCommand implements Callable<Integer> {
             return ExitCode.STOPPED;
         }
         ChaosResult result = ChaosResult.of(undisturbed.record(), disturbed.record(), asked, disturbed.failure(),
-                ChaosRun.WEIGHTS, spec.cluster().isPresent() ? Basis.UNDISTURBED_RUN : Basis.OWN_STEPS);
+                ChaosRun.weights(spec), spec.cluster().isPresent() ? Basis.UNDISTURBED_RUN : Basis.OWN_STEPS);
         write(spec.with(asked.all()), result, directory);
         output.println();
         output.println(ChaosTable.of(result));

@@ -25,9 +25,6 @@ import java.util.stream.IntStream;
  * names nodes.
  */
 final class ChaosRun {
-    /** The directory of the weights in that of a run. */
-    static final Path WEIGHTS = Path.of("model", "model.safetensors");
-
     private final RunSpec spec;
     private final Path directory;
 
@@ -51,6 +48,12 @@ final class ChaosRun {
                     ? Optional.empty()
                     : Optional.of("it ended with exit code " + exitCode + ", for the reason above");
         }
+    }
+
+    /** The path in a run's directory of what was trained: all weights, or those of the adapters. */
+    static Path weights(RunSpec spec) {
+        return Path.of("model",
+                spec.training().lora().isAsked() ? "adapter_model.safetensors" : "model.safetensors");
     }
 
     /** Checks everything that can be checked before anything starts. */

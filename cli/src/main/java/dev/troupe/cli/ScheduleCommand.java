@@ -1,6 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.cli.options.CostOptions;
+import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.ScheduleFigures;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
@@ -85,7 +86,8 @@ final class ScheduleCommand implements Callable<Integer> {
             case grid -> {
                 int columns = terminal.columns().orElse(FILE_COLUMNS);
                 write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
-                        + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n");
+                        + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
+                        + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse(""));
             }
             case csv -> write(plan.toCsv());
             case times -> write(TimelineCsv.write(timeline, CostOptions.UNITS));

@@ -28,8 +28,10 @@ final class KeysTest {
     @Test
     void shouldTellTheKeysOfASectionInTheOrderOfTheFile() {
         List<String> names = keys.startingWith("model").stream().map(Key::name).toList();
-        assertEquals(List.of("family", "from", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
-                "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "norm-epsilon"), names);
+        assertEquals(
+                List.of("family", "from", "adapter", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
+                        "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "norm-epsilon"),
+                names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));
         assertEquals(keys.startingWith("training.learning-rate"), keys.startingWith("troupe.training.learning-rate"));

@@ -1,5 +1,6 @@
 package dev.troupe.cli.progress;
 
+import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.MemoryTable;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.config.RunSpec;
@@ -52,6 +53,7 @@ public final class RunSummary {
         output.println();
         output.println(MemoryTable.of(run.memory(), terminal));
         output.println();
+        run.model().lora().flatMap(_ -> IdleWeights.of(plan)).ifPresent(note -> output.println("Note: " + note + "."));
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
         if (run.beginsAgain()) {

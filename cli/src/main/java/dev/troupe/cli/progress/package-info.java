@@ -9,6 +9,7 @@
  * {@code dev.troupe.model.spec}, {@code dev.troupe.observe}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
  * {@code dev.troupe.protocol.watch}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.drawing},
  * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline}, {@code dev.troupe.tokenizer},
- * {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface} and {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface}, {@code dev.troupe.weights.peft} and
+ * {@code com.fasterxml.jackson}.
  */
 package dev.troupe.cli.progress;

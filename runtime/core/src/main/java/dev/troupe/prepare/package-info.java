@@ -13,6 +13,6 @@
  * {@code dev.troupe.schedule.builder}, {@code dev.troupe.schedule.family}, {@code dev.troupe.snapshot},
  * {@code dev.troupe.stage}, {@code dev.troupe.tokenizer}, {@code dev.troupe.tokenizer.file},
  * {@code dev.troupe.transport}, {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface},
- * {@code com.typesafe.config} and {@code org.slf4j}.
+ * {@code dev.troupe.weights.peft}, {@code com.typesafe.config} and {@code org.slf4j}.
  */
 package dev.troupe.prepare;

@@ -11,7 +11,6 @@ import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.LayerRange;
-import dev.troupe.shard.FrozenWeights;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.stage.StageLayers;
 import dev.troupe.stage.TokenUpload;
@@ -34,7 +33,6 @@ public final class Generator implements AutoCloseable {
     private final int vocabularySize;
     private final TensorPool pool;
     private final StageLayers layers;
-    private final FrozenWeights frozen;
     private final StageBuffers buffers;
     private final TokenUpload upload;
     private final Arena hostMemory = Arena.ofShared();
@@ -58,8 +56,6 @@ public final class Generator implements AutoCloseable {
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
         this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
-        this.frozen = new FrozenWeights(engine, layers.used().frozen());
-        frozen.load(source);
         this.buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
         buffers.load(layers.parameters(), source);
         this.upload = new TokenUpload(context, 0, vocabularySize);
@@ -110,7 +106,6 @@ public final class Generator implements AutoCloseable {
     public void close() {
         pool.close();
         buffers.close();
-        frozen.close();
         upload.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();

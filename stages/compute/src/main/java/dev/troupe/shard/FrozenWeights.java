@@ -11,7 +11,7 @@ import java.util.List;
  * The weights of a stage that no step changes, in one flat buffer, and in mixed precision in another one, rounded for the
  * products. Every rank that holds the stage has all of them.
  */
-public final class FrozenWeights implements AutoCloseable {
+final class FrozenWeights implements AutoCloseable {
     private final Engine engine;
     private final List<Parameter> parameters;
     /** Null where nothing is frozen. */
@@ -20,7 +20,7 @@ public final class FrozenWeights implements AutoCloseable {
     private final Tensor operands;
 
     /** Allocates the weights of these parameters, which are zero. */
-    public FrozenWeights(Engine engine, List<Parameter> parameters) {
+    FrozenWeights(Engine engine, List<Parameter> parameters) {
         this.engine = engine;
         this.parameters = List.copyOf(parameters);
         if (parameters.isEmpty()) {
@@ -43,7 +43,7 @@ public final class FrozenWeights implements AutoCloseable {
     }
 
     /** Fills the weights with those of a source. */
-    public void load(WeightSource source) {
+    void load(WeightSource source) {
         if (weights == null) {
             return;
         }
@@ -55,7 +55,7 @@ public final class FrozenWeights implements AutoCloseable {
     }
 
     /** Bytes of the weights, without those that are rounded for the products. */
-    public long weightBytes() {
+    long weightBytes() {
         return weights == null ? 0 : weights.byteCount();
     }
 

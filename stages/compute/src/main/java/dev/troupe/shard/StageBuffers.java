@@ -24,15 +24,16 @@ import java.util.Optional;
 
 /**
  * The flat buffers of a stage: its weights in one, its gradients in another, and each moment that an optimizer keeps in
- * one more, all under one {@link BufferLayout}. In mixed precision there is one more of weights, rounded for the
- * products. What sees parameters one by one has ranges of them; what treats all numbers alike (optimizer, snapshot,
- * reduction) has a whole buffer, or a few large ranges.
+ * one more, all under one {@link BufferLayout}; weights that no step changes lie apart. In mixed precision there is one
+ * more of weights, rounded for the products. What sees parameters one by one has ranges of them; what treats all numbers
+ * alike (optimizer, snapshot, reduction) has a whole buffer, or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
     private final Engine engine;
     private final DataShare data;
     private final BufferLayout layout;
     private final FlatBuffer weights;
+    private final FrozenWeights frozen;
     /** The weights in the type that products read; null where that is theirs. */
     private final Tensor operands;
     /** Null where nothing is trained. */
@@ -72,6 +73,7 @@ public final class StageBuffers implements AutoCloseable {
         this.engine = engine;
         this.data = data;
         List<Parameter> parameters = layers.all();
+        this.frozen = new FrozenWeights(engine, layers.frozen());
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
         this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
                 data.group().size());
@@ -169,7 +171,7 @@ public final class StageBuffers implements AutoCloseable {
 
     /** Bytes of all weights, with what of them is gathered for the layers that use them. */
     public long weightBytes() {
-        return weights.tensor().byteCount() + workingWeightBytes;
+        return frozen.weightBytes() + weights.tensor().byteCount() + workingWeightBytes;
     }
 
     /** Bytes of all gradients, that of a second use or those of the layer that computes too; there are some. */
@@ -290,6 +292,7 @@ public final class StageBuffers implements AutoCloseable {
 
     /** Fills the weights with what the source has, in the order of the layers. */
     public void load(List<Parameter> parameters, WeightSource source) {
+        frozen.load(source);
         parameters.stream().flatMap(parameter -> held(parameter.name(), parameter, weights, false).stream())
                 .forEach(held -> load(engine, source, held.name(), held.slice(), held.tensor()));
         weightsChanged();
@@ -350,5 +353,6 @@ public final class StageBuffers implements AutoCloseable {
     @Override
     public void close() {
         owned.forEach(Tensor::close);
+        frozen.close();
     }
 }

@@ -16,7 +16,6 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.partition.Partition;
-import dev.troupe.shard.FrozenWeights;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.weights.WeightSource;
@@ -51,7 +50,6 @@ public final class Stage implements AutoCloseable {
     private final TensorGroup group;
     private final TensorGroup holders;
     private final StageLayers stack;
-    private final FrozenWeights frozen;
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final StageState state;
@@ -75,8 +73,6 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, model, layers);
-        this.frozen = new FrozenWeights(engine, stack.used().frozen());
-        frozen.load(source);
         this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer());
@@ -158,7 +154,7 @@ public final class Stage implements AutoCloseable {
 
     /** Bytes of the buffers of all weights. */
     public long weightBytes() {
-        return frozen.weightBytes() + buffers.weightBytes();
+        return buffers.weightBytes();
     }
 
     /** Bytes of the buffers of all gradients. */
@@ -391,7 +387,6 @@ public final class Stage implements AutoCloseable {
     public void close() {
         pool.close();
         buffers.close();
-        frozen.close();
         border.close();
     }
 

@@ -12,9 +12,9 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * A low-rank adapter beside a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K inputs, M
- * outputs, rank r: A [r x K], B [M x r]. Of ranks that share the stage each has the rows of B for its outputs, or the columns
- * of A for its inputs, and all of the other one, whose gradient is the sum of those of all ranks.
+ * A low-rank adapter beside a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K
+ * inputs, M outputs, rank r: A [r x K], B [M x r]. Of ranks that share the stage each has the rows of B for its outputs,
+ * or the columns of A for its inputs, and all of the other one, whose gradient is the sum of those of all ranks.
  *
  * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and made again where it is read.
  */

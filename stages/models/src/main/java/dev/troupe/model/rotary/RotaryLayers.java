@@ -160,7 +160,10 @@ final class RotaryLayers {
                 Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
     }
 
-    /** A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at first. */
+    /**
+     * A begins even within one over the root of its inputs, as PEFT's does, and B at 0, so that nothing is added at
+     * first.
+     */
     private Optional<Adapter.Spec> adapter(int block, String inside, String matrix, Axis outputs, int outputCount,
             Axis inputs, int inputCount, Axis shared) {
         String name = inside + matrix + ".weight";

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Low-rank adapters beside some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of which A
- * [r x inputs] and B [outputs x r] are trained and nothing else is.
+ * Low-rank adapters beside some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, of
+ * which A [r x inputs] and B [outputs x r] are trained and nothing else is.
  *
  * @param rank
  *            r

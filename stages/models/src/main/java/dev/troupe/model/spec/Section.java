@@ -6,9 +6,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The numbers, flags and names that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's manifest
- * have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean},
- * names {@link String}.
+ * The numbers, flags and names that make a model of a family, by the keys that {@code troupe.model} and a checkpoint's
+ * manifest have for them. Immutable; whole numbers are {@link Long}, others {@link Double}, flags {@link Boolean}, names
+ * {@link String}.
  */
 public record Section(Map<String, Object> values) {
     public Section {

@@ -9,8 +9,8 @@ public sealed interface Split {
     }
 
     /**
-     * Every rank has all of it for the heads, or in an adapter the inputs or outputs, that it has: the gradient is the sum of
-     * those that the ranks compute.
+     * Every rank has all of it for the heads, or in an adapter the inputs or outputs, that it has: the gradient is the
+     * sum of those that the ranks compute.
      */
     record WholeForOwnHeads() implements Split {
     }

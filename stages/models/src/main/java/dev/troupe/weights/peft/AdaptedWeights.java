@@ -8,8 +8,8 @@ import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The weights of a model with adapters: frozen ones of one source, and those that are trained, with the optimizer's state, of
- * another.
+ * The weights of a model with adapters: frozen ones of one source, and those that are trained, with the optimizer's
+ * state, of another.
  *
  * @param model
  *            the model with its adapters
