@@ -132,7 +132,7 @@ public final class ChatTemplate {
     }
 
     private static Jinjava jinjava() {
-        JinjavaConfig config = JinjavaConfig.newBuilder().withTrimBlocks(true).withLstripBlocks(true)
+        JinjavaConfig config = JinjavaConfig.newBuilder().withTrimBlocks(true)
                 .withKeepTrailingNewline(true).withNestedInterpretationEnabled(false).withMaxOutputSize(LONGEST_TEXT)
                 .withMaxStringLength(LONGEST_TEXT).withMaxListSize(MOST_ELEMENTS).withMaxMapSize(MOST_ELEMENTS)
                 .withMaxRenderDepth(DEEPEST).withMaxMacroRecursionDepth(DEEPEST).withEnableRecursiveMacroCalls(true)

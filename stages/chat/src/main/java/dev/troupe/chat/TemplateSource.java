@@ -8,6 +8,7 @@ import java.util.function.Predicate;
  * A template as Jinjava takes it. {@code x[::-1]}, which Qwen's templates have and Jinjava does not parse, becomes {@code
  * x|reverse}, which binds as tightly and gives a loop the same. The value of a named argument, as in {@code f(a=b - 1)},
  * gets parentheses, since Jinjava binds the name to its first term alone. The ends of a map in a map are written apart.
+ * White space before a statement goes where the statement begins its line; Jinjava would take it off behind a word too.
  * Filters and tests that Jinjava does not know, which it passes over in silence, are found.
  */
 final class TemplateSource {
@@ -42,8 +43,12 @@ final class TemplateSource {
         TemplateSource source = new TemplateSource(template, isFilter, isTest);
         while (source.at < template.length()) {
             if (template.startsWith("{#", source.at)) {
+                source.stripLine();
                 source.copyThrough("#}");
-            } else if (template.startsWith("{{", source.at) || template.startsWith("{%", source.at)) {
+            } else if (template.startsWith("{%", source.at)) {
+                source.stripLine();
+                source.expression();
+            } else if (template.startsWith("{{", source.at)) {
                 source.expression();
             } else {
                 source.copy(1);
@@ -61,6 +66,17 @@ final class TemplateSource {
     private void copyThrough(String end) {
         int found = template.indexOf(end, at);
         copy((found < 0 ? template.length() : found + end.length()) - at);
+    }
+
+    /** Takes off the white space before a statement that begins its line, as Jinja's {@code lstrip_blocks} does. */
+    private void stripLine() {
+        int begin = at;
+        while (begin > 0 && (template.charAt(begin - 1) == ' ' || template.charAt(begin - 1) == '\t')) {
+            begin--;
+        }
+        if ((begin == 0 || template.charAt(begin - 1) == '\n') && !template.startsWith("+", at + 2)) {
+            result.setLength(result.length() - (at - begin));
+        }
     }
 
     private void expression() {

@@ -167,6 +167,10 @@ class ChatTemplateTest {
         assertEquals("a\nb\n  c", template("a\n  {% if true %}\nb\n  {% endif %}\n  c\n").render(HELLO));
         assertEquals("ac", template("a\n{%- if true -%}\n  c{% endif %}").render(HELLO));
         assertEquals("x\n", template("{{ 'x\\n' }}").render(HELLO));
+        assertEquals("a b \n cd",
+                template("a {% if true %}b {{ '' }}{% endif %}\n\n c{# #}\n\t{# #}d").render(HELLO));
+        assertEquals("x y b ", template("x {{ 'y' }} {% if true %}b {% endif %}").render(HELLO));
+        assertEquals("a\n  1", template("a\n  {# x #}\n  {{ 1 }}").render(HELLO));
     }
 
     @Test
