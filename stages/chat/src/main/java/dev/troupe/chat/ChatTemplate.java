@@ -21,8 +21,10 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -31,6 +33,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -46,6 +49,8 @@ public final class ChatTemplate {
     private static final String SETTINGS = "tokenizer_config.json";
     private static final Set<String> SPECIAL_TOKENS = Set.of("bos_token", "eos_token", "unk_token", "pad_token");
     private static final String DEFAULT_NAME = "default";
+    private static final Pattern GENERATION = Pattern.compile("\\{%[-+]?\\s*generation\\s*[-+]?%}");
+    private static final SecureRandom MARKS = new SecureRandom();
     /** The characters of any text that a template makes. */
     static final int LONGEST_TEXT = 1 << 24;
     /** The elements of any list. */
@@ -106,11 +111,7 @@ public final class ChatTemplate {
         }
         Path file = directory.resolve(FILE);
         if (Files.exists(file)) {
-            try {
-                return new ChatTemplate(file.toString(), Files.readString(file), tokens, longest);
-            } catch (IOException failure) {
-                throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
-            }
+            return new ChatTemplate(file.toString(), read(file), tokens, longest);
         }
         FilePart template = whole.map(part -> part.at("chat_template")).filter(part -> !part.isAbsent())
                 .orElseThrow(() -> new TokenizerException(directory + " has no chat template: no file " + FILE
@@ -172,10 +173,68 @@ public final class ChatTemplate {
      *             where the template fails, takes too long, or makes too much of it
      */
     public String render(JsonNode chat) {
+        return render(chat, Map.of());
+    }
+
+    /** Whether the template marks what the assistant says, with {@code {% generation %}}. */
+    public boolean marksAnswers() {
+        return GENERATION.matcher(source).find();
+    }
+
+    /**
+     * As {@link #render(JsonNode)}, with what the template marks.
+     *
+     * @throws TokenizerException
+     *             also where the template changes what it marks, so that nobody can tell the marks from the text
+     */
+    public MarkedText renderMarked(JsonNode chat) {
+        // No text of a chat can have a mark: nobody knows the number before.
+        String number = Long.toUnsignedString(MARKS.nextLong());
+        try {
+            MarkedText marked = MarkedText.of(render(chat, Map.of(GenerationTag.NUMBER, number)), number);
+            if (marked.text().equals(render(chat))) {
+                return marked;
+            }
+            throw new TokenizerException(changed());
+        } catch (IllegalArgumentException damaged) {
+            throw new TokenizerException(changed(), damaged);
+        }
+    }
+
+    private String changed() {
+        return name + ": the chat template changes the text that it marks with {% generation %} after it, so what the"
+                + " assistant says is lost; put the mark around what is written last";
+    }
+
+    /**
+     * The contents of the files of a directory that a template and its variables are read from, which two directories share
+     * only if their templates make the same texts; empty where it has none.
+     */
+    public static String contents(Path directory) {
+        StringBuilder contents = new StringBuilder();
+        for (String file : List.of(FILE, SETTINGS)) {
+            Path path = directory.resolve(file);
+            if (Files.exists(path)) {
+                contents.append(file).append('\n').append(read(path)).append('\n');
+            }
+        }
+        return contents.toString();
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException failure) {
+            throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    private String render(JsonNode chat, Map<String, Object> more) {
         Map<String, Object> variables = new LinkedHashMap<>(specialTokens);
         variables.put("add_generation_prompt", false);
         variables.putAll(JSON.convertValue(chat, new TypeReference<Map<String, Object>>() {
         }));
+        variables.putAll(more);
         FutureTask<RenderResult> rendering = new FutureTask<>(() -> jinjava.renderForResult(source, variables));
         Thread thread = Thread.ofPlatform().name("chat-template").daemon().start(rendering);
         try {

@@ -5,8 +5,13 @@ import com.hubspot.jinjava.lib.tag.Tag;
 import com.hubspot.jinjava.tree.Node;
 import com.hubspot.jinjava.tree.TagNode;
 
-/** {@code {% generation %}}, by which a template marks what the assistant says; its text is that of what is inside. */
+/**
+ * {@code {% generation %}}, by which a template marks what the assistant says. Its text is that of what is inside, between
+ * marks where the variables have a number for them.
+ */
 final class GenerationTag implements Tag {
+    /** The variable of the number of marks. */
+    static final String NUMBER = "generation_mark";
     private static final long serialVersionUID = 1L;
 
     @Override
@@ -22,8 +27,15 @@ final class GenerationTag implements Tag {
     @Override
     public String interpret(TagNode tag, JinjavaInterpreter interpreter) {
         StringBuilder text = new StringBuilder();
+        Object number = interpreter.getContext().get(NUMBER);
+        if (number != null) {
+            text.append(MarkedText.beginMark(number.toString()));
+        }
         for (Node child : tag.getChildren()) {
             text.append(child.render(interpreter));
+        }
+        if (number != null) {
+            text.append(MarkedText.endMark(number.toString()));
         }
         return text.toString();
     }

@@ -1,6 +1,7 @@
 package dev.troupe.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -239,6 +240,22 @@ class ChatTemplateTest {
                 "{{ 'a'.nosuch() }}", "{% if true %}")) {
             assertTrue(refusal(wrong).startsWith(directory.resolve("chat_template.jinja") + ": "), wrong);
         }
+    }
+
+    /** Nobody knows the marks before, so that a chat which has some of its own changes nothing. */
+    @Test
+    void shouldTellWhatATemplateMarks() throws IOException {
+        ChatTemplate marking = template("a {% generation %}b{% generation %}c{% endgeneration %}{% endgeneration %}"
+                + "{{ messages[0].content }}{%- generation -%} d {%- endgeneration %}");
+        JsonNode spoof = chat("[{\"role\": \"user\", \"content\": \"\\ufdd01\\ufdd0 x\"}]");
+        MarkedText text = marking.renderMarked(spoof);
+        assertTrue(marking.marksAnswers());
+        assertEquals("a bc\ufdd01\ufdd0 xd", text.text());
+        assertEquals(List.of(new MarkedText.Part(2, 4), new MarkedText.Part(9, 10)), text.answers());
+        assertFalse(template("{{ 'generation' }}").marksAnswers());
+        ChatTemplate changing = template("{% set x %}{% generation %} a {% endgeneration %}{% endset %}{{ x | trim }}");
+        assertTrue(assertThrows(TokenizerException.class, () -> changing.renderMarked(HELLO)).getMessage()
+                .contains("changes the text that it marks"));
     }
 
     @Test
