@@ -1,6 +1,7 @@
 package dev.troupe.rows;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Token ids that a model sees together, and alone.
@@ -8,18 +9,34 @@ import java.util.Arrays;
  * @param ids
  *            at least one, each from 0 to {@link #LARGEST_ID}; not changed from here on
  * @param isCounted
- *            for each id whether the loss counts it as a target; what it says of the first, before which nothing is, has no
- *            effect; not changed from here on
+ *            for each id whether the loss counts it as a target; of the first, which no id precedes, it has no effect; not
+ *            changed from here on
  */
 record Document(int[] ids, boolean[] isCounted) {
     /** What fits beside the bit that says whether an id counts. */
     static final int LARGEST_ID = (1 << 30) - 1;
 
-    /** A document in which every id counts. */
-    static Document ofText(int[] ids) {
-        boolean[] all = new boolean[ids.length];
-        Arrays.fill(all, true);
-        return new Document(ids, all);
+    /**
+     * Ids in a row, all or none of which count.
+     *
+     * @param ids
+     *            maybe none
+     */
+    record Part(int[] ids, boolean isCounted) {
+    }
+
+    /** The document of some parts. */
+    static Document of(List<Part> parts) {
+        int length = parts.stream().mapToInt(part -> part.ids().length).sum();
+        int[] ids = new int[length];
+        boolean[] isCounted = new boolean[length];
+        int at = 0;
+        for (Part part : parts) {
+            System.arraycopy(part.ids(), 0, ids, at, part.ids().length);
+            Arrays.fill(isCounted, at, at + part.ids().length, part.isCounted());
+            at += part.ids().length;
+        }
+        return new Document(ids, isCounted);
     }
 
     int length() {
@@ -36,7 +53,7 @@ record Document(int[] ids, boolean[] isCounted) {
     }
 
     /** The ids from one index to before another, with what counts of them. */
-    Document part(int from, int to) {
+    Document between(int from, int to) {
         return new Document(Arrays.copyOfRange(ids, from, to), Arrays.copyOfRange(isCounted, from, to));
     }
 }

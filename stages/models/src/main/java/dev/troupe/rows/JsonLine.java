@@ -5,24 +5,33 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.data.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Reads a line of JSON: an object with {@code documents}; other members are passed over. */
+/** Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; other members are passed over. */
 final class JsonLine {
-    private static final String DOCUMENTS = "documents";
     private static final int SHOWN = 60;
+    /** Where Jackson's messages begin to tell of the source, which the place tells better. */
+    private static final String BEHIND = "\\R| \\(start marker at";
     private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder().streamReadConstraints(
             StreamReadConstraints.builder().maxStringLength(LineReader.LONGEST_BYTES).build()).build());
 
     private final Place place;
     private final JsonParser parser;
+    private final ObjectNode chat = JSON.createObjectNode();
+    private String kind;
     private List<Document> documents;
+    private String text;
 
     private JsonLine(Place place, JsonParser parser) {
         this.place = place;
@@ -35,19 +44,27 @@ final class JsonLine {
      * @throws DataException
      *             where it is no JSON, or of another shape
      */
-    static List<Document> read(Place place, byte[] line) {
-        try (JsonParser parser = JSON.createParser(LineReader.decoded(place, line))) {
+    static Entry read(Place place, byte[] line) {
+        try (JsonParser parser = JSON.createParser(decoded(place, line))) {
             return new JsonLine(place, parser).read();
         } catch (JsonProcessingException malformed) {
             throw new DataException("%s is no JSON: column %d: %s".formatted(place,
                     malformed.getLocation() == null ? 1 : malformed.getLocation().getColumnNr(),
-                    malformed.getOriginalMessage().lines().findFirst().orElse("")), malformed);
+                    malformed.getOriginalMessage().split(BEHIND, 2)[0]), malformed);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
     }
 
-    private List<Document> read() throws IOException {
+    static String decoded(Place place, byte[] line) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(line)).toString();
+        } catch (CharacterCodingException malformed) {
+            throw new DataException(place + " is not UTF-8; convert the file to UTF-8", malformed);
+        }
+    }
+
+    private Entry read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw new DataException(place + " must be a JSON object with " + expected() + ", but found " + shown());
         }
@@ -55,33 +72,63 @@ final class JsonLine {
             String name = parser.currentName();
             parser.nextToken();
             switch (name) {
-                case DOCUMENTS -> documents = documents();
+                case Entry.DOCUMENTS -> {
+                    begin(name);
+                    documents = documents();
+                }
+                case Entry.TEXT -> {
+                    begin(name);
+                    text = text();
+                }
+                case Entry.MESSAGES -> {
+                    begin(name);
+                    chat.set(name, JSON.<JsonNode>readTree(parser));
+                }
+                case Entry.TOOLS -> chat.set(name, JSON.<JsonNode>readTree(parser));
                 default -> parser.skipChildren();
             }
         }
         if (parser.nextToken() != null) {
             throw new DataException(place + " must be one JSON object, but has " + shown() + " after it");
         }
-        if (documents == null) {
-            throw new DataException(place + " must be a JSON object with " + expected() + ", but has none");
-        }
-        return documents;
+        return switch (kind) {
+            case null -> throw new DataException(place + " must be a JSON object with " + expected()
+                    + ", but has none of them");
+            case Entry.DOCUMENTS -> new Entry.Row(documents);
+            case Entry.TEXT -> new Entry.Text(text);
+            default -> new Entry.Chat(chat);
+        };
     }
 
     private static String expected() {
-        return "\"" + DOCUMENTS + "\"";
+        return "\"" + Entry.DOCUMENTS + "\", \"" + Entry.TEXT + "\" or \"" + Entry.MESSAGES + "\"";
+    }
+
+    private void begin(String name) {
+        if (kind != null) {
+            throw new DataException(place + " must have one of " + expected() + ", but has \"" + kind + "\" and \""
+                    + name + "\"; leave one out");
+        }
+        kind = name;
+    }
+
+    private String text() throws IOException {
+        if (parser.currentToken() != JsonToken.VALUE_STRING) {
+            throw refusal(Entry.TEXT, "a string");
+        }
+        return parser.getText();
     }
 
     private List<Document> documents() throws IOException {
         if (parser.currentToken() != JsonToken.START_ARRAY) {
-            throw refusal(DOCUMENTS, "a list");
+            throw refusal(Entry.DOCUMENTS, "a list");
         }
         List<Document> read = new ArrayList<>();
         while (parser.nextToken() != JsonToken.END_ARRAY) {
-            read.add(document(DOCUMENTS + "[" + read.size() + "]"));
+            read.add(document(Entry.DOCUMENTS + "[" + read.size() + "]"));
         }
         if (read.isEmpty()) {
-            throw new DataException(place + ": " + DOCUMENTS + " must have at least one document, but is empty");
+            throw new DataException(place + ": " + Entry.DOCUMENTS + " must have at least one document, but is empty");
         }
         return read;
     }

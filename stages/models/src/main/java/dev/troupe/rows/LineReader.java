@@ -2,58 +2,64 @@ package dev.troupe.rows;
 
 import dev.troupe.data.DataException;
 import dev.troupe.data.DataFile;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 
-/** The lines of a text file of any size, one after the other. */
-final class LineReader {
-    /** Bytes of a line; more is no document that a row can hold, and a heap must hold it as a whole. */
+/** The lines of a {@code .jsonl} file of any size, one after the other; those of white space alone are passed over. */
+final class LineReader implements DocumentReader {
+    /** Bytes of a line: more is no document that a row can hold, and the heap must hold it as a whole. */
     static final int LONGEST_BYTES = 64 << 20;
 
-    private LineReader() {
-    }
-
-    /** Takes lines. */
-    interface Sink {
-        void take(Place place, byte[] line) throws IOException;
-    }
+    private final Path file;
+    private final int fileIndex;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment bytes;
+    private long position;
+    private long number;
 
     /**
-     * Hands on every line, without its end; lines of white space alone are passed over.
+     * Opens a file.
      *
      * @throws DataException
-     *             where the file cannot be read, or a line is too long
+     *             where it cannot be read, or is empty
      */
-    static void read(Path file, int fileIndex, Sink sink) throws IOException {
-        try (Arena own = Arena.ofShared()) {
-            MemorySegment bytes = DataFile.map(file, own);
-            long number = 0;
-            for (long from = 0; from < bytes.byteSize();) {
-                Place place = new Place(file, fileIndex, ++number);
-                long end = end(bytes, from, place);
-                byte[] line = bytes.asSlice(from, end - from).toArray(ValueLayout.JAVA_BYTE);
-                if (!isBlank(line)) {
-                    sink.take(place, line);
-                }
-                from = end + 1;
-            }
+    LineReader(Path file, int fileIndex) {
+        this.file = file;
+        this.fileIndex = fileIndex;
+        try {
+            this.bytes = DataFile.map(file, arena);
+        } catch (DataException refused) {
+            arena.close();
+            throw refused;
         }
     }
 
-    private static long end(MemorySegment bytes, long from, Place place) {
-        long limit = Math.min(bytes.byteSize(), from + LONGEST_BYTES + 1);
-        for (long at = from; at < limit; at++) {
+    @Override
+    public boolean tryAdvance(Consumer<? super Unread> action) {
+        while (position < bytes.byteSize()) {
+            Place place = new Place(file, fileIndex, ++number);
+            long end = end(place);
+            byte[] line = bytes.asSlice(position, end - position).toArray(ValueLayout.JAVA_BYTE);
+            position = end + 1;
+            if (!isBlank(line)) {
+                action.accept(new Unread(place, () -> JsonLine.read(place, line)));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long end(Place place) {
+        long limit = Math.min(bytes.byteSize(), position + LONGEST_BYTES + 1);
+        for (long at = position; at < limit; at++) {
             if (bytes.get(ValueLayout.JAVA_BYTE, at) == '\n') {
                 return at;
             }
         }
-        if (limit - from > LONGEST_BYTES) {
+        if (limit - position > LONGEST_BYTES) {
             throw new DataException(place + " is longer than " + (LONGEST_BYTES >> 20)
                     + " MiB; write each document on a line of its own");
         }
@@ -69,17 +75,8 @@ final class LineReader {
         return true;
     }
 
-    /**
-     * The characters of a line.
-     *
-     * @throws DataException
-     *             where it is not UTF-8
-     */
-    static String decoded(Place place, byte[] line) {
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(line)).toString();
-        } catch (CharacterCodingException malformed) {
-            throw new DataException(place + " is not UTF-8; convert the file to UTF-8", malformed);
-        }
+    @Override
+    public void close() {
+        arena.close();
     }
 }

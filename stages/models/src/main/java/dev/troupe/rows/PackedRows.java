@@ -81,16 +81,6 @@ public final class PackedRows implements Sequences, AutoCloseable {
         return count;
     }
 
-    /** How many targets count in a row; at least 1. */
-    public long counted(long row) {
-        return table.counted(index(row));
-    }
-
-    /** The file and line at which a row begins, for messages. */
-    public String place(long row) {
-        return table.place(index(row)).toString();
-    }
-
     @Override
     public long windowCount() {
         return count;

@@ -10,11 +10,11 @@ import java.nio.file.Path;
  * @param fileIndex
  *            its index among all files
  * @param number
- *            of a line; the first is 1
+ *            of a line, or of a row of Parquet; the first is 1
  */
 record Place(Path file, int fileIndex, long number) {
     @Override
     public String toString() {
-        return file + ": line " + number;
+        return file + (ParquetDocuments.isIn(file) ? ": row " : ": line ") + number;
     }
 }

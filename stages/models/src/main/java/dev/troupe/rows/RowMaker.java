@@ -1,34 +1,86 @@
 package dev.troupe.rows;
 
 import dev.troupe.data.CorpusFiles;
+import dev.troupe.data.DataException;
 import dev.troupe.data.IdSink;
 import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.stream.Gatherers;
+import java.util.stream.StreamSupport;
 
-/** Makes rows of files of documents, in one walk through them. One thread at a time. */
+/**
+ * Makes rows of files of documents, in one walk through them. Lines are looked into and encoded side by side, and packed in
+ * their order. One thread at a time.
+ */
 final class RowMaker {
+    /** Another number for rows that the same files would make otherwise. */
+    private static final int VERSION = 1;
+    /** Lines under way: twice the cores, since the thread that renders a chat is waited for. */
+    private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
+
     private final CorpusFiles files;
-    private final Tokenizer tokenizer;
+    private final Documents documents;
     private final RowSettings settings;
 
     RowMaker(CorpusFiles files, Tokenizer tokenizer, RowSettings settings) {
         this.files = files;
-        this.tokenizer = tokenizer;
+        this.documents = new Documents(tokenizer);
         this.settings = settings;
     }
 
     /** Everything that the rows are a function of but the files. */
     String purpose() {
-        return "rows 1 of " + tokenizer.identity() + ", " + settings;
+        return "rows " + VERSION + ", " + settings + ", of " + documents.identity();
     }
 
+    /**
+     * Makes the rows.
+     *
+     * @throws DataException
+     *             where a file cannot be read or holds what makes no row, with file and line
+     * @throws IOException
+     *             of the sink
+     */
     void make(IdSink sink) throws IOException {
         RowPacker packer = new RowPacker(settings, sink);
         for (int index = 0; index < files.files().size(); index++) {
-            Path file = files.files().get(index);
-            LineReader.read(file, index, (place, line) -> packer.addRow(place, JsonLine.read(place, line)));
+            addFile(files.files().get(index), index, packer);
         }
         packer.endRow();
+    }
+
+    private void addFile(Path file, int index, RowPacker packer) throws IOException {
+        long before = packer.documentCount();
+        try (DocumentReader reader = DocumentReader.open(file, index)) {
+            StreamSupport.stream(reader, false).gather(Gatherers.mapConcurrent(SIDE_BY_SIDE, this::read))
+                    .forEachOrdered(packing -> packing.into(packer));
+        } catch (UncheckedIOException failure) {
+            throw failure.getCause();
+        }
+        if (packer.documentCount() == before) {
+            throw new DataException(file + " has no document; leave the file out");
+        }
+    }
+
+    /** What is left to do with a line: to put its documents into rows. */
+    private interface Packing {
+        void into(RowPacker packer);
+    }
+
+    private Packing read(Unread line) {
+        Place place = line.place();
+        return switch (line.entry().get()) {
+            case Entry.Row row -> packer -> packer.addRow(place, row.documents());
+            case Entry.Text text -> {
+                Document document = documents.ofText(place, text.text());
+                yield packer -> packer.add(place, document, true);
+            }
+            case Entry.Chat chat -> {
+                Document document = documents.ofChat(place, chat.variables());
+                yield packer -> packer.add(place, document, false);
+            }
+        };
     }
 }

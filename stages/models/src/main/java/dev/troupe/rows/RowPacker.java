@@ -3,12 +3,13 @@ package dev.troupe.rows;
 import dev.troupe.data.DataException;
 import dev.troupe.data.IdSink;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 
 /**
  * Puts documents into rows in their order: a document begins a new row where it does not fit the one before (next fit). The
  * numbers that it writes are those that {@link PackedRows} reads: for each document four of a header, and each id times two,
- * plus one where it counts. One thread at a time.
+ * plus one where it counts. Where the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
  */
 final class RowPacker {
     /** In a header: the file's index times two, plus one where a row begins. */
@@ -29,10 +30,16 @@ final class RowPacker {
     private Place rowPlace;
     private int rowLength;
     private int rowCounted;
+    private long documentCount;
 
     RowPacker(RowSettings settings, IdSink sink) {
         this.settings = settings;
         this.sink = sink;
+    }
+
+    /** How many documents there are so far. */
+    long documentCount() {
+        return documentCount;
     }
 
     /**
@@ -41,7 +48,7 @@ final class RowPacker {
      * @throws DataException
      *             where it is too long, or nothing counts in it
      */
-    void addRow(Place place, List<Document> documents) throws IOException {
+    void addRow(Place place, List<Document> documents) {
         int length = documents.stream().mapToInt(Document::length).sum();
         if (length > settings.sequenceLength()) {
             throw new DataException(
@@ -63,7 +70,7 @@ final class RowPacker {
      * @throws DataException
      *             where it is too long, or nothing counts in the row before it
      */
-    void add(Place place, Document document, boolean isText) throws IOException {
+    void add(Place place, Document document, boolean isText) {
         int longest = settings.sequenceLength();
         if (document.length() <= longest) {
             addWhole(place, document);
@@ -77,18 +84,18 @@ final class RowPacker {
         }
         // A piece begins with the last token of the one before, so that each token but the first is a target once.
         for (int from = 0; from < document.length() - 1; from += longest - 1) {
-            addWhole(place, document.part(from, Math.min(document.length(), from + longest)));
+            addWhole(place, document.between(from, Math.min(document.length(), from + longest)));
         }
     }
 
-    private void addWhole(Place place, Document document) throws IOException {
+    private void addWhole(Place place, Document document) {
         if (!settings.isPacked() || rowLength + document.length() > settings.sequenceLength()) {
             endRow();
         }
         write(place, document);
     }
 
-    private void write(Place place, Document document) throws IOException {
+    private void write(Place place, Document document) {
         boolean beginsRow = rowLength == 0;
         if (beginsRow) {
             rowPlace = place;
@@ -98,14 +105,19 @@ final class RowPacker {
         header[NUMBER] = (int) Math.min(Integer.MAX_VALUE, place.number());
         header[LENGTH] = document.length();
         header[COUNTED] = counted;
-        sink.append(header);
         if (numbers.length < document.length()) {
             numbers = new int[document.length()];
         }
         for (int i = 0; i < document.length(); i++) {
             numbers[i] = document.ids()[i] << 1 | (document.isCounted()[i] ? 1 : 0);
         }
-        sink.append(numbers, document.length());
+        try {
+            sink.append(header);
+            sink.append(numbers, document.length());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        documentCount++;
         rowLength += document.length();
         rowCounted += counted;
     }

@@ -1,5 +1,6 @@
 package dev.troupe.rows;
 
+import dev.troupe.data.DataException;
 import dev.troupe.engine.TokenKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,6 +16,8 @@ import java.util.Optional;
 final class RowTable {
     private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int PADDING_ID = 0;
+    /** What an array holds, with one place more for the end. */
+    private static final int MOST_ROWS = Integer.MAX_VALUE - 8;
 
     private final List<Path> files;
     private final int sequenceLength;
@@ -29,14 +32,11 @@ final class RowTable {
         this.sequenceLength = sequenceLength;
         this.numbers = numbers;
         long end = numbers.byteSize() / Integer.BYTES;
-        int rows = 0;
-        for (long at = 0; at < end; at = next(at)) {
-            rows += beginsRow(at) ? 1 : 0;
-        }
+        int rows = rowCount(end);
         this.starts = new long[rows + 1];
         this.counted = new int[rows];
         int row = -1;
-        int documents = 0;
+        long documents = 0;
         for (long at = 0; at < end; at = next(at)) {
             if (beginsRow(at)) {
                 starts[++row] = at;
@@ -46,6 +46,18 @@ final class RowTable {
         }
         starts[rows] = end;
         holdsSeveral = documents > rows;
+    }
+
+    private int rowCount(long end) {
+        long rows = 0;
+        for (long at = 0; at < end; at = next(at)) {
+            rows += beginsRow(at) ? 1 : 0;
+        }
+        if (rows > MOST_ROWS) {
+            throw new DataException(files.getFirst() + " and the files after it make " + rows
+                    + " rows, but a run can have at most " + MOST_ROWS + "; name fewer files");
+        }
+        return (int) rows;
     }
 
     private int number(long index) {
@@ -107,11 +119,6 @@ final class RowTable {
         if (starts != null) {
             starts[at] = start;
         }
-    }
-
-    /** Where a row was read, or the first document in it. */
-    Place place(int row) {
-        return place(starts[row]);
     }
 
     private Place place(long header) {

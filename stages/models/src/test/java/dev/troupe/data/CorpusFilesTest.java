@@ -96,7 +96,8 @@ class CorpusFilesTest {
     void shouldRefuseFilesOfTwoKinds() throws IOException {
         assertEquals("a corpus must be text, .bin files of tokens, or .jsonl and .parquet files of documents, but "
                 + folder.resolve("text/a.md") + " and " + folder.resolve("tokens/0.bin")
-                + " are of two kinds; name files of one kind", refusal("text", "tokens"));
+                + " are of two kinds; name files of one kind, or make tokens of text with troupe tokenize",
+                refusal("text", "tokens"));
         Files.writeString(folder.resolve("text/a.jsonl"), "{}");
         assertTrue(refusal("text").contains(folder.resolve("text/a.jsonl") + " and " + folder.resolve("text/a.md")),
                 refusal("text"));

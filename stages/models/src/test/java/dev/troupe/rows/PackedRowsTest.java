@@ -10,8 +10,6 @@ import dev.troupe.data.TokenCache;
 import dev.troupe.engine.TokenKernels;
 import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
-import java.net.URISyntaxException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,31 +32,31 @@ class PackedRowsTest {
     @ParameterizedTest
     @CsvSource({"llama-lora, '99 116 90 87'", "qwen3-lora-all, '94 100 99 84'",
             "llama-packed-masked, '100 95 103 102'"})
-    void shouldCountTheTargetsOfPublishedRows(String name, String expected) throws URISyntaxException {
-        Path file = Path.of(PackedRowsTest.class.getResource("/rows/" + name + ".jsonl").toURI());
-        try (PackedRows rows = open(file, 40)) {
+    void shouldCountTheTargetsOfPublishedRows(String name, String expected) {
+        Path file = Folder.resource("/rows/" + name + ".jsonl");
+        try (PackedRows rows = Folder.open(file, 40)) {
             assertEquals(16, rows.rowCount());
             List<String> steps = new ArrayList<>();
             for (long step = 0; step < 4; step++) {
-                steps.add("" + LongStream.range(4 * step, 4 * step + 4).map(rows::counted).sum());
+                steps.add("" + LongStream.range(4 * step, 4 * step + 4).map(rows::countedTargets).sum());
             }
             assertEquals(expected, String.join(" ", steps));
             int[] targets = new int[40];
             for (long row = 0; row < 16; row++) {
                 rows.fill(row, new int[40], targets, new int[40], 0);
-                assertEquals(rows.counted(row), Arrays.stream(targets).filter(target -> target != NONE).count());
+                assertEquals(rows.countedTargets(row), Arrays.stream(targets).filter(target -> target != NONE).count());
             }
         }
     }
 
     @Test
-    void shouldFillARowWithItsDocumentsAndPadding() throws IOException {
-        Path file = file("""
+    void shouldFillARowWithItsDocumentsAndPadding() {
+        Path file = new Folder(folder).file("""
                 {"row": 7, "documents": [{"ids": [5, 6, 7], "counted": [1, 0, 1]}, {"ids": [8], "counted": [1]}]}
 
                 {"documents": [{"counted": [0, 1], "ids": [3, 4]}]}
                 """);
-        try (PackedRows rows = open(file, 6)) {
+        try (PackedRows rows = Folder.open(file, 6)) {
             int[] inputs = new int[14];
             int[] targets = new int[14];
             int[] starts = new int[14];
@@ -69,38 +67,37 @@ class PackedRowsTest {
                     targets);
             assertArrayEquals(new int[]{0, 0, 0, 0, 3, 4, 4, 0, 0, 2, 2, 2, 2, 0}, starts);
             assertEquals(new RowFigures(2, 3, 6, 2, 4, 0.5), rows.figures());
-            assertEquals(file + ": line 3", rows.place(1));
             assertEquals(file.toString(), rows.name());
         }
     }
 
     @Test
-    void shouldGiveAPartOfTheRows() throws IOException {
-        Path file = file("""
+    void shouldGiveAPartOfTheRows() {
+        Path file = new Folder(folder).file("""
                 {"documents": [{"ids": [1, 2], "counted": [1, 1]}]}
                 {"documents": [{"ids": [3, 4, 5], "counted": [1, 1, 1]}]}
                 {"documents": [{"ids": [6, 7], "counted": [1, 1]}]}
                 """);
-        try (PackedRows rows = open(file, 4); PackedRows part = rows.part("the last two", 1, 2)) {
+        try (PackedRows rows = Folder.open(file, 4); PackedRows part = rows.part("the last two", 1, 2)) {
             assertEquals("the last two", part.name());
             assertEquals(2, part.rowCount());
-            assertEquals(2, part.counted(0));
+            assertEquals(2, part.countedTargets(0));
             assertEquals(new RowFigures(2, 2, 5, 3, 3, 0.375), part.figures());
             int[] inputs = new int[4];
             part.fill(1, inputs, new int[4], new int[4], 0);
             assertArrayEquals(new int[]{6, 7, 0, 0}, inputs);
-            assertThrows(IndexOutOfBoundsException.class, () -> part.counted(2));
+            assertThrows(IndexOutOfBoundsException.class, () -> part.countedTargets(2));
             assertThrows(IndexOutOfBoundsException.class, () -> rows.part("none", 2, 2));
         }
     }
 
     @Test
-    void shouldNameTheLineOfATokenThatAVocabularyLacks() throws IOException {
-        Path file = file("""
+    void shouldNameTheLineOfATokenThatAVocabularyLacks() {
+        Path file = new Folder(folder).file("""
                 {"documents": [{"ids": [1, 2], "counted": [1, 1]}]}
                 {"documents": [{"ids": [3, 9, 5], "counted": [1, 1, 1]}]}
                 """);
-        try (PackedRows rows = open(file, 4)) {
+        try (PackedRows rows = Folder.open(file, 4)) {
             rows.requireVocabulary(10);
             rows.part("the first", 0, 1).requireVocabulary(3);
             assertEquals(file + ": line 2 has the token 9, but the model's vocabulary has 9 tokens, 0 to 8; set"
@@ -110,8 +107,8 @@ class PackedRowsTest {
     }
 
     @Test
-    void shouldFindRowsThatWereMadeBefore() throws IOException {
-        Path file = file("{\"documents\": [{\"ids\": [1, 2], \"counted\": [0, 1]}]}\n");
+    void shouldFindRowsThatWereMadeBefore() {
+        Path file = new Folder(folder).file("{\"documents\": [{\"ids\": [1, 2], \"counted\": [0, 1]}]}\n");
         TokenCache cache = TokenCache.in(folder.resolve("cache"), note -> {
             throw new AssertionError(note);
         });
@@ -125,12 +122,21 @@ class PackedRowsTest {
         assertEquals(2, folder.resolve("cache/tokens").toFile().list().length);
     }
 
-    private Path file(String lines) throws IOException {
-        return Files.writeString(folder.resolve("documents.jsonl"), lines);
-    }
-
-    private static PackedRows open(Path file, int sequenceLength) {
-        return PackedRows.open(CorpusFiles.find(List.of(file)), Tokenizer.named("bytes"),
-                new RowSettings(sequenceLength, true, false), TokenCache.none());
+    /** Rows of one template are none of another's, and those of changed files none of the old ones. */
+    @Test
+    void shouldMakeRowsAgainForAnotherTemplate() throws IOException {
+        Folder files = new Folder(folder);
+        Path file = files.file("{\"messages\": [{\"role\": \"assistant\", \"content\": \"a b c\"}]}\n");
+        TokenCache cache = TokenCache.in(folder.resolve("cache"), note -> {
+            throw new AssertionError(note);
+        });
+        String template = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}";
+        for (String end : List.of("", "!", "")) {
+            try (PackedRows rows = PackedRows.open(CorpusFiles.find(List.of(file)), files.tokenizerWith(template + end),
+                    new RowSettings(16, true, false), cache)) {
+                assertEquals(end.length(), rows.figures().tokens() - 3);
+            }
+        }
+        assertEquals(2, folder.resolve("cache/tokens").toFile().list().length);
     }
 }

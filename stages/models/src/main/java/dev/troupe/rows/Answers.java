@@ -1,0 +1,86 @@
+package dev.troupe.rows;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.chat.ChatTemplate;
+import dev.troupe.chat.MarkedText;
+import dev.troupe.chat.MarkedText.Part;
+import dev.troupe.data.DataException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds what the assistant says in the text of a chat. A template with {@code {% generation %}} marks it. With another one it
+ * is what an assistant's message adds to the messages before it and the generation prompt, up to the end of its turn; for that
+ * the text of the first messages must be where that of the whole chat begins.
+ */
+final class Answers {
+    private static final String ASSISTANT = "assistant";
+
+    private final ChatTemplate template;
+    private final ObjectNode chat;
+    private final ArrayNode messages;
+
+    private Answers(ChatTemplate template, ObjectNode chat) {
+        this.template = template;
+        this.chat = chat;
+        this.messages = (ArrayNode) chat.get(Entry.MESSAGES);
+    }
+
+    /**
+     * The text of a chat, and what the assistant says of it.
+     *
+     * @param chat
+     *            variables of the template, with a list of messages
+     * @throws DataException
+     *             where the texts of the first messages are not where that of the whole chat begins
+     * @throws dev.troupe.tokenizer.file.TokenizerException
+     *             where the template fails
+     */
+    static MarkedText in(Place place, ObjectNode chat, ChatTemplate template) {
+        return template.marksAnswers() ? template.renderMarked(chat) : new Answers(template, chat).found(place);
+    }
+
+    private MarkedText found(Place place) {
+        String whole = template.render(chat);
+        List<Part> answers = new ArrayList<>();
+        for (int i = 0; i < messages.size(); i++) {
+            if (ASSISTANT.equals(messages.get(i).path("role").textValue())) {
+                answers.add(answer(place, i, whole));
+            }
+        }
+        return new MarkedText(whole, answers);
+    }
+
+    private Part answer(Place place, int index, String whole) {
+        String before = text(index, true);
+        String through = index + 1 == messages.size() ? whole : text(index + 1, false);
+        if (!whole.startsWith(through) || !through.startsWith(before)) {
+            throw new DataException(
+                    "%s: the chat template writes messages[%d] or those before it differently where others follow, so what the assistant says cannot be told; mark it in the template with {%% generation %%}, or cut the chat after its last answer"
+                            .formatted(place, index));
+        }
+        return new Part(before.length(), endOfTurn(through, before.length(), messages.get(index).path("content")));
+    }
+
+    /** The text of the first messages. */
+    private String text(int count, boolean asksForAnswer) {
+        ObjectNode some = chat.objectNode();
+        some.setAll(chat);
+        ArrayNode first = some.putArray(Entry.MESSAGES);
+        for (int i = 0; i < count; i++) {
+            first.add(messages.get(i));
+        }
+        some.put("add_generation_prompt", asksForAnswer);
+        return template.render(some);
+    }
+
+    /** Where a turn ends: white space after a token that ends it belongs to the template, unless there is no such token. */
+    private static int endOfTurn(String text, int from, JsonNode content) {
+        String answer = text.substring(from);
+        String shorter = answer.stripTrailing();
+        String said = content.asText("").strip();
+        return from + (!said.isEmpty() && shorter.endsWith(said) ? answer : shorter).length();
+    }
+}

@@ -1,0 +1,35 @@
+package dev.troupe.rows;
+
+import java.nio.file.Path;
+import java.util.Spliterator;
+
+/** The lines of one file of documents, in their order. One thread at a time; closed when it is done. */
+interface DocumentReader extends Spliterator<Unread>, AutoCloseable {
+    /**
+     * Opens a file, by its suffix.
+     *
+     * @throws dev.troupe.data.DataException
+     *             where it cannot be read, or is not what its suffix says
+     */
+    static DocumentReader open(Path file, int fileIndex) {
+        return ParquetDocuments.isIn(file) ? new ParquetDocuments(file, fileIndex) : new LineReader(file, fileIndex);
+    }
+
+    @Override
+    default Spliterator<Unread> trySplit() {
+        return null;
+    }
+
+    @Override
+    default long estimateSize() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
+    default int characteristics() {
+        return ORDERED | NONNULL;
+    }
+
+    @Override
+    void close();
+}

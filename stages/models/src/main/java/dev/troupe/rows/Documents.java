@@ -1,0 +1,140 @@
+package dev.troupe.rows;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.chat.ChatTemplate;
+import dev.troupe.chat.MarkedText;
+import dev.troupe.data.DataException;
+import dev.troupe.rows.Document.Part;
+import dev.troupe.tokenizer.ByteTokenizer;
+import dev.troupe.tokenizer.Gpt2Tokenizer;
+import dev.troupe.tokenizer.HuggingFaceTokenizer;
+import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.tokenizer.file.TokenizerException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes documents of text and of chats. Any thread. */
+final class Documents {
+    private static final int SHOWN = 60;
+
+    private final Tokenizer tokenizer;
+    private ChatTemplate template;
+
+    Documents(Tokenizer tokenizer) {
+        this.tokenizer = tokenizer;
+    }
+
+    /** Everything that documents are a function of but text and chats. */
+    String identity() {
+        return tokenizer.identity() + "\n" + switch (tokenizer) {
+            case HuggingFaceTokenizer folder -> ChatTemplate.contents(Path.of(folder.name()));
+            case ByteTokenizer _,Gpt2Tokenizer _ -> "";
+        };
+    }
+
+    /**
+     * A document in which every token counts, with the tokens that begin and end one.
+     *
+     * @throws DataException
+     *             where there is no character, or half of one
+     */
+    Document ofText(Place place, String text) {
+        requireCharacters(place, text);
+        int[] after = tokenizer.afterText();
+        List<Part> parts = new ArrayList<>(List.of(new Part(tokenizer.beforeText(), true),
+                new Part(tokenizer.encode(text), true), new Part(after, true)));
+        tokenizer.endOfText().ifPresent(end -> {
+            if (after.length == 0 || after[after.length - 1] != end) {
+                parts.add(new Part(new int[]{end}, true));
+            }
+        });
+        return document(place, parts);
+    }
+
+    /**
+     * A document in which the assistant's words count, and what ends its turns. They are encoded apart from what is before
+     * them, as the model meets them when it is asked to go on.
+     *
+     * @throws DataException
+     *             where the chat has another shape, or the template refuses it or fails
+     */
+    Document ofChat(Place place, ObjectNode chat) {
+        requireMessages(place, chat);
+        try {
+            MarkedText marked = Answers.in(place, chat, template(place));
+            String text = marked.text();
+            requireCharacters(place, text);
+            List<Part> parts = new ArrayList<>();
+            int from = 0;
+            for (MarkedText.Part answer : marked.answers()) {
+                parts.add(new Part(tokenizer.encode(text.substring(from, answer.from())), false));
+                parts.add(new Part(tokenizer.encode(text.substring(answer.from(), answer.to())), true));
+                from = answer.to();
+            }
+            parts.add(new Part(tokenizer.encode(text.substring(from)), false));
+            return document(place, parts);
+        } catch (TokenizerException refused) {
+            throw new DataException(place + ": " + refused.getMessage(), refused);
+        }
+    }
+
+    private static Document document(Place place, List<Part> parts) {
+        Document document = Document.of(parts);
+        if (document.length() == 0) {
+            throw new DataException(place + " is an empty document; leave it out");
+        }
+        return document;
+    }
+
+    /** The template, read when the first chat asks for it: files of text alone need none. */
+    private synchronized ChatTemplate template(Place place) {
+        if (template == null) {
+            template = switch (tokenizer) {
+                case HuggingFaceTokenizer folder -> ChatTemplate.of(Path.of(folder.name()));
+                case ByteTokenizer _,Gpt2Tokenizer _ ->
+                    throw new DataException(place + " has messages, which need a chat template, but the tokenizer is "
+                            + tokenizer.name() + "; set data.tokenizer to a folder with a tokenizer.json and a chat"
+                            + " template");
+            };
+        }
+        return template;
+    }
+
+    private static void requireCharacters(Place place, String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isHighSurrogate(text.charAt(i)) && i + 1 < text.length()
+                    && Character.isLowSurrogate(text.charAt(i + 1))) {
+                i++;
+            } else if (Character.isSurrogate(text.charAt(i))) {
+                throw new DataException("%s has half a character, \\u%04x, in its text; write the text again"
+                        .formatted(place, (int) text.charAt(i)));
+            }
+        }
+    }
+
+    private static void requireMessages(Place place, ObjectNode chat) {
+        JsonNode messages = chat.path(Entry.MESSAGES);
+        if (!messages.isArray() || messages.isEmpty()) {
+            throw new DataException(place + ": messages must be a list of at least one message, but found "
+                    + shown(messages));
+        }
+        for (int i = 0; i < messages.size(); i++) {
+            if (!messages.get(i).path("role").isTextual()) {
+                throw new DataException(
+                        place + ": messages[" + i + "] must be an object with a role, a string, but found "
+                                + shown(messages.get(i)));
+            }
+        }
+        JsonNode tools = chat.path(Entry.TOOLS);
+        if (!tools.isMissingNode() && !tools.isNull() && !tools.isArray()) {
+            throw new DataException(place + ": tools must be a list, but found " + shown(tools));
+        }
+    }
+
+    private static String shown(JsonNode node) {
+        String text = node.toString();
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
+    }
+}

@@ -1,0 +1,25 @@
+package dev.troupe.rows;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+
+/** What a line of a file holds. */
+sealed interface Entry {
+    /** A row as it is, of at least one document. */
+    record Row(List<Document> documents) implements Entry {
+    }
+
+    /** A document as text. */
+    record Text(String text) implements Entry {
+    }
+
+    /** A document as a chat: {@code messages}, and {@code tools} where there are any, as a chat template takes them. */
+    record Chat(ObjectNode variables) implements Entry {
+    }
+
+    /** The member of a line, or the column, that each kind has, and the one beside messages. */
+    String DOCUMENTS = "documents";
+    String TEXT = "text";
+    String MESSAGES = "messages";
+    String TOOLS = "tools";
+}

@@ -1,0 +1,147 @@
+package dev.troupe.rows;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.hardwood.InputFile;
+import dev.hardwood.metadata.PhysicalType;
+import dev.hardwood.metadata.RepetitionType;
+import dev.hardwood.reader.ParquetFileReader;
+import dev.hardwood.reader.RowReader;
+import dev.hardwood.row.PqList;
+import dev.hardwood.row.PqStruct;
+import dev.hardwood.schema.ColumnProjection;
+import dev.hardwood.schema.SchemaNode;
+import dev.hardwood.schema.SchemaNode.GroupNode;
+import dev.hardwood.schema.SchemaNode.PrimitiveNode;
+import dev.troupe.data.DataException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A Parquet file, row by row: a column {@code text}, of strings, or {@code messages}, of lists of structs of strings, among
+ * them {@code role} and {@code content}; a string that is null is left out. Other columns are passed over. One thread.
+ *
+ * <p>Whatever is wrong with the bytes of a file, the library says by exceptions of any kind.
+ */
+final class ParquetColumns implements AutoCloseable {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Path file;
+    private final ParquetFileReader reader;
+    private final RowReader rows;
+    private final boolean isText;
+    /** The fields of a message; none where the rows are text. */
+    private final List<String> fields;
+
+    /**
+     * Opens a file.
+     *
+     * @throws DataException
+     *             where it has not the columns
+     */
+    ParquetColumns(Path file) throws IOException {
+        this.file = file;
+        this.reader = ParquetFileReader.open(InputFile.of(file));
+        try {
+            Optional<SchemaNode> text = column(Entry.TEXT);
+            Optional<SchemaNode> messages = column(Entry.MESSAGES);
+            if (text.isPresent() == messages.isPresent()) {
+                throw new DataException(file + " must have a column " + Entry.TEXT + " or a column " + Entry.MESSAGES
+                        + ", but has " + (text.isPresent() ? "both" : "neither") + " among " + String.join(", ",
+                                columns().stream().map(SchemaNode::name).toList()));
+            }
+            if (text.isPresent() && !isString(text.get())) {
+                throw new DataException(file + ": the column " + Entry.TEXT + " must be of strings; write it as such");
+            }
+            if (messages.isPresent() && column(Entry.TOOLS).isPresent()) {
+                throw new DataException(file + " has a column " + Entry.TOOLS
+                        + ", which is read from .jsonl files only; write such a file, or leave the column out");
+            }
+            this.isText = text.isPresent();
+            this.fields = messages.map(this::fields).orElse(List.of());
+            this.rows = reader.buildRowReader()
+                    .projection(ColumnProjection.columns(isText ? Entry.TEXT : Entry.MESSAGES)).build();
+        } catch (RuntimeException refused) {
+            reader.close();
+            throw refused;
+        }
+    }
+
+    private List<SchemaNode> columns() {
+        return reader.getFileSchema().getRootNode().children();
+    }
+
+    private Optional<SchemaNode> column(String name) {
+        return columns().stream().filter(node -> node.name().equals(name)).findFirst();
+    }
+
+    private static boolean isString(SchemaNode node) {
+        return node instanceof PrimitiveNode leaf && leaf.type() == PhysicalType.BYTE_ARRAY
+                && leaf.repetitionType() != RepetitionType.REPEATED;
+    }
+
+    private List<String> fields(SchemaNode column) {
+        if (column instanceof GroupNode list && list.isList()
+                && list.getListElement() instanceof GroupNode message
+                && message.children().stream().allMatch(ParquetColumns::isString)) {
+            List<String> names = message.children().stream().map(SchemaNode::name).toList();
+            if (names.contains("role") && names.contains("content")) {
+                return names;
+            }
+        }
+        throw new DataException(file + ": the column " + Entry.MESSAGES + " must be of lists of structs, with role and"
+                + " content and no field that is not a string; write it as such, or as .jsonl");
+    }
+
+    /** Goes to the next row; returns false where there is none. */
+    boolean next() {
+        if (!rows.hasNext()) {
+            return false;
+        }
+        rows.next();
+        return true;
+    }
+
+    /**
+     * What the row holds.
+     *
+     * @throws DataException
+     *             where it holds nothing, or what is no UTF-8
+     */
+    Entry entry(Place place) {
+        return isText ? new Entry.Text(text(place)) : new Entry.Chat(chat(place));
+    }
+
+    private String text(Place place) {
+        byte[] text = rows.getBinary(Entry.TEXT);
+        if (text == null) {
+            throw new DataException(place + " is null in the column " + Entry.TEXT + "; leave the row out");
+        }
+        return JsonLine.decoded(place, text);
+    }
+
+    private ObjectNode chat(Place place) {
+        ObjectNode chat = JSON.createObjectNode();
+        ArrayNode messages = chat.putArray(Entry.MESSAGES);
+        PqList list = rows.getList(Entry.MESSAGES);
+        for (PqStruct struct : list == null ? List.<PqStruct>of() : list.structs()) {
+            ObjectNode message = messages.addObject();
+            for (String field : struct == null ? List.<String>of() : fields) {
+                byte[] value = struct.getBinary(field);
+                if (value != null) {
+                    message.put(field, JsonLine.decoded(place, value));
+                }
+            }
+        }
+        return chat;
+    }
+
+    @Override
+    public void close() throws IOException {
+        rows.close();
+        reader.close();
+    }
+}

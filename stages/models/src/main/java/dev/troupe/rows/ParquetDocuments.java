@@ -1,0 +1,135 @@
+package dev.troupe.rows;
+
+import dev.troupe.data.DataException;
+import dev.troupe.data.DataFile;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+/** The rows of a Parquet file, within a limited time for some of them. */
+final class ParquetDocuments implements DocumentReader {
+    private static final String SUFFIX = ".parquet";
+    /** Some damaged files make the library loop for ever. A row group that takes it longer would have some 10 GB. */
+    private static final Duration LONGEST = Duration.ofSeconds(60);
+    private static final int ROWS_AT_A_TIME = 64;
+
+    private final Path file;
+    private final int fileIndex;
+    private final Duration longest;
+    /** The one thread that asks the library, which is left behind where it gets no answer. */
+    private final ExecutorService thread = Executors
+            .newSingleThreadExecutor(Thread.ofPlatform().name("parquet-reader").daemon().factory());
+    private final Deque<Unread> found = new ArrayDeque<>();
+    private final ParquetColumns columns;
+    private boolean isDone;
+    private long number;
+
+    /** Whether a file is one of these, by its name. */
+    static boolean isIn(Path file) {
+        return file.getFileName() != null && file.getFileName().toString().endsWith(SUFFIX);
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @throws DataException
+     *             where it cannot be read, is no Parquet, or has not the columns
+     */
+    ParquetDocuments(Path file, int fileIndex) {
+        this(file, fileIndex, LONGEST);
+    }
+
+    ParquetDocuments(Path file, int fileIndex, Duration longest) {
+        this.file = file;
+        this.fileIndex = fileIndex;
+        this.longest = longest;
+        try (Arena own = Arena.ofShared()) {
+            DataFile.map(file, own); // says why where it cannot be read at all
+        }
+        try {
+            this.columns = answered(() -> new ParquetColumns(file));
+        } catch (DataException refused) {
+            thread.shutdown();
+            throw refused;
+        }
+    }
+
+    @Override
+    public boolean tryAdvance(Consumer<? super Unread> action) {
+        if (found.isEmpty() && !isDone) {
+            found.addAll(answered(this::some));
+        }
+        if (found.isEmpty()) {
+            return false;
+        }
+        action.accept(found.remove());
+        return true;
+    }
+
+    private List<Unread> some() {
+        List<Unread> some = new ArrayList<>();
+        while (some.size() < ROWS_AT_A_TIME && !isDone) {
+            Place place = new Place(file, fileIndex, ++number);
+            try {
+                if (columns.next()) {
+                    Entry entry = columns.entry(place);
+                    some.add(new Unread(place, () -> entry));
+                } else {
+                    isDone = true;
+                }
+            } catch (RuntimeException damaged) {
+                isDone = true;
+                some.add(new Unread(place, () -> {
+                    throw damaged instanceof DataException said ? said : unreadable(damaged);
+                }));
+            }
+        }
+        return some;
+    }
+
+    private <T> T answered(Callable<T> question) {
+        try {
+            return thread.submit(question).get(longest.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException failure) {
+            throw failure.getCause() instanceof DataException said ? said : unreadable(failure.getCause());
+        } catch (TimeoutException silent) {
+            isDone = true;
+            throw new DataException(file + " is no Parquet file that can be read: no row comes of it for "
+                    + longest.toMillis() + " ms; write the file again", silent);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new DataException(file + " was not read to its end: the thread was interrupted", interrupted);
+        }
+    }
+
+    private DataException unreadable(Throwable failure) {
+        Throwable first = failure;
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        String said = first.getMessage() == null ? first.toString() : first.getMessage();
+        return new DataException(file + " is no Parquet file that can be read: "
+                + said.lines().findFirst().orElse("") + "; write it again, with snappy, zstd, gzip or no compression",
+                failure);
+    }
+
+    @Override
+    public void close() {
+        thread.submit(() -> {
+            columns.close();
+            return null;
+        });
+        thread.shutdown();
+    }
+}

@@ -1,0 +1,129 @@
+package dev.troupe.rows;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.data.DataException;
+import dev.troupe.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Files that PyArrow 25 wrote; record 0046 has how. */
+@Tag("plan")
+@Timeout(120)
+class ParquetDocumentsTest {
+    private static final RowSettings SETTINGS = new RowSettings(64, false, false);
+
+    @TempDir
+    private Path folder;
+
+    /** Five rows in three row groups, compressed with Snappy. */
+    @Test
+    void shouldReadText() {
+        Tokenizer bytes = Tokenizer.named("bytes");
+        try (PackedRows rows = Folder.open(file("text"), bytes, SETTINGS)) {
+            assertEquals(5, rows.rowCount());
+            assertEquals("one", text(bytes, rows, 0, 3));
+            assertEquals("три", text(bytes, rows, 2, 6));
+            assertEquals("fünf 😀", text(bytes, rows, 4, 10));
+        }
+    }
+
+    /** The chats of the rows, compressed with Zstandard, as those of lines. */
+    @Test
+    void shouldReadMessages() {
+        Tokenizer qwen = Folder.tokenizer("qwen");
+        Path lines = new Folder(folder).file("""
+                {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello 😀"}]}
+                {"messages": [{"role": "system", "content": "S", "name": "n"}, {"role": "user", "content": "Hi"}, \
+                {"role": "assistant", "content": "Hello 😀"}]}
+                """);
+        try (PackedRows rows = Folder.open(file("messages"), qwen, SETTINGS);
+                PackedRows same = Folder.open(lines, qwen, SETTINGS)) {
+            assertEquals(same.figures(), rows.figures());
+            for (int row = 0; row < 2; row++) {
+                assertEquals(text(qwen, same, row, 64), text(qwen, rows, row, 64));
+                assertEquals(7, rows.countedTargets(row));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '!', ignoreLeadingAndTrailingWhitespace = false, value = {
+            "both! must have a column text or a column messages, but has both among text, messages",
+            "neither! must have a column text or a column messages, but has neither among prompt, label",
+            "number!: the column text must be of strings; write it as such",
+            "nested!: the column messages must be of lists of structs, with role and content and no field that is not a string; write it as such, or as .jsonl",
+            "tools! has a column tools, which is read from .jsonl files only; write such a file, or leave the column out",
+            "null!: row 2 is null in the column text; leave the row out",
+            "latin!: row 2 is not UTF-8; convert the file to UTF-8"})
+    void shouldRefuseOtherColumns(String name, String said) {
+        assertEquals("FILE" + said, refusal(file(name)));
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoParquet() throws IOException {
+        Path junk = Files.writeString(folder.resolve("junk.parquet"), "text, and no table of columns");
+        String said = refusal(junk);
+        assertTrue(said.startsWith("FILE is no Parquet file that can be read: ")
+                && said.endsWith("; write it again, with snappy, zstd, gzip or no compression"), said);
+        byte[] whole = Files.readAllBytes(file("text"));
+        for (int length : new int[]{5, whole.length / 2, whole.length - 1}) {
+            Path cut = Files.write(folder.resolve("cut.parquet"), Arrays.copyOf(whole, length));
+            assertTrue(refusal(cut).startsWith("FILE is no Parquet file that can be read: "), refusal(cut));
+        }
+        assertTrue(refusal(file("lz4")).startsWith("FILE is no Parquet file that can be read: "), refusal(file("lz4")));
+        assertEquals("FILE is empty; give a file with data in it",
+                refusal(Files.createFile(folder.resolve("empty.parquet"))));
+    }
+
+    /** A byte of a page's header says that its length is negative, which the library tries to read for ever. */
+    @Tag("long")
+    @Test
+    void shouldGiveUpAFileThatGivesNoRow() throws IOException, InterruptedException {
+        byte[] damaged = Files.readAllBytes(file("text"));
+        damaged[146] ^= 0x5A;
+        Path file = Files.write(folder.resolve("damaged.parquet"), damaged);
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                System.getProperty("java.class.path"), ParquetDocumentsTest.class.getName(), file.toString())
+                .redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor());
+        assertTrue(said.contains(file + " is no Parquet file that can be read: no row comes of it for 500 ms; write the"
+                + " file again"), said);
+    }
+
+    /** In a process of its own, which ends the library's endless work with it. */
+    public static void main(String[] arguments) {
+        try {
+            new ParquetDocuments(Path.of(arguments[0]), 0, Duration.ofMillis(500)).close();
+        } catch (DataException refused) {
+            System.out.println(refused.getMessage());
+        }
+        System.exit(0);
+    }
+
+    private static Path file(String name) {
+        return Folder.resource("/rows/" + name + ".parquet");
+    }
+
+    private static String refusal(Path file) {
+        return Folder.refusal(file, Tokenizer.named("bytes"), SETTINGS);
+    }
+
+    private static String text(Tokenizer tokenizer, PackedRows rows, int row, int length) {
+        int[] inputs = new int[rows.sequenceLength()];
+        rows.fill(row, inputs, new int[inputs.length], new int[inputs.length], 0);
+        return tokenizer.decode(Arrays.copyOf(inputs, length));
+    }
+}
