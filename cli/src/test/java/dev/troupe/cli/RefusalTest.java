@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -188,6 +189,22 @@ class RefusalTest {
     }
 
     @Test
+    void shouldRefuseDocumentsThatMakeNoRow() throws IOException {
+        Map<String, String> refused = Map.of("{\"text\": \"ab\"}\n{\"text\": ", "line 2 is no JSON",
+                "{\"text\": \"ab\"}\n{\"text\": \"abcdefghi\"}", "line 2 is a document of 9 tokens",
+                "{\"documents\": [{\"ids\": [1, 2], \"counted\": [0, 0]}]}", "in which no target counts",
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}", "line 1 has messages");
+        for (Map.Entry<String, String> entry : refused.entrySet()) {
+            Path file = Files.writeString(directory.resolve("documents.jsonl"), entry.getKey());
+            Execution.train(out, List.of("data.path=" + file, "model.sequence-length=8"))
+                    .requireRefused(file + ": line ", entry.getValue());
+        }
+        Path parquet = Files.writeString(directory.resolve("documents.parquet"), "no table");
+        Execution.train(out, List.of("data.path=" + parquet))
+                .requireRefused(parquet + " is no Parquet file that can be read");
+    }
+
+    @Test
     void shouldRefuseNamesThatLeadToNoCorpus() throws IOException {
         Path glob = directory.resolve("*.txt");
         Execution.train(out, List.of("data.path=" + glob)).requireRefused("is called " + glob);
@@ -196,7 +213,7 @@ class RefusalTest {
         Execution.train(out, List.of("data.path=[\"" + text + "\", \"" + golden.data() + "\"]",
                 "model.vocabulary-size=64")).requireRefused(text + " and " + golden.data(), "troupe tokenize");
         Execution.train(out, golden.settings("data.validation-path=" + text)).requireRefused(
-                "both be text or both be tokens",
+                "both be text, tokens or documents",
                 text + "");
         Path brief = Files.writeString(directory.resolve("short.txt"), "short");
         Execution.train(out, List.of("data.path=" + text, "data.validation-path=" + brief))
