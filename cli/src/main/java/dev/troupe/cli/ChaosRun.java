@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.options.BuiltInCorpus;
-import dev.troupe.cli.progress.MetricsLog;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;

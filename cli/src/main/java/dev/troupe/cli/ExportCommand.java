@@ -1,7 +1,7 @@
 package dev.troupe.cli;
 
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.cli.progress.TrainedModel;
+import dev.troupe.output.TrainedModel;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;

@@ -9,6 +9,7 @@ import dev.troupe.cluster.ClusterRun;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.output.TrainedModel;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.weights.WeightException;
@@ -116,9 +117,9 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
             sayHowItGoesOn(next);
             return ExitCode.STOPPED;
         }
-        TrainedModel model = TrainedModel.of(run, report.lastCheckpoint().orElseThrow());
+        Path last = report.lastCheckpoint().orElseThrow();
         try {
-            model.export(directory.model());
+            TrainedModel.export(run, last, directory.model());
         } catch (WeightException | CheckpointException unwritten) {
             System.err
                     .println("troupe: the run is done, but its model could not be written: " + unwritten.getMessage());
@@ -130,7 +131,7 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
             sayHowItGoesOn(next);
             return ExitCode.STOPPED;
         }
-        model.printSamples(output, requests::isAsked);
+        SampleText.print(run, last, output, requests::isAsked);
         return ExitCode.DONE;
     }
 

@@ -11,6 +11,8 @@ import dev.troupe.protocol.StepResult;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.output.EventsFile;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import java.io.IOException;

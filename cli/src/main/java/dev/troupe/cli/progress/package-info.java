@@ -6,10 +6,10 @@
  * {@code dev.troupe.cli.options}, {@code dev.troupe.cli.report}, {@code dev.troupe.cli.stop},
  * {@code dev.troupe.cluster}, {@code dev.troupe.cluster.status}, {@code dev.troupe.config},
  * {@code dev.troupe.config.spec}, {@code dev.troupe.engine}, {@code dev.troupe.generate},
- * {@code dev.troupe.model.spec}, {@code dev.troupe.observe}, {@code dev.troupe.prepare}, {@code dev.troupe.protocol},
- * {@code dev.troupe.protocol.watch}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.drawing},
- * {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline}, {@code dev.troupe.tokenizer},
- * {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface}, {@code dev.troupe.weights.peft} and
- * {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.model.spec}, {@code dev.troupe.observe}, {@code dev.troupe.output}, {@code dev.troupe.prepare},
+ * {@code dev.troupe.protocol}, {@code dev.troupe.protocol.watch}, {@code dev.troupe.schedule},
+ * {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline},
+ * {@code dev.troupe.tokenizer}, {@code dev.troupe.weights}, {@code dev.troupe.weights.huggingface},
+ * {@code dev.troupe.weights.peft} and {@code com.fasterxml.jackson}.
  */
 package dev.troupe.cli.progress;

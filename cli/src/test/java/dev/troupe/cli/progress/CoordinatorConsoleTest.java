@@ -13,6 +13,7 @@ import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
+import dev.troupe.output.MetricsLog;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunRequest;
 import java.io.ByteArrayOutputStream;

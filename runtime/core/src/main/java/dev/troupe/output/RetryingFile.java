@@ -1,4 +1,4 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,4 +1,4 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -73,7 +73,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /** Opens the file of a run whose former coordinator is lost, and keeps every whole line. */
-    static MetricsLog takeOver(Path file, Consumer<String> trouble) {
+    public static MetricsLog takeOver(Path file, Consumer<String> trouble) {
         return open(file, Long.MAX_VALUE, trouble);
     }
 
@@ -92,7 +92,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /** Returns the loss of a step that has a line. */
-    static OptionalDouble lossOf(Path file, long step) {
+    public static OptionalDouble lossOf(Path file, long step) {
         try {
             return Files.exists(file)
                     ? Files.readAllLines(file).stream().map(MetricsLog::parse)
@@ -105,7 +105,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /** Returns the time of each step that has a line, in seconds; an empty list where the file cannot be read. */
-    static List<Double> stepSeconds(Path file) {
+    public static List<Double> stepSeconds(Path file) {
         try (Stream<String> lines = Files.lines(file)) {
             return lines.map(MetricsLog::parse).filter(line -> line.path("step_seconds").isNumber())
                     .map(line -> line.path("step_seconds").doubleValue()).toList();
@@ -115,7 +115,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /** Returns the first step that has no line yet. */
-    long nextStep() {
+    public long nextStep() {
         return nextStep;
     }
 
@@ -165,7 +165,7 @@ public final class MetricsLog implements AutoCloseable {
      * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect where it has a line: a
      * lost coordinator wrote it, and the next one measured it again, to the same bits.
      */
-    void writeValidated(long stepsDone, double loss) {
+    public void writeValidated(long stepsDone, double loss) {
         if (stepsDone > lastValidated) {
             lastValidated = stepsDone;
             lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("validation_loss", loss).toString());
@@ -173,7 +173,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /** Writes that the checkpoint after {@code stepsDone} steps failed. */
-    void writeCheckpointFailed(long stepsDone, String why) {
+    public void writeCheckpointFailed(long stepsDone, String why) {
         lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
     }
 

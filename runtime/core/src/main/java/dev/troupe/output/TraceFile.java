@@ -1,14 +1,14 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.schedule.drawing.ChromeTrace;
 import dev.troupe.schedule.timeline.Timeline;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** The trace of the last steps of a run, for ui.perfetto.dev. */
 public final class TraceFile {
@@ -20,8 +20,10 @@ public final class TraceFile {
      *
      * @param node
      *            the node of this process, where the run has several: each writes a file of its own, on its own clock
+     * @param trouble
+     *            receives a sentence where the file cannot be written
      */
-    public static void write(PreparedRun run, Optional<String> node, PrintStream output) {
+    public static void write(PreparedRun run, Optional<String> node, Consumer<String> trouble) {
         List<Timeline> steps = run.trace().timelines(run.plan().training().plan());
         if (steps.isEmpty()) {
             return;
@@ -30,7 +32,7 @@ public final class TraceFile {
         try {
             Files.writeString(file, ChromeTrace.write(steps));
         } catch (IOException failure) {
-            output.println("The trace of the last steps could not be written to " + file + ": " + failure.getMessage());
+            trouble.accept("The trace of the last steps could not be written to " + file + ": " + failure.getMessage());
         }
     }
 }

@@ -1,4 +1,4 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,4 +1,4 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * {@code events.jsonl} in a run's directory: a JSON object for each event of the run besides its steps, with the time,
  * the epoch and the number of steps committed by then. The coordinator's process writes it.
  */
-final class EventsFile {
+public final class EventsFile {
     /** Its name in the run's directory. */
     static final String FILE = "events.jsonl";
 
@@ -30,12 +30,12 @@ final class EventsFile {
      * @param trouble
      *            receives a sentence where a line cannot be written; the run continues without the line
      */
-    EventsFile(Path directory, Consumer<String> trouble) {
+    public EventsFile(Path directory, Consumer<String> trouble) {
         this.file = directory.resolve(FILE);
         this.trouble = trouble;
     }
 
-    void write(Notice notice) {
+    public void write(Notice notice) {
         epoch = notice.epoch();
         ObjectNode line = line(notice.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'), notice.stepsDone());
         if (!notice.node().isEmpty()) {
@@ -46,18 +46,18 @@ final class EventsFile {
         append(line.put("times", notice.times()).put("sentence", notice.sentence()));
     }
 
-    void write(Recovery recovery) {
+    public void write(Recovery recovery) {
         epoch = recovery.epoch();
         ObjectNode line = line("recovery", recovery.step());
         add(line, "ranks", recovery.ranks());
         append(line.put("sentence", recovery.reason()));
     }
 
-    void checkpoint(long stepsDone, Path directory) {
+    public void checkpoint(long stepsDone, Path directory) {
         append(line("checkpoint", stepsDone).put("sentence", "a checkpoint stands in " + directory));
     }
 
-    void checkpointFailed(long stepsDone, String why) {
+    public void checkpointFailed(long stepsDone, String why) {
         append(line("checkpoint-failed", stepsDone).put("sentence", why));
     }
 

@@ -1,0 +1,74 @@
+package dev.troupe.cli.progress;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.engine.Engine;
+import dev.troupe.generate.Generator;
+import dev.troupe.generate.Sampling;
+import dev.troupe.output.TrainedModel;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.tokenizer.Tokenizer;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+/** A sample of what a trained model writes. */
+final class SampleText {
+    private static final int PROMPT_TOKENS = 16;
+    private static final int SAMPLE_TOKENS = 240;
+    private static final int TOKENS_AT_A_TIME = 16;
+    /** Each token costs a whole forward, so a large model shows less. */
+    private static final long SAMPLE_NANOS = 5_000_000_000L;
+
+    private SampleText() {
+    }
+
+    /**
+     * Lets the model continue the beginning of a text that it was trained on.
+     *
+     * @param checkpoint
+     *            the checkpoint with the model's weights
+     * @param isEnough
+     *            whether to stop early
+     */
+    static void print(PreparedRun run, Path checkpoint, PrintStream output, BooleanSupplier isEnough) {
+        MicrobatchRows first = new MicrobatchRows(run.batches().sequenceLength(), run.batches().separatesDocuments());
+        run.batches().fillMicrobatch(0, 0, 1, first);
+        int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.inputs().length));
+        int[] text = prompt;
+        try (Checkpoint weights = Checkpoint.open(checkpoint);
+                Engine engine = run.engine().open();
+                Generator generator = new Generator(engine, run.model(), TrainedModel.whole(run, weights),
+                        PROMPT_TOKENS + SAMPLE_TOKENS)) {
+            long end = System.nanoTime() + SAMPLE_NANOS;
+            while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
+                int[] more = generator.generate(text, TOKENS_AT_A_TIME,
+                        new Sampling(0.8, 40, run.spec().training().seed() + text.length));
+                int[] longer = Arrays.copyOf(text, text.length + more.length);
+                System.arraycopy(more, 0, longer, text.length, more.length);
+                text = longer;
+            }
+        }
+        int[] written = Arrays.copyOfRange(text, prompt.length, text.length);
+        if (written.length == 0) {
+            return;
+        }
+        output.println();
+        output.println("The model writes on from \"" + shown(run, prompt) + "\":");
+        shown(run, written).lines().forEach(line -> output.println("  | " + line));
+    }
+
+    private static String shown(PreparedRun run, int[] tokens) {
+        return run.tokenizer().map(tokenizer -> visible(tokenizer, tokens))
+                .orElseGet(() -> Arrays.stream(tokens).mapToObj(Integer::toString).collect(Collectors.joining(" ")));
+    }
+
+    /** Returns text that a terminal can show: control characters other than line ends become dots. */
+    private static String visible(Tokenizer tokenizer, int[] tokens) {
+        return tokenizer.decode(tokens).codePoints()
+                .map(character -> character != '\n' && Character.isISOControl(character) ? '.' : character)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
+    }
+}
