@@ -105,7 +105,8 @@ public final class PreparedRun implements AutoCloseable {
                     spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                         throw new UsageException(refusal);
                     });
-            this.data = new RunData(spec, tokenizer, request.builtInCorpus(), start.model(), start.sequenceLength());
+            this.data = new RunData(spec, tokenizer, request.builtInCorpus(), request.text(), start.model(),
+                    start.sequenceLength());
             files.add(data);
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),

@@ -46,27 +46,31 @@ public final class RunData implements AutoCloseable {
      *            for text
      * @param builtIn
      *            UTF-8 text where the configuration names no data
+     * @param inMemory
+     *            UTF-8 text in place of the data that the configuration names
      * @throws DataException
      *             where the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, ModelSpec model, int sequenceLength) {
+    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory, ModelSpec model,
+            int sequenceLength) {
         this.spec = run.data();
         this.tokenizer = tokenizer;
         this.model = model;
         this.sequenceLength = sequenceLength;
+        String ofText = inMemory.isPresent() ? "the text in memory" : "the built-in corpus";
         try {
-            Optional<CorpusFiles> trained = find(spec.paths());
+            Optional<CorpusFiles> trained = inMemory.isPresent() ? Optional.empty() : find(spec.paths());
             Optional<CorpusFiles> measured = find(spec.validationPaths());
             this.kind = trained.map(CorpusFiles::kind).orElse(CorpusFiles.Kind.TEXT);
             if (measured.isPresent() && measured.get().kind() != kind) {
                 throw new DataException(
                         "data.path and data.validation-path must both be text, tokens or documents, but found "
-                                + trained.map(CorpusFiles::name).orElse("the built-in corpus") + " and "
+                                + trained.map(CorpusFiles::name).orElse(ofText) + " and "
                                 + measured.get().name());
             }
             this.data = kind == CorpusFiles.Kind.DOCUMENTS
                     ? documents(trained.orElseThrow(), measured)
-                    : text(trained, measured, builtIn);
+                    : text(trained, measured, ofText, inMemory.orElse(builtIn));
             this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize());
             this.validation = run.training().validateEvery() == 0
                     ? Optional.empty()
@@ -82,12 +86,13 @@ public final class RunData implements AutoCloseable {
         return names.isEmpty() ? Optional.empty() : Optional.of(CorpusFiles.find(names));
     }
 
-    private OpenedData text(Optional<CorpusFiles> trained, Optional<CorpusFiles> measured, byte[] builtIn) {
+    private OpenedData text(Optional<CorpusFiles> trained, Optional<CorpusFiles> measured, String ofText,
+            byte[] utf8) {
         TokenCache cache = cache(spec.cache());
         Function<CorpusFiles, Tokens> opened = found -> opened(
                 Corpus.open(found, tokenizer, cache, spec.tokenBytes()));
         Tokens all = trained.map(opened)
-                .orElseGet(() -> opened(Corpus.ofText("the built-in corpus", builtIn, tokenizer)));
+                .orElseGet(() -> opened(Corpus.ofText(ofText, utf8, tokenizer)));
         return OpenedData.of(all, measured.map(opened)
                 .map(other -> Split.of(all, other, sequenceLength))
                 .orElseGet(() -> Split.of(all, spec.validationFraction(), sequenceLength)), sequenceLength);

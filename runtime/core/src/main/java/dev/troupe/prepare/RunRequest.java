@@ -26,9 +26,12 @@ import java.util.stream.IntStream;
  *            the trace of all actions, in every step; a traced run is an experiment and leaves no checkpoint
  * @param share
  *            the part of the run in this process, where there are several
+ * @param text
+ *            UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
-        OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share) {
+        OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share,
+        Optional<byte[]> text) {
     /**
      * One process's part of a run.
      *
@@ -44,6 +47,12 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
             ranksOfMachine = List.copyOf(ranksOfMachine);
             ranksCopiedHere = List.copyOf(ranksCopiedHere);
         }
+    }
+
+    /** Creates a request for a run on the data of its configuration. */
+    public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+            OptionalLong gradientsOf, Optional<ActionTrace> trace, Optional<Share> share) {
+        this(spec, builtInCorpus, output, resume, gradientsOf, trace, share, Optional.empty());
     }
 
     /** Creates a request for a run in this process alone, without a trace. */

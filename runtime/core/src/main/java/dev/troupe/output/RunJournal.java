@@ -1,0 +1,263 @@
+package dev.troupe.output;
+
+import dev.troupe.chaos.RecoveryLog;
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.data.Batches;
+import dev.troupe.observe.Recovery;
+import dev.troupe.observe.RunListener;
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunDirectory;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.watch.Notice;
+import dev.troupe.weights.WeightException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The directory of a run in the coordinator's process: its lock, its configuration, and a line in its files for each step and
+ * each event. The checkpoints in it are written by the ranks.
+ *
+ * <p>Thread rule: as of any listener; {@link #end} and {@link #close} once the run is over.
+ */
+public final class RunJournal implements RunListener, AutoCloseable {
+    /** A coordinator that is cut off from the others stops by itself, which takes some seconds. */
+    private static final Duration PARTING = Duration.ofSeconds(15);
+
+    private final PreparedRun run;
+    private final RunDirectory directory;
+    private final Consumer<String> trouble;
+    private final MetricsLog metrics;
+    private final EventsFile events;
+    private final Batches batches;
+    private final long tokensPerStep;
+    private final List<Double> earlierStepSeconds;
+    private final long committedSteps;
+
+    // Written by the coordinator's thread, read by the main thread once the run is over.
+    private volatile double firstLoss = Double.NaN;
+    private volatile long firstStep;
+    private volatile double lastLoss = Double.NaN;
+    private volatile double validationLoss = Double.NaN;
+    private volatile Path lastCheckpoint;
+
+    private RunJournal(PreparedRun run, RunDirectory directory, boolean isFirst, Consumer<String> trouble) {
+        this.run = run;
+        this.directory = directory;
+        this.trouble = trouble;
+        this.metrics = isFirst
+                ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
+                : MetricsLog.takeOver(directory.metrics(), trouble);
+        this.events = new EventsFile(directory.path(), trouble);
+        this.batches = run.batches();
+        this.tokensPerStep = (long) run.spec().training().globalBatchSize() * run.batches().sequenceLength();
+        this.earlierStepSeconds = isFirst ? List.of() : MetricsLog.stepSeconds(directory.metrics());
+        this.committedSteps = isFirst ? 0 : metrics.nextStep();
+        readFirstLoss(0);
+    }
+
+    /**
+     * Opens the directory of a run that begins, or resumes from a checkpoint, and writes its configuration.
+     *
+     * @param trouble
+     *            receives a sentence where a line cannot be written; the run continues without the line
+     * @throws dev.troupe.plan.UsageException
+     *             where the directory is in use or cannot be written to
+     */
+    public static RunJournal begin(PreparedRun run, Consumer<String> trouble) {
+        RunDirectory directory = RunDirectory.open(run.request().output());
+        try {
+            RunJournal journal = new RunJournal(run, directory, true, trouble);
+            if (run.request().continuesInPlace()) {
+                journal.lastCheckpoint = directory.checkpoint(run.stepsDone());
+            }
+            journal.writeRequest();
+            return journal;
+        } catch (RuntimeException failure) {
+            directory.close();
+            throw failure;
+        }
+    }
+
+    private void writeRequest() {
+        try {
+            if (run.beginsAgain()) {
+                Files.deleteIfExists(directory.path().resolve(RecoveryLog.FILE));
+            }
+            if (run.request().text().isPresent()) {
+                Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
+            }
+            Files.writeString(directory.config(), run.spec().toHocon());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /**
+     * Opens the directory of a run on which another process reported until now; the files in it remain. A run that the other
+     * process had not begun begins.
+     *
+     * @param trouble
+     *            as for {@link #begin}
+     * @throws dev.troupe.plan.UsageException
+     *             as for {@link #begin}
+     */
+    public static RunJournal takeOver(PreparedRun run, Consumer<String> trouble) {
+        if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
+            return begin(run, trouble); // the former coordinator was lost before the run began
+        }
+        RunDirectory directory = RunDirectory.takeOver(run.request().output(), PARTING);
+        try {
+            RunJournal journal = new RunJournal(run, directory, false, trouble);
+            if (Double.isNaN(journal.firstLoss)) { // the run resumed from a checkpoint of another directory
+                journal.readFirstLoss(run.stepsDone());
+            }
+            Checkpoint.newestSteps(directory.path())
+                    .ifPresent(steps -> journal.lastCheckpoint = directory.checkpoint(steps));
+            return journal;
+        } catch (RuntimeException failure) {
+            directory.close();
+            throw failure;
+        }
+    }
+
+    private void readFirstLoss(long step) {
+        MetricsLog.lossOf(directory.metrics(), step).ifPresent(loss -> {
+            firstLoss = loss;
+            firstStep = step;
+        });
+    }
+
+    public RunDirectory directory() {
+        return directory;
+    }
+
+    /** Returns the first loss that the run's metrics have; NaN before the first step. */
+    public double firstLoss() {
+        return firstLoss;
+    }
+
+    /** Returns the step of {@link #firstLoss}. */
+    public long firstStep() {
+        return firstStep;
+    }
+
+    /** Returns the loss of the newest step; NaN before the first step of this process. */
+    public double lastLoss() {
+        return lastLoss;
+    }
+
+    /** Returns the newest validation loss; NaN where there is none yet. */
+    public double validationLoss() {
+        return validationLoss;
+    }
+
+    /** Returns the newest checkpoint; empty where there is none. */
+    public Optional<Path> lastCheckpoint() {
+        return Optional.ofNullable(lastCheckpoint);
+    }
+
+    /** Returns the tokens of each step. */
+    public long tokensPerStep() {
+        return tokensPerStep;
+    }
+
+    @Override
+    public void onStep(StepResult result, double seconds) {
+        if (Double.isNaN(firstLoss)) {
+            firstLoss = result.loss();
+            firstStep = result.step();
+        }
+        lastLoss = result.loss();
+        metrics.write(result, tokensPerStep, batches.epochs(result.step() + 1), seconds);
+    }
+
+    @Override
+    public void onValidated(long stepsDone, double loss) {
+        validationLoss = loss;
+        metrics.writeValidated(stepsDone, loss);
+    }
+
+    @Override
+    public void onCheckpoint(long stepsDone, Path checkpoint) {
+        lastCheckpoint = checkpoint;
+        events.checkpoint(stepsDone, checkpoint);
+    }
+
+    @Override
+    public void onCheckpointFailed(long stepsDone, String why) {
+        metrics.writeCheckpointFailed(stepsDone, why);
+        events.checkpointFailed(stepsDone, why);
+    }
+
+    @Override
+    public void onRecovery(Recovery recovery) {
+        try {
+            RecoveryLog.append(directory.path(), recovery);
+        } catch (UncheckedIOException unwritten) { // a lost line does not end the run that has just recovered
+            trouble.accept(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
+        }
+        events.write(recovery);
+    }
+
+    @Override
+    public void onNotice(Notice notice) {
+        events.write(notice);
+    }
+
+    @Override
+    public List<Double> earlierStepSeconds() {
+        return earlierStepSeconds;
+    }
+
+    @Override
+    public long committedSteps() {
+        return committedSteps;
+    }
+
+    /**
+     * Writes the model of a run that is over.
+     *
+     * @param isAtOnce
+     *            whether the run was asked to end at once, and so without its model where it was stopped
+     */
+    public RunEnd end(RunOutcome outcome, boolean isAtOnce) {
+        directory.keepToTheEnd();
+        if (outcome.failure().isPresent()) {
+            return new RunEnd.Failed(outcome.failure().get());
+        }
+        if (!run.leavesWeights()) {
+            return new RunEnd.WithoutWeights();
+        }
+        Path newest = directory.checkpoint(outcome.stepsDone());
+        boolean hasNewest = lastCheckpoint().filter(last -> last.endsWith(newest.getFileName())).isPresent();
+        if (wasStopped(outcome) && (isAtOnce || !hasNewest)) {
+            return new RunEnd.CutShort();
+        }
+        Path checkpoint = lastCheckpoint().orElseThrow();
+        try {
+            TrainedModel.export(run, checkpoint, directory.model());
+        } catch (WeightException | CheckpointException unwritten) {
+            return new RunEnd.ModelUnwritten(unwritten.getMessage());
+        }
+        return new RunEnd.Written(directory.model(), checkpoint);
+    }
+
+    /** Returns whether a run ended before its last step. */
+    public boolean wasStopped(RunOutcome outcome) {
+        return outcome.stepsDone() < run.spec().training().steps();
+    }
+
+    @Override
+    public void close() {
+        metrics.close();
+        directory.close();
+    }
+}
