@@ -22,7 +22,6 @@ final class NodeLink {
     private final ActorContext<NodeActor.Command> context;
     private final ActorRef<TrainingCoordinator.Command> coordinator;
     private final TimerScheduler<NodeActor.Command> timers;
-    private final RunPosition position;
     private final CompletableFuture<Done> released = new CompletableFuture<>();
     private final Cancellable haltsFirst;
 
@@ -32,7 +31,6 @@ final class NodeLink {
         this.context = context;
         this.coordinator = coordinator;
         this.timers = timers;
-        this.position = RunPosition.of(context.getSystem());
         // An actor ends after its children, and a stage that waits for another rank does not end by itself. So the node
         // hears of the end of the actor system before its actors do.
         ActorRef<NodeActor.Command> self = context.getSelf();
@@ -49,7 +47,7 @@ final class NodeLink {
     }
 
     RunPosition position() {
-        return position;
+        return setup.position();
     }
 
     /** The node hears of the end of this coordinator. */
@@ -76,8 +74,8 @@ final class NodeLink {
                         setup.neighbours().door(), report,
                         runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
-            case NodeCommand.Reach(int epoch, long stepsDone) -> position.reach(epoch, stepsDone);
-            case NodeCommand.Log(String line) -> position.log(line);
+            case NodeCommand.Reach(int epoch, long stepsDone) -> setup.position().reach(epoch, stepsDone);
+            case NodeCommand.Log(String line) -> setup.position().log(line);
             case NodeCommand.End(long stepsDone, var failure) ->
                 setup.ended().accept(new RunOutcome(stepsDone, failure));
             case NodeCommand.Refuse(String why) -> setup.ended().accept(RunOutcome.refused(why));

@@ -30,11 +30,20 @@ import java.util.function.Supplier;
  *            of the node; closed before its ranks' threads end
  * @param release
  *            gives back what the ranks need until their threads have ended
+ * @param position
+ *            receives the progress of the run
  * @param ended
  *            hears how the run ended
  */
 public record NodeSetup(String name, Map<String, String> keys, Duration patience, Neighbours neighbours,
         Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
-        Transport transport, Runnable release,
+        Transport transport, Runnable release, RunPosition position,
         Consumer<RunOutcome> ended) {
+    /** Returns the same setup with a task that follows the release. */
+    public NodeSetup afterRelease(Runnable task) {
+        return new NodeSetup(name, keys, patience, neighbours, warmUp, context, transport, () -> {
+            release.run();
+            task.run();
+        }, position, ended);
+    }
 }

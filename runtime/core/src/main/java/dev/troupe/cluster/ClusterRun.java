@@ -3,6 +3,7 @@ package dev.troupe.cluster;
 import dev.troupe.actor.CoordinatorSetup;
 import dev.troupe.actor.NodeActor;
 import dev.troupe.actor.NodeSetup;
+import dev.troupe.actor.RunPosition;
 import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.cluster.status.StatusBoard;
@@ -25,6 +26,7 @@ import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
 import dev.troupe.run.LateListener;
+import dev.troupe.run.RunActors;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.snapshot.SnapshotCopies;
 import dev.troupe.snapshot.Snapshots;
@@ -110,6 +112,7 @@ public final class ClusterRun {
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Map<String, String> keys = CompatibilityKeys.of(run, version);
         LostNodes lost = new LostNodes();
+        RunPosition position = new RunPosition();
         ClusterDamage damage = new ClusterDamage(MachineDriver.directory(run.spec(), cluster, self.host()));
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         NodeKernels kernels = new NodeKernels(run, self.ranks());
@@ -119,9 +122,9 @@ public final class ClusterRun {
                     directory -> TrainingRun.context(run, requireVisible(directory),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
-                    resources.transport(), resources::release, outcome::complete);
+                    resources.transport(), resources::release, position, outcome::complete);
             ActorSystem<TrainingCoordinator.Command> system = ActorSystem.create(
-                    guardian(node, lost, resources.connections(),
+                    guardian(node, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),
                     ClusterSettings.systemName(cluster), ClusterSettings.of(cluster, self,
                             run.request().share().orElseThrow().leads(), run.spec().faults()));
@@ -136,7 +139,8 @@ public final class ClusterRun {
                     }
                 });
             }
-            return new TrainingRun(system, outcome, run.stepsDone(), () -> lost.whyEnded(self.name()));
+            return new TrainingRun(RunActors.own(system), outcome, position, run.stepsDone(),
+                    () -> lost.whyEnded(self.name()));
         } catch (RuntimeException failure) {
             resources.close();
             throw failure instanceof RemoteTransportException
@@ -206,12 +210,12 @@ public final class ClusterRun {
 
     /** The coordinator is on the oldest node; requests to this node are sent there. The guardian ends with the node. */
     private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, LostNodes lost,
-            LivenessConnections connections, Behavior<TrainingCoordinator.Command> singleton) {
+            LivenessConnections connections, RunPosition position, Behavior<TrainingCoordinator.Command> singleton) {
         return Behaviors.setup(context -> {
             var coordinator = ClusterSingleton.get(context.getSystem())
                     .init(SingletonActor.of(singleton, "coordinator"));
             context.spawn(lost.follow(), "lost-nodes");
-            context.spawn(DeadNodes.follow(connections), "dead-nodes");
+            context.spawn(DeadNodes.follow(connections, position), "dead-nodes");
             var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
             context.watch(replicas);
             return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)

@@ -46,14 +46,17 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
 
     private final TimerScheduler<Command> timers;
     private final LivenessConnections connections;
+    private final RunPosition position;
     private final Cluster cluster;
     /** Processes that have ended, and must not remain members. */
     private final Set<Peer> ended = new HashSet<>();
 
-    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, LivenessConnections connections) {
+    private DeadNodes(ActorContext<Command> context, TimerScheduler<Command> timers, LivenessConnections connections,
+            RunPosition position) {
         super(context);
         this.timers = timers;
         this.connections = connections;
+        this.position = position;
         this.cluster = Cluster.get(context.getSystem());
         connections.begin(cluster.selfMember().uniqueAddress().longUid(),
                 (peer, end, seen) -> context.getSelf().tell(new Ended(peer, end, seen)));
@@ -62,9 +65,9 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     /** Follows the cluster's events of members, and the connections' events of their processes. */
-    static Behavior<Command> follow(LivenessConnections connections) {
+    static Behavior<Command> follow(LivenessConnections connections, RunPosition position) {
         return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, connections)));
+                context -> Behaviors.withTimers(timers -> new DeadNodes(context, timers, connections, position)));
     }
 
     @Override
@@ -99,8 +102,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     private Behavior<Command> onOverdue(Ended now) {
-        RunPosition.of(getContext().getSystem()).log(
-                "node " + now.peer().node() + " has ended: " + now.seen());
+        position.log("node " + now.peer().node() + " has ended: " + now.seen());
         ended.add(now.peer());
         cluster.state().getMembers().forEach(member -> {
             if (peer(member).equals(now.peer())) {

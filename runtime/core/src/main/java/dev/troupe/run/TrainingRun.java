@@ -40,7 +40,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.apache.pekko.Done;
-import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Terminated;
@@ -72,7 +71,8 @@ public final class TrainingRun {
     private static final Config ACTORS = ConfigFactory.load("troupe-actors");
 
     private final CompletableFuture<RunOutcome> outcome;
-    private final ActorSystem<TrainingCoordinator.Command> system;
+    private final RunActors actors;
+    private final RunPosition position;
     private final long stepsBefore;
 
     /**
@@ -80,20 +80,21 @@ public final class TrainingRun {
      *
      * @param outcome
      *            completed by the actors when the run is over
+     * @param position
+     *            the progress of the run as this node knows it
      * @param whyEnded
      *            the reason where the actors end without completing the outcome
      */
-    public TrainingRun(ActorSystem<TrainingCoordinator.Command> system, CompletableFuture<RunOutcome> outcome,
+    public TrainingRun(RunActors actors, CompletableFuture<RunOutcome> outcome, RunPosition position,
             long stepsBefore, Supplier<String> whyEnded) {
-        this.system = system;
+        this.actors = actors;
         this.outcome = outcome;
+        this.position = position;
         this.stepsBefore = stepsBefore;
-        // The outcome is completed by any end of the actors, so that no thread waits for ever; a stage that hangs holds up
-        // the end of the actor system, but not that of its node.
+        // The outcome is completed by any end of the actors, so that no thread waits for ever.
         Runnable ended = () -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get())));
-        CoordinatedShutdown.get(system).addTask(CoordinatedShutdown.PhaseActorSystemTerminate(), "troupe-outcome",
-                () -> CompletableFuture.runAsync(ended).thenApply(_ -> Done.getInstance()));
-        system.getWhenTerminated().whenComplete((_, _) -> ended.run());
+        actors.beforeEnd(ended);
+        actors.whenEnded().whenComplete((_, _) -> ended.run());
     }
 
     /**
@@ -115,7 +116,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Starts a run in an actor system with one coordinator and one node.
+     * Starts a run in an actor system of its own with one coordinator and one node.
      *
      * @param transport
      *            carries the tensors; the run closes it
@@ -124,6 +125,18 @@ public final class TrainingRun {
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener) {
+        return start(run, directory, transport, warmUp, listener, Optional.empty());
+    }
+
+    /**
+     * As {@link #start(PreparedRun, RunDirectory, Transport, WarmUpReport, RunListener)}, in the actor system of a program.
+     *
+     * @param host
+     *            the system, which lives on after the run; empty: one of the run's own
+     */
+    public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
+            RunListener listener, Optional<ActorSystem<?>> host) {
+        RunPosition position = new RunPosition();
         CompletableFuture<RunOutcome> outcome = new CompletableFuture<>();
         Optional<GradientDump> gradients = run.request().gradientsOf().isPresent()
                 ? Optional.of(new GradientDump(run.request().gradientsOf().getAsLong(),
@@ -142,17 +155,18 @@ public final class TrainingRun {
                 () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
-                }, outcome::complete);
+                }, position, outcome::complete);
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = new CoordinatorSetup(run.settings(), run.plan(),
                 new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE),
                 () -> Set.of(ONLY_NODE),
-
                 directory.path(), run.checkpointsFound(),
                 checkpoints(run, directory.path()), timeout, hangTimeout(run),
                 run.checkpointInterval(), faults.clock(System::nanoTime), run.expectation(), listener, outcome);
-        return new TrainingRun(ActorSystem.create(guardian(setup, node), "troupe", ACTORS),
-                outcome, run.stepsDone(), () -> "the actors ended before the run did; the log says why");
+        RunActors actors = host.<RunActors>map(system -> GuestActors.start(system, ACTORS, setup, node))
+                .orElseGet(() -> RunActors.own(ActorSystem.create(guardian(setup, node), "troupe", ACTORS)));
+        return new TrainingRun(actors, outcome, position, run.stepsDone(),
+                () -> "the actors ended before the run did; the log says why");
     }
 
     /** Returns the longest wait of a rank for the others of a group. */
@@ -216,12 +230,12 @@ public final class TrainingRun {
 
     /** Returns the committed steps, as far as this JVM knows. Any thread. */
     public long stepsDone() {
-        return Math.max(stepsBefore, RunPosition.of(system).stepsDone());
+        return Math.max(stepsBefore, position.stepsDone());
     }
 
     /** Asks the run to end after the current step, with a checkpoint, without a time limit. */
     public void stop() {
-        system.tell(new TrainingCoordinator.Stop(false));
+        actors.tell(new TrainingCoordinator.Stop(false));
     }
 
     /**
@@ -229,7 +243,7 @@ public final class TrainingRun {
      * some seconds.
      */
     public void stopNow() {
-        system.tell(new TrainingCoordinator.Stop(true));
+        actors.tell(new TrainingCoordinator.Stop(true));
         outcome.completeOnTimeout(new RunOutcome(stepsBefore, Optional.empty()), UNLED.toSeconds(), TimeUnit.SECONDS);
     }
 
@@ -243,12 +257,12 @@ public final class TrainingRun {
     public RunOutcome await() throws InterruptedException {
         try {
             RunOutcome ended = outcome.get();
-            system.terminate();
-            CompletableFuture<Done> terminated = system.getWhenTerminated().toCompletableFuture();
+            actors.end();
+            CompletableFuture<Done> terminated = actors.whenEnded();
             terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
             return ended;
         } catch (InterruptedException interrupted) {
-            system.terminate();
+            actors.end();
             throw interrupted;
         } catch (ExecutionException failure) {
             throw new IllegalStateException("an outcome is never an exception", failure);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
+import dev.troupe.actor.RunPosition;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.liveness.LivenessConnections;
 import dev.troupe.liveness.Sockets;
@@ -68,7 +69,7 @@ class DeadNodesTest {
 
     private Behavior<ClusterEvent.MemberEvent> guardianOfA() {
         return Behaviors.setup(context -> {
-            context.spawn(DeadNodes.follow(connections), "dead-nodes");
+            context.spawn(DeadNodes.follow(connections, new RunPosition()), "dead-nodes");
             Cluster.get(context.getSystem()).subscriptions()
                     .tell(Subscribe.create(context.getSelf(), ClusterEvent.MemberEvent.class));
             return Behaviors.receive(ClusterEvent.MemberEvent.class).onAnyMessage(event -> {
