@@ -3,8 +3,8 @@ package dev.troupe.actor;
 import dev.troupe.observe.EventLog;
 
 /**
- * The progress of a run as far as a node knows, for the lines that the node writes. Each run of a JVM has its own. Any thread
- * may read and write.
+ * The progress of a run as far as a node knows, for the lines that the node writes. Each run of a JVM has its own. Any
+ * thread may read and write.
  */
 public final class RunPosition {
     private volatile int epoch;

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The directory of a run in the coordinator's process: its lock, its configuration, and a line in its files for each step and
+ * The directory of a run in the process of the coordinator: its lock, its configuration, and a line for each step and
  * each event. The checkpoints in it are written by the ranks.
  *
  * <p>Thread rule: as of any listener; {@link #end} and {@link #close} once the run is over.

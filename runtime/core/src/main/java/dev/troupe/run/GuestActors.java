@@ -62,7 +62,7 @@ final class GuestActors implements RunActors {
         return new GuestActors(host, coordinator, node);
     }
 
-    /** An actor ends after its children, and a stage that waits for another rank does not end by itself: so the node does. */
+    /** A stage that waits for another rank does not end by itself, so the node halts its ranks before actors stop. */
     private Behavior<Command> guardian(CoordinatorSetup setup, NodeSetup hosting) {
         return Behaviors.setup(context -> {
             var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
