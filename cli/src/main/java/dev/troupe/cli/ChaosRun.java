@@ -2,7 +2,7 @@ package dev.troupe.cli;
 
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.output.MetricsLog;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;

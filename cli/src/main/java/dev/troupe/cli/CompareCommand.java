@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.ComparisonJson;
 import dev.troupe.cli.report.ComparisonReport;

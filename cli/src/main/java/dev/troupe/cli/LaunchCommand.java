@@ -75,7 +75,7 @@ final class LaunchCommand implements Callable<Integer> {
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
         // This process refuses a wrong request, once, before it starts any other.
-        new PreparedRun(file.request(spec, ClusterFile.leader(cluster), directory)).close();
+        new PreparedRun(file.request(spec, cluster.leader(), directory)).close();
         requests.starting();
         Path logs = makeLogs(directory);
         int exitCode = run(spec, local, directory, logs, requests);

@@ -3,7 +3,6 @@ package dev.troupe.cli;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.options.NextCommand;
-import dev.troupe.cli.options.Version;
 import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.progress.RunSummary;
 import dev.troupe.output.TraceFile;
@@ -18,6 +17,7 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.observe.RunOutcome;
 import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.Version;
 import dev.troupe.run.TrainingRun;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ final class NodeCommand implements Callable<Integer> {
                 RunSummary.print(run, output);
             } else {
                 output.println("node " + name + " joins " + (rejoins ? "the run under way" : "the cluster") + " at "
-                        + ClusterFile.leader(cluster).host() + ":" + ClusterFile.leader(cluster).controlPort()
+                        + cluster.leader().host() + ":" + cluster.leader().controlPort()
                         + ", and ends where nobody answers within " + cluster.joinTimeout().toSeconds()
                         + " seconds (cluster.join-timeout)");
             }

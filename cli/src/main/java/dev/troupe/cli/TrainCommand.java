@@ -1,7 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.options.RunOptions;
 import dev.troupe.cli.progress.CoordinatorConsole;
@@ -14,7 +13,6 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;
-import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.prepare.RunRequest;
@@ -22,7 +20,6 @@ import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.transport.Transport;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -71,12 +68,7 @@ final class TrainCommand implements Callable<Integer> {
         if (config != null || resumed.isEmpty()) {
             return Optional.ofNullable(config);
         }
-        Path file = Checkpoint.runDirectoryOf(resumed.get()).resolve(RunDirectory.CONFIG);
-        if (!Files.isRegularFile(file)) {
-            throw new UsageException("--resume " + resumed.get() + " names no run: there is no " + file
-                    + "; name the directory of a run, or give the run's CONFIG too");
-        }
-        return Optional.of(file);
+        return Optional.of(RunDirectory.configOf(resumed.get()));
     }
 
     private int train(PreparedRun run, Transport transport, WarmUpReport warmUp, StopRequests requests)

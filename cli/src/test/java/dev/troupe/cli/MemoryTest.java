@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.memory.MemoryPlan;
 import dev.troupe.prepare.PreparedRun;

@@ -90,7 +90,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         this.directory = directory;
         this.logs = logs;
         this.resume = resume;
-        this.leader = ClusterFile.leader(spec.cluster().orElseThrow()).name();
+        this.leader = spec.cluster().orElseThrow().leader().name();
         this.output = output;
         this.machine = new SupervisorMachine(new SupervisorSettings(
                 local.stream().map(node -> new SupervisorSettings.Node(node.name(), node.host())).toList(), leader,

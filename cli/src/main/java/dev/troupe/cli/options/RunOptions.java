@@ -32,19 +32,15 @@ public final class RunOptions {
 
     /** The directory of the run. */
     public Path directory(RunSpec spec) {
-        return named().orElseGet(() -> RunDirectory.firstFree(usual(spec)));
+        return named().orElseGet(() -> RunDirectory.firstFree(RunDirectory.usual(spec)));
     }
 
     /** Returns the directory of a run of several processes, the same for each of them. */
     Path commonDirectory(RunSpec spec) {
-        return named().orElseGet(() -> usual(spec));
+        return named().orElseGet(() -> RunDirectory.usual(spec));
     }
 
     private Optional<Path> named() {
         return Optional.ofNullable(out).or(() -> resume().map(Checkpoint::runDirectoryOf));
-    }
-
-    private static Path usual(RunSpec spec) {
-        return Path.of("runs", spec.name());
     }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.RunFiles;
-import dev.troupe.cli.options.BuiltInCorpus;
+import dev.troupe.prepare.BuiltInCorpus;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.protocol.StepResult;

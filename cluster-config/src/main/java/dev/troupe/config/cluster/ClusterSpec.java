@@ -69,6 +69,11 @@ public record ClusterSpec(String name, List<NodeSpec> nodes, Duration joinTimeou
                         '"' + wanted + '"', "the nodes of this file are " + names(nodes)))));
     }
 
+    /** Returns the node that forms the cluster, and has the first coordinator. */
+    public NodeSpec leader() {
+        return nodes.stream().filter(node -> !node.standby()).findFirst().orElseThrow();
+    }
+
     /** Returns, for every rank of the world, the index of the node that holds it. */
     public List<Integer> nodeOfRank() {
         Map<Integer, Integer> nodeOfRank = new TreeMap<>();

@@ -3,7 +3,7 @@ package dev.troupe.output;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
-import dev.troupe.data.Batches;
+import dev.troupe.batch.Batches;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
 import dev.troupe.observe.RunOutcome;

@@ -1,6 +1,8 @@
 package dev.troupe.prepare;
 
+import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointStore;
+import dev.troupe.config.RunSpec;
 import dev.troupe.plan.UsageException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -120,6 +122,28 @@ public final class RunDirectory implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /** Returns the directory of a run for which none is named. */
+    public static Path usual(RunSpec spec) {
+        return Path.of("runs", spec.name());
+    }
+
+    /**
+     * Returns the configuration of a run that is resumed, which it wrote itself.
+     *
+     * @param resumed
+     *            the directory of the run, or of one of its checkpoints
+     * @throws UsageException
+     *             where it has none
+     */
+    public static Path configOf(Path resumed) {
+        Path file = Checkpoint.runDirectoryOf(resumed).resolve(CONFIG);
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException("--resume " + resumed + " names no run: there is no " + file
+                    + "; name the directory of a run, or give the run's CONFIG too");
+        }
+        return file;
     }
 
     /** Returns the directory, or the first of DIR-2, DIR-3 and so on, that is empty or does not exist yet. */

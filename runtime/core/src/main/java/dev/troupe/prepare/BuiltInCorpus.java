@@ -1,4 +1,4 @@
-package dev.troupe.cli.options;
+package dev.troupe.prepare;
 
 import dev.troupe.plan.UsageException;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.troupe.cli.options;
+package dev.troupe.prepare;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.cli.options}. */
-package dev.troupe.cli.options;
