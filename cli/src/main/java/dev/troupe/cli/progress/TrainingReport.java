@@ -27,19 +27,16 @@ import java.util.stream.Collectors;
  */
 public final class TrainingReport implements RunListener, AutoCloseable {
     private final PrintStream output;
-    private final Consumer<UnaryOperator<NodeStatus>> status;
     private final RunJournal journal;
     private final ProgressLine progress;
     private final PrintStream errors;
     private final int vocabularySize;
-    private final Notices notices = new Notices();
     private final Batches batches;
     private final boolean showsEpochs;
 
-    private TrainingReport(PreparedRun run, PrintStream output, Consumer<UnaryOperator<NodeStatus>> status,
+    private TrainingReport(PreparedRun run, PrintStream output,
             Function<Consumer<String>, RunJournal> journal) {
         this.output = output;
-        this.status = status;
         this.vocabularySize = run.model().size(Axis.VOCABULARY);
         this.batches = run.batches();
         this.showsEpochs = run.spec().data().order() == DataSpec.Order.EPOCHS;
@@ -53,12 +50,12 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     /** Returns the report of a run that begins, or resumes from a checkpoint. */
     static TrainingReport begin(PreparedRun run, PrintStream output, Consumer<UnaryOperator<NodeStatus>> status) {
-        return new TrainingReport(run, output, status, trouble -> RunJournal.begin(run, trouble));
+        return new TrainingReport(run, output, trouble -> RunJournal.begin(run, status, trouble));
     }
 
     /** Returns the report of a run on which another process reported until now. */
     static TrainingReport takeOver(PreparedRun run, PrintStream output, Consumer<UnaryOperator<NodeStatus>> status) {
-        TrainingReport report = new TrainingReport(run, output, status, trouble -> RunJournal.takeOver(run, trouble));
+        TrainingReport report = new TrainingReport(run, output, trouble -> RunJournal.takeOver(run, status, trouble));
         report.progress.start();
         return report;
     }
@@ -83,7 +80,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onWaiting(List<String> missing) {
-        status.accept(before -> before.awaiting(missing));
+        journal.onWaiting(missing);
         output.println(waitingFor(missing));
     }
 
@@ -100,7 +97,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     @Override
     public void onStarted() {
-        status.accept(before -> before.awaiting(List.of()));
+        journal.onStarted();
         progress.start();
     }
 
@@ -113,14 +110,10 @@ public final class TrainingReport implements RunListener, AutoCloseable {
                     "step %d is skipped: its gradients overflowed with a loss scale of %s; the weights stay%n",
                     result.step(), result.lossScale());
         }
-        double tokensPerSecond = journal.tokensPerStep() / seconds;
-        progress.show(result.step() + 1, result.loss(), tokensPerSecond,
+        progress.show(result.step() + 1, result.loss(), journal.tokensPerSecond(seconds),
                 showsEpochs
                         ? String.format(Locale.ROOT, "   %.2f epochs of the data", batches.epochs(result.step() + 1))
                         : "");
-        status.accept(
-                before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(), tokensPerSecond,
-                        notices.lasting())));
     }
 
     @Override
@@ -138,7 +131,6 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onRecovery(Recovery recovery) {
         journal.onRecovery(recovery);
-        status.accept(before -> before.in(recovery.epoch()));
         progress.end();
         output.printf(Locale.ROOT, "%s in step %d, after %d ms: %s%n", restarted(recovery.ranks()), recovery.step(),
                 recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason());
@@ -157,7 +149,6 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     @Override
     public void onNotice(Notice notice) {
         journal.onNotice(notice);
-        notices.add(notice);
         if (notice.kind() != Notice.Kind.ALL_SLOWER && notice.kind() != Notice.Kind.ALL_SLOWER_ENDED) {
             say("step " + notice.stepsDone() + ": " + notice.sentence());
         }
@@ -187,7 +178,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     /** Prints the notices on the run's speed that still hold at its end. */
     void printNotices() {
-        notices.lasting().forEach(sentence -> output.println("To the end: " + sentence));
+        journal.lastingNotices().forEach(sentence -> output.println("To the end: " + sentence));
     }
 
     void endLine() {

@@ -3,6 +3,7 @@ package dev.troupe.output;
 import dev.troupe.chaos.RecoveryLog;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.cluster.status.NodeStatus;
 import dev.troupe.batch.Batches;
 import dev.troupe.observe.Recovery;
 import dev.troupe.observe.RunListener;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * The directory of a run in the process of the coordinator: its lock, its configuration, and a line for each step and
@@ -33,7 +35,9 @@ public final class RunJournal implements RunListener, AutoCloseable {
 
     private final PreparedRun run;
     private final RunDirectory directory;
+    private final Consumer<UnaryOperator<NodeStatus>> status;
     private final Consumer<String> trouble;
+    private final Notices notices = new Notices();
     private final MetricsLog metrics;
     private final EventsFile events;
     private final Batches batches;
@@ -48,9 +52,11 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private volatile double validationLoss = Double.NaN;
     private volatile Path lastCheckpoint;
 
-    private RunJournal(PreparedRun run, RunDirectory directory, boolean isFirst, Consumer<String> trouble) {
+    private RunJournal(PreparedRun run, RunDirectory directory, boolean isFirst,
+            Consumer<UnaryOperator<NodeStatus>> status, Consumer<String> trouble) {
         this.run = run;
         this.directory = directory;
+        this.status = status;
         this.trouble = trouble;
         this.metrics = isFirst
                 ? MetricsLog.open(directory.metrics(), run.stepsDone(), trouble)
@@ -66,15 +72,18 @@ public final class RunJournal implements RunListener, AutoCloseable {
     /**
      * Opens the directory of a run that begins, or resumes from a checkpoint, and writes its configuration.
      *
+     * @param status
+     *            takes changes of the status of this process's node
      * @param trouble
      *            receives a sentence where a line cannot be written; the run continues without the line
      * @throws dev.troupe.plan.UsageException
      *             where the directory is in use or cannot be written to
      */
-    public static RunJournal begin(PreparedRun run, Consumer<String> trouble) {
+    public static RunJournal begin(PreparedRun run, Consumer<UnaryOperator<NodeStatus>> status,
+            Consumer<String> trouble) {
         RunDirectory directory = RunDirectory.open(run.request().output());
         try {
-            RunJournal journal = new RunJournal(run, directory, true, trouble);
+            RunJournal journal = new RunJournal(run, directory, true, status, trouble);
             if (run.request().continuesInPlace()) {
                 journal.lastCheckpoint = directory.checkpoint(run.stepsDone());
             }
@@ -104,18 +113,21 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * Opens the directory of a run on which another process reported until now; the files in it remain. A run that the other
      * process had not begun begins.
      *
+     * @param status
+     *            as for {@link #begin}
      * @param trouble
      *            as for {@link #begin}
      * @throws dev.troupe.plan.UsageException
      *             as for {@link #begin}
      */
-    public static RunJournal takeOver(PreparedRun run, Consumer<String> trouble) {
+    public static RunJournal takeOver(PreparedRun run, Consumer<UnaryOperator<NodeStatus>> status,
+            Consumer<String> trouble) {
         if (!Files.exists(run.request().output().resolve(RunDirectory.CONFIG))) {
-            return begin(run, trouble); // the former coordinator was lost before the run began
+            return begin(run, status, trouble); // the former coordinator was lost before the run began
         }
         RunDirectory directory = RunDirectory.takeOver(run.request().output(), PARTING);
         try {
-            RunJournal journal = new RunJournal(run, directory, false, trouble);
+            RunJournal journal = new RunJournal(run, directory, false, status, trouble);
             if (Double.isNaN(journal.firstLoss)) { // the run resumed from a checkpoint of another directory
                 journal.readFirstLoss(run.stepsDone());
             }
@@ -164,9 +176,24 @@ public final class RunJournal implements RunListener, AutoCloseable {
         return Optional.ofNullable(lastCheckpoint);
     }
 
-    /** Returns the tokens of each step. */
-    public long tokensPerStep() {
-        return tokensPerStep;
+    /** Returns the tokens of a second in a step that took so long. */
+    public double tokensPerSecond(double stepSeconds) {
+        return tokensPerStep / stepSeconds;
+    }
+
+    /** Returns the notices on the speed of the run that still hold. */
+    public List<String> lastingNotices() {
+        return notices.lasting();
+    }
+
+    @Override
+    public void onWaiting(List<String> missing) {
+        status.accept(before -> before.awaiting(missing));
+    }
+
+    @Override
+    public void onStarted() {
+        status.accept(before -> before.awaiting(List.of()));
     }
 
     @Override
@@ -177,6 +204,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
         }
         lastLoss = result.loss();
         metrics.write(result, tokensPerStep, batches.epochs(result.step() + 1), seconds);
+        status.accept(before -> before.at(new NodeStatus.Progress(result.step() + 1, result.loss(),
+                tokensPerSecond(seconds), notices.lasting())));
     }
 
     @Override
@@ -205,11 +234,13 @@ public final class RunJournal implements RunListener, AutoCloseable {
             trouble.accept(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
         }
         events.write(recovery);
+        status.accept(before -> before.in(recovery.epoch()));
     }
 
     @Override
     public void onNotice(Notice notice) {
         events.write(notice);
+        notices.add(notice);
     }
 
     @Override

@@ -1,4 +1,4 @@
-package dev.troupe.cli.progress;
+package dev.troupe.output;
 
 import dev.troupe.protocol.watch.Notice;
 import java.util.LinkedHashMap;
