@@ -61,6 +61,7 @@ class TidyTest {
             Map.entry("runtime/protocol", List.of("dev.troupe.protocol", "dev.troupe.schedule")),
             Map.entry("runtime/core",
                     List.of("dev.troupe", "org.apache.pekko", "io.aeron", "org.agrona", "com.typesafe")),
+            Map.entry("runtime/library", List.of("dev.troupe", "org.apache.pekko", "com.typesafe")),
             Map.entry("cli", List.of("dev.troupe")));
     private static final Pattern GUARDED_IMPORT = Pattern.compile(
             "^import (?:static )?((?:dev\\.troupe|org\\.apache\\.pekko|io\\.aeron|org\\.agrona|org\\.nd4j|org\\.bytedeco|com\\.typesafe)[\\w.]*)",

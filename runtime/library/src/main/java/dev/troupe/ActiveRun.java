@@ -1,0 +1,122 @@
+package dev.troupe;
+
+import dev.troupe.observe.RunOutcome;
+import dev.troupe.output.RunEnd;
+import dev.troupe.output.RunJournal;
+import dev.troupe.output.TraceFile;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.run.TrainingRun;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The part of a run in this process, from its start until its last file is written and all is released. */
+final class ActiveRun {
+    private static final Logger LOG = LoggerFactory.getLogger(ActiveRun.class);
+
+    private final PreparedRun run;
+    private final TrainingRun training;
+    private final Optional<String> node;
+    private final RunLead lead;
+    private final AutoCloseable resources;
+    private volatile boolean isAtOnce;
+
+    /**
+     * @param node
+     *            the name of this process's node, where the run has several
+     * @param lead
+     *            the files of the run, where this process has the coordinator
+     * @param resources
+     *            closed once the run is over and its files are written
+     */
+    ActiveRun(PreparedRun run, TrainingRun training, Optional<String> node, RunLead lead, AutoCloseable resources) {
+        this.run = run;
+        this.training = training;
+        this.node = node;
+        this.lead = lead;
+        this.resources = resources;
+    }
+
+    Path directory() {
+        return run.request().output();
+    }
+
+    long stepsDone() {
+        return training.stepsDone();
+    }
+
+    void stop() {
+        training.stop();
+    }
+
+    void stopNow() {
+        isAtOnce = true;
+        training.stopNow();
+    }
+
+    /** Begins to wait for the end, on a thread of its own. */
+    CompletableFuture<TrainingResult> begin() {
+        CompletableFuture<TrainingResult> result = new CompletableFuture<>();
+        Thread.ofPlatform().name("troupe-run-" + run.spec().name()).start(() -> {
+            TrainingResult ended;
+            try (AutoCloseable _ = resources) {
+                ended = end();
+            } catch (Throwable failure) { // errors too, since a thread waits for the result
+                result.completeExceptionally(failure);
+                return;
+            }
+            result.complete(ended);
+        });
+        return result;
+    }
+
+    private TrainingResult end() throws InterruptedException {
+        RunOutcome outcome = training.await();
+        if (outcome.wasRefused()) {
+            throw new RequestException(outcome.failure().orElseThrow());
+        }
+        TraceFile.write(run, node, LOG::warn);
+        return lead.journal().map(journal -> lead(outcome, journal)).orElseGet(() -> follow(outcome));
+    }
+
+    private TrainingResult lead(RunOutcome outcome, RunJournal journal) {
+        return switch (journal.end(outcome, isAtOnce)) {
+            case RunEnd.Failed(String reason) ->
+                throw new RunFailedException(reason, directory(), journal.lastCheckpoint());
+            case RunEnd.ModelUnwritten(String reason) ->
+                throw new RunFailedException("the run is done, but its model could not be written: " + reason,
+                        directory(), journal.lastCheckpoint());
+            case RunEnd.WithoutWeights() -> result(outcome, Optional.empty());
+            case RunEnd.CutShort() -> result(outcome, Optional.empty());
+            case RunEnd.Written(Path model, _) -> result(outcome, Optional.of(model));
+        };
+    }
+
+    /** The end on a node that is not the coordinator's. */
+    private TrainingResult follow(RunOutcome outcome) {
+        if (outcome.failure().isPresent()) {
+            throw new RunFailedException(outcome.failure().get(), directory(), newest());
+        }
+        return result(outcome, Optional.empty());
+    }
+
+    private Optional<Path> newest() {
+        return checkpoints().stream().findFirst();
+    }
+
+    private List<Path> checkpoints() {
+        return dev.troupe.checkpoint.Checkpoint.steps(directory())
+                .mapToObj(steps -> dev.troupe.checkpoint.Checkpoint.after(steps, directory())).toList();
+    }
+
+    private TrainingResult result(RunOutcome outcome, Optional<Path> model) {
+        double validation = lead.journal().map(RunJournal::validationLoss).orElse(Double.NaN);
+        return new TrainingResult(directory(), model, checkpoints(), outcome.stepsDone(), lead.losses(),
+                Double.isNaN(validation) ? OptionalDouble.empty() : OptionalDouble.of(validation),
+                outcome.stepsDone() < run.spec().training().steps());
+    }
+}

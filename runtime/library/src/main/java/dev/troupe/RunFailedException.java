@@ -1,0 +1,28 @@
+package dev.troupe;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** A run that had started has failed. The message is one sentence with the reason. */
+public final class RunFailedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final transient Path directory;
+    private final transient Optional<Path> lastCheckpoint;
+
+    RunFailedException(String reason, Path directory, Optional<Path> lastCheckpoint) {
+        super(reason);
+        this.directory = directory;
+        this.lastCheckpoint = lastCheckpoint;
+    }
+
+    /** Returns the directory of the run. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Returns the checkpoint from which {@link TrainingSpec.Builder#resume} can go on; empty where there is none. */
+    public Optional<Path> lastCheckpoint() {
+        return lastCheckpoint;
+    }
+}

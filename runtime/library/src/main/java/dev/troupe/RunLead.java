@@ -1,0 +1,69 @@
+package dev.troupe;
+
+import dev.troupe.cluster.ClusterRun;
+import dev.troupe.cluster.status.NodeStatus;
+import dev.troupe.observe.RunListener;
+import dev.troupe.output.RunJournal;
+import dev.troupe.prepare.PreparedRun;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The files of a run and its listener, from the moment at which this process has the coordinator. */
+final class RunLead implements ClusterRun.Leader, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RunLead.class);
+
+    private final PreparedRun run;
+    private final TrainingListener listener;
+    private RunJournal journal;
+    private Recorder recorder;
+
+    RunLead(PreparedRun run, TrainingListener listener) {
+        this.run = run;
+        this.listener = listener;
+    }
+
+    @Override
+    public synchronized RunListener lead(Consumer<UnaryOperator<NodeStatus>> status) {
+        return begin(RunJournal.begin(run, status, this::trouble));
+    }
+
+    @Override
+    public void waitFor(List<String> missing, Consumer<UnaryOperator<NodeStatus>> status) {
+        status.accept(before -> before.awaiting(missing));
+    }
+
+    @Override
+    public synchronized RunListener takeOver(Consumer<UnaryOperator<NodeStatus>> status) {
+        return begin(RunJournal.takeOver(run, status, this::trouble));
+    }
+
+    private RunListener begin(RunJournal opened) {
+        journal = opened;
+        recorder = new Recorder(opened, listener);
+        return recorder;
+    }
+
+    private void trouble(String sentence) {
+        LOG.warn(sentence);
+    }
+
+    /** Returns the files of the run; empty where another process has the coordinator. */
+    synchronized Optional<RunJournal> journal() {
+        return Optional.ofNullable(journal);
+    }
+
+    synchronized List<Double> losses() {
+        return recorder == null ? List.of() : recorder.losses();
+    }
+
+    @Override
+    public synchronized void close() {
+        if (journal != null) {
+            journal.close();
+        }
+    }
+}

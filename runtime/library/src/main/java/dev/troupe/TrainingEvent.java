@@ -1,0 +1,15 @@
+package dev.troupe;
+
+/**
+ * An event of a run besides its steps, as {@code events.jsonl} has it.
+ *
+ * @param kind
+ *            {@code recovery}, {@code checkpoint}, {@code checkpoint-failed}, a notice such as {@code straggler}, or
+ *            {@code trouble} with a file of the run
+ * @param stepsDone
+ *            steps committed by then
+ * @param sentence
+ *            a sentence for a person
+ */
+public record TrainingEvent(String kind, long stepsDone, String sentence) {
+}

@@ -1,0 +1,198 @@
+package dev.troupe;
+
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValueFactory;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.prepare.RunDirectory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The configuration of a run, checked by the reader of configuration files. Immutable.
+ *
+ * <p>Every key of {@code ./troupe keys} can be {@link Builder#set set}; methods of the builder with a name of their own are
+ * short for a key.
+ */
+public final class TrainingSpec {
+    private final Optional<Path> file;
+    private final List<String> settings;
+    private final Optional<Path> output;
+    private final Optional<Path> resume;
+    private final RunSpec checked;
+
+    private TrainingSpec(Builder builder) {
+        this.file = builder.file;
+        this.settings = List.copyOf(builder.settings);
+        this.output = builder.output;
+        this.resume = builder.resume;
+        this.checked = read(List.of());
+    }
+
+    /** Returns the configuration of a HOCON file with everything under {@code troupe}, as the command takes it. */
+    public static TrainingSpec fromFile(Path file) {
+        return builder().file(file).build();
+    }
+
+    /** Returns a builder of the default configuration. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Returns a builder that begins with this configuration. */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.file = file;
+        builder.settings.addAll(settings);
+        builder.output = output;
+        builder.resume = resume;
+        return builder;
+    }
+
+    /** Returns the name of the run. */
+    public String name() {
+        return checked.name();
+    }
+
+    /** Returns the configuration as a file, with the value of every key. */
+    public String toHocon() {
+        return checked.toHocon();
+    }
+
+    Optional<Path> file() {
+        return file;
+    }
+
+    Optional<Path> resume() {
+        return resume;
+    }
+
+    /** Returns the directory of a run in this process alone, by the rules of the command. */
+    Path directory() {
+        return named().orElseGet(() -> RunDirectory.firstFree(RunDirectory.usual(checked))).toAbsolutePath();
+    }
+
+    /** Returns the directory of a run of several processes, the same for each of them. */
+    Path commonDirectory() {
+        return named().orElseGet(() -> RunDirectory.usual(checked));
+    }
+
+    private Optional<Path> named() {
+        return output.or(() -> resume.map(dev.troupe.checkpoint.Checkpoint::runDirectoryOf));
+    }
+
+    RunSpec checked() {
+        return checked;
+    }
+
+    /** Returns the configuration with a few more settings. */
+    RunSpec read(List<String> more) {
+        List<String> all = new ArrayList<>(settings);
+        all.addAll(more);
+        return Refusals.translate(
+                () -> RunSpecReader.read(file.isPresent() ? file : resume.map(RunDirectory::configOf), all));
+    }
+
+    /** Collects settings; the last one of a key wins. Used by one thread. */
+    public static final class Builder {
+        private final List<String> settings = new ArrayList<>();
+        private Optional<Path> file = Optional.empty();
+        private Optional<Path> output = Optional.empty();
+        private Optional<Path> resume = Optional.empty();
+
+        private Builder() {
+        }
+
+        /** Takes a HOCON file, over which settings win. */
+        public Builder file(Path config) {
+            file = Optional.of(config);
+            return this;
+        }
+
+        /**
+         * Sets a key.
+         *
+         * @param key
+         *            as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
+         * @param value
+         *            a number, a boolean, text as in {@code -s}, a path, or a list of texts and paths
+         */
+        public Builder set(String key, Object value) {
+            settings.add(key + "=" + switch (value) {
+                case Path path -> ConfigUtil.quoteString(path.toString());
+                case List<?> list -> ConfigValueFactory.fromIterable(list.stream().map(Object::toString).toList())
+                        .render(ConfigRenderOptions.concise());
+                default -> value.toString();
+            });
+            return this;
+        }
+
+        /** Sets the name of the run: {@code name}. */
+        public Builder name(String name) {
+            return set("name", name);
+        }
+
+        /** Starts from a model in Hugging Face layout: {@code model.from}. */
+        public Builder model(Path directory) {
+            return set("model.from", directory);
+        }
+
+        /** Sets {@code training.steps}. */
+        public Builder steps(int steps) {
+            return set("training.steps", steps);
+        }
+
+        /** Sets {@code training.global-batch-size} and {@code training.microbatch-size}, in sequences. */
+        public Builder batch(int global, int microbatch) {
+            return set("training.global-batch-size", global).set("training.microbatch-size", microbatch);
+        }
+
+        /** Sets {@code training.learning-rate.peak}. */
+        public Builder learningRate(double peak) {
+            return set("training.learning-rate.peak", peak);
+        }
+
+        /** Sets the number of ranks of a pipeline: {@code parallel.pipeline}. */
+        public Builder stages(int ranks) {
+            return set("parallel.pipeline", ranks);
+        }
+
+        /** Sets {@code parallel.schedule}. */
+        public Builder schedule(String name) {
+            return set("parallel.schedule", name);
+        }
+
+        /** Sets {@code engine.kind}. */
+        public Builder engine(String kind) {
+            return set("engine.kind", kind);
+        }
+
+        /** Sets the directory of the run, which is empty or does not exist; the command's {@code --out}. */
+        public Builder output(Path directory) {
+            output = Optional.of(directory);
+            return this;
+        }
+
+        /**
+         * Goes on from the newest checkpoint of a run's directory, or from that very checkpoint, with the run's own
+         * configuration unless a file is given; the command's {@code --resume}.
+         */
+        public Builder resume(Path runOrCheckpoint) {
+            resume = Optional.of(runOrCheckpoint);
+            return this;
+        }
+
+        /**
+         * Checks every value.
+         *
+         * @throws RequestException
+         *             with a sentence for each that is wrong
+         */
+        public TrainingSpec build() {
+            return new TrainingSpec(this);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package dev.troupe;
+
+import dev.troupe.cluster.ClusterRun;
+import dev.troupe.cluster.HostNames;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.observe.RunListener;
+import dev.troupe.prepare.BuiltInCorpus;
+import dev.troupe.prepare.NodeRequests;
+import dev.troupe.prepare.PreparedRun;
+import dev.troupe.prepare.RunRequest;
+import dev.troupe.prepare.Version;
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.run.TrainingRun;
+import dev.troupe.run.TransportOf;
+import dev.troupe.transport.Transport;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Trains from a program what {@code ./troupe train} trains, with the same checks, the same sentences and the same files.
+ *
+ * <p>A run logs through SLF4J, prints nothing, handles no signal and ends no process. Any number of runs may go on in a JVM,
+ * one after the other or beside each other, each in a directory of its own. Thread rule: any thread.
+ */
+public final class Troupe {
+    private static final Logger LOG = LoggerFactory.getLogger(Troupe.class);
+
+    private Troupe() {
+    }
+
+    /** As {@link #train(TrainingSpec, TrainingData, TrainingListener)}, on the data of the configuration. */
+    public static TrainingResult train(TrainingSpec spec, TrainingListener listener) throws InterruptedException {
+        return train(spec, TrainingData.configured(), listener);
+    }
+
+    /**
+     * Trains until the last step, and writes checkpoints and the model.
+     *
+     * @throws RequestException
+     *             where the request is wrong: nothing was started and nothing written
+     * @throws RunFailedException
+     *             where the run failed
+     * @throws InterruptedException
+     *             where this thread was interrupted; the run has ended without a checkpoint
+     */
+    public static TrainingResult train(TrainingSpec spec, TrainingData data, TrainingListener listener)
+            throws InterruptedException {
+        TrainingHandle handle = start(spec, data, listener);
+        try {
+            return handle.await();
+        } catch (InterruptedException interrupted) {
+            handle.stopNow();
+            handle.result().handle((_, _) -> Optional.empty()).join();
+            throw interrupted;
+        }
+    }
+
+    /**
+     * Starts a run in this JVM and returns once its first step is under way or about to be.
+     *
+     * @throws RequestException
+     *             where the request is wrong: nothing was started and nothing written
+     * @throws InterruptedException
+     *             where this thread was interrupted; nothing was started
+     */
+    public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener)
+            throws InterruptedException {
+        return start(spec, data, listener, Optional.empty());
+    }
+
+    /**
+     * As {@link #start(TrainingSpec, TrainingData, TrainingListener)}, with the actors of the run in an actor system of the
+     * program, which lives on after the run.
+     */
+    public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
+            ActorSystem<?> system) throws InterruptedException {
+        return start(spec, data, listener, Optional.of(system));
+    }
+
+    private static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
+            Optional<ActorSystem<?>> host) throws InterruptedException {
+        JvmFlags.require();
+        return Refusals.translate(() -> {
+            Path directory = spec.directory();
+            RunSpec checked = spec.read(data.setting(directory).stream().toList());
+            RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
+                    OptionalLong.empty(), Optional.empty(), Optional.empty(), data.text());
+            try (Held held = new Held()) {
+                PreparedRun run = held.add(new PreparedRun(request));
+                note(run);
+                WarmUpReport warmUp = TrainingRun.warmUp(run);
+                Transport transport = held.add(TransportOf.run(run));
+                RunLead lead = held.add(new RunLead(run, listener));
+                RunListener recorder = lead.lead(_ -> {
+                });
+                TrainingRun training = TrainingRun.start(run, lead.journal().orElseThrow().directory(), transport,
+                        warmUp, recorder, host);
+                return new TrainingHandle(new ActiveRun(run, training, Optional.empty(), lead, held.handOver()));
+            }
+        });
+    }
+
+    /**
+     * Joins the cluster of a file as one of its nodes, or forms it, and takes part in its run until that ends.
+     *
+     * @param clusterFile
+     *            a HOCON file with {@code cluster.nodes}, the same on all nodes
+     * @param node
+     *            the name of this node
+     * @param listener
+     *            called where this process has the coordinator: at first on the first node of the file
+     * @throws RequestException
+     *             where the request is wrong; a refusal by other nodes comes from {@link TrainingHandle#await}
+     * @throws InterruptedException
+     *             where this thread was interrupted; nothing was started
+     */
+    public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
+            throws InterruptedException {
+        return join(TrainingSpec.fromFile(clusterFile), node, listener);
+    }
+
+    /** As {@link #join(Path, String, TrainingListener)}, with settings over the file, the same on all nodes. */
+    public static TrainingHandle join(TrainingSpec spec, String node, TrainingListener listener)
+            throws InterruptedException {
+        JvmFlags.require();
+        return Refusals.translate(() -> {
+            NodeRequests.requireNodes(spec.checked(), spec.file().orElse(Path.of("this configuration")));
+            ClusterSpec cluster = spec.checked().cluster().orElseThrow();
+            NodeSpec self = cluster.node(node);
+            HostNames.await(cluster, LOG::info);
+            try (Held held = new Held()) {
+                PreparedRun run = held.add(new PreparedRun(
+                        NodeRequests.of(spec.checked(), self, spec.commonDirectory(), spec.resume())));
+                note(run);
+                RunLead lead = held.add(new RunLead(run, listener));
+                TrainingRun training = ClusterRun.join(run, self, Version.text(), lead);
+                return new TrainingHandle(new ActiveRun(run, training, Optional.of(node), lead, held.handOver()));
+            }
+        });
+    }
+
+    private static void note(PreparedRun run) {
+        LOG.info("{}: {}, {} parameters, in {}", run.spec().name(), run.model().summary(),
+                run.model().parameterCount(), run.request().output());
+        List.of(run.engine().passedOver(), run.engine().provider().caution(run.engine().settings()))
+                .forEach(note -> note.ifPresent(LOG::info));
+        run.data().notes().forEach(LOG::info);
+        run.passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
+    }
+
+    /** What is closed, the last first, where a start fails, or else when the run is over. */
+    private static final class Held implements AutoCloseable {
+        private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+        <T extends AutoCloseable> T add(T resource) {
+            open.push(resource);
+            return resource;
+        }
+
+        /** Returns the resources, which this object does not close any more. */
+        AutoCloseable handOver() {
+            Held taken = new Held();
+            taken.open.addAll(open);
+            open.clear();
+            return taken;
+        }
+
+        @Override
+        public void close() {
+            for (AutoCloseable resource : open) {
+                try {
+                    resource.close();
+                } catch (Exception failure) {
+                    throw new IllegalStateException("a resource of a run could not be closed", failure);
+                }
+            }
+        }
+    }
+}

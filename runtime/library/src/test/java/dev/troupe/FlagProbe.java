@@ -1,0 +1,17 @@
+package dev.troupe;
+
+import java.nio.file.Path;
+
+/** Prints why this JVM cannot train. */
+final class FlagProbe {
+    private FlagProbe() {
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        try {
+            Troupe.train(SmallRun.spec(Path.of("never")).build(), TrainingListener.NONE);
+        } catch (RequestException refused) {
+            System.out.println(refused.getMessage());
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package dev.troupe;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.typesafe.config.ConfigFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("runtime")
+@Timeout(120)
+class TroupeTest {
+    private static final int ENDLESS = 1_000_000;
+
+    @TempDir
+    private Path home;
+
+    @AfterEach
+    void shouldLeaveNothing() throws InterruptedException, IOException {
+        SmallRun.requireNothingLeft();
+    }
+
+    @Test
+    void shouldWriteWhatTheCommandWrites() throws InterruptedException, IOException {
+        List<TrainingStep> steps = new ArrayList<>();
+        List<TrainingEvent> events = Collections.synchronizedList(new ArrayList<>());
+        TrainingResult result = Troupe.train(
+                SmallRun.spec(home.resolve("run")).set("training.checkpoint-every", 2)
+                        .set("data.validation-fraction", 0.2).set("training.validate-every", 2).build(),
+                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                    @Override
+                    public void onStep(TrainingStep step) {
+                        steps.add(step);
+                    }
+
+                    @Override
+                    public void onEvent(TrainingEvent event) {
+                        events.add(event);
+                    }
+                });
+        Path directory = home.resolve("run");
+        assertEquals(directory, result.directory());
+        assertEquals(Optional.of(directory.resolve("model")), result.model());
+        assertTrue(Files.isRegularFile(directory.resolve("model/model.safetensors")));
+        assertEquals(List.of(4L, 2L),
+                result.checkpoints().stream().map(TroupeTest::steps).toList());
+        assertEquals(4, result.losses().size());
+        assertEquals(result.losses(), steps.stream().map(TrainingStep::loss).toList());
+        assertTrue(result.validationLoss().isPresent());
+        assertFalse(result.wasStopped());
+        assertEquals(List.of("checkpoint", "checkpoint"), events.stream().map(TrainingEvent::kind).toList());
+        assertEquals(4, Files.readAllLines(directory.resolve("metrics.jsonl")).stream()
+                .filter(line -> line.startsWith("{\"step\":")).count());
+        assertTrue(Files.isRegularFile(directory.resolve("events.jsonl")));
+        assertTrue(Files.isRegularFile(directory.resolve("trace.json")));
+        assertFalse(Files.exists(directory.resolve("run.lock")));
+        assertEquals(directory.resolve("corpus.txt").toString(), ConfigFactory
+                .parseFile(directory.resolve("config.conf").toFile()).getString("troupe.data.path"));
+    }
+
+    /** The directory of a run has all that another program, or the command, needs to go on. */
+    @Test
+    void shouldResumeARunOnTextInMemoryWithoutTheText() throws InterruptedException {
+        Path run = home.resolve("run");
+        Troupe.train(SmallRun.spec(run).build(), TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        TrainingResult resumed = Troupe.train(TrainingSpec.builder().resume(run).steps(6).build(),
+                TrainingListener.NONE);
+        assertEquals(6, resumed.stepsDone());
+        assertEquals(2, resumed.losses().size());
+        TrainingResult whole = Troupe.train(SmallRun.spec(home.resolve("whole")).steps(6).build(),
+                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        assertEquals(whole.losses().subList(4, 6), resumed.losses());
+    }
+
+    @Test
+    void shouldStopFromAnotherThreadWithACheckpoint() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
+                TrainingData.ofText(SmallRun.TEXT), _ -> begun.countDown());
+        assertTrue(begun.await(60, TimeUnit.SECONDS));
+        handle.stop();
+        TrainingResult result = handle.await();
+        assertTrue(result.wasStopped());
+        assertTrue(result.model().isPresent());
+        assertEquals(result.stepsDone(), handle.stepsDone());
+        try (Checkpoint checkpoint = Checkpoint.open(result.directory())) {
+            assertEquals(result.stepsDone(), checkpoint.stepsDone());
+        }
+    }
+
+    @Test
+    void shouldEndWithoutACheckpointWhereItsThreadIsInterrupted() throws InterruptedException {
+        Thread caller = Thread.currentThread();
+        assertThrows(InterruptedException.class,
+                () -> Troupe.train(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
+                        TrainingData.ofText(SmallRun.TEXT), _ -> caller.interrupt()));
+        assertFalse(Files.exists(home.resolve("run/model")));
+    }
+
+    @Test
+    void shouldRunTwoBesideEachOther() throws InterruptedException {
+        TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
+                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        TrainingHandle two = Troupe.start(SmallRun.spec(home.resolve("two")).schedule("gpipe").build(),
+                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        assertEquals(one.await().losses(), two.await().losses());
+    }
+
+    @Test
+    void shouldLetAHandedInActorSystemLiveOn() throws InterruptedException, IOException {
+        ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), "app");
+        try {
+            TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
+                    TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE, system);
+            List<String> events = Collections.synchronizedList(new ArrayList<>());
+            TrainingHandle two = Troupe.start(
+                    SmallRun.spec(home.resolve("two")).set("faults", List.of("exception stage=1 step=1 at=B")).build(),
+                    TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                        @Override
+                        public void onStep(TrainingStep step) {
+                            // the losses are in the result
+                        }
+
+                        @Override
+                        public void onEvent(TrainingEvent event) {
+                            events.add(event.kind());
+                        }
+                    }, system);
+            assertEquals(one.await().losses(), two.await().losses());
+            assertEquals(List.of("recovery", "checkpoint"), events);
+            SmallRun.requireNothingLeft();
+            assertFalse(system.getWhenTerminated().toCompletableFuture().isDone());
+        } finally {
+            system.terminate();
+            system.getWhenTerminated().toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
+        }
+    }
+
+    @Test
+    void shouldFailWithTheReasonOfTheListener() throws InterruptedException {
+        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).build(),
+                TrainingData.ofText(SmallRun.TEXT), _ -> {
+                    throw new IllegalStateException("enough");
+                });
+        CompletableFuture<TrainingResult> result = handle.result();
+        RunFailedException failed = assertThrows(RunFailedException.class, handle::await);
+        assertTrue(failed.getMessage().contains("enough"), failed.getMessage());
+        assertEquals(home.resolve("run"), failed.directory());
+        assertTrue(result.isCompletedExceptionally());
+    }
+
+    @Test
+    void shouldReadTheTensorsOfACheckpoint() throws InterruptedException {
+        Path run = home.resolve("run");
+        Troupe.train(SmallRun.spec(run).set("parallel.tensor", 2).build(), TrainingData.ofText(SmallRun.TEXT),
+                TrainingListener.NONE);
+        Troupe.train(SmallRun.spec(home.resolve("whole")).build(), TrainingData.ofText(SmallRun.TEXT),
+                TrainingListener.NONE);
+        try (Checkpoint split = Checkpoint.open(run); Checkpoint whole = Checkpoint.open(home.resolve("whole"))) {
+            assertEquals(whole.names(), split.names());
+            assertEquals(4, split.stepsDone());
+            assertEquals(Float.BYTES, split.elementBytes());
+            for (String name : split.names()) {
+                float[] values = split.floats(name);
+                assertEquals(values.length,
+                        split.shape(name).stream().mapToInt(Integer::intValue).reduce(1, Math::multiplyExact));
+                assertArrayEquals(whole.floats(name), values, 1e-5f, name);
+            }
+            assertTrue(assertThrows(RequestException.class, () -> split.floats("none")).getMessage()
+                    .contains("no parameter \"none\""));
+        }
+    }
+
+    private static long steps(Path checkpoint) {
+        try (Checkpoint opened = Checkpoint.open(checkpoint)) {
+            return opened.stepsDone();
+        }
+    }
+}
