@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Trains on four stages in one JVM, under a zero-bubble schedule; a stage fails in the third step, starts again inside it, and
- * the program stops the run from another thread.
+ * Trains on four stages in one JVM, under a zero-bubble schedule; a stage fails in the third step and starts again inside
+ * it, and the program stops the run from another thread.
  */
 class FourStages {
     public static void main(String[] arguments) throws InterruptedException {

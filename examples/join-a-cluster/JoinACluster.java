@@ -5,8 +5,8 @@ import dev.troupe.Troupe;
 import java.nio.file.Path;
 
 /**
- * Takes part in a run over several processes. An application names one node of the file, its own; this one is two applications
- * at once, so that it runs by itself. The others may be applications too, or {@code ./troupe node FILE NAME}.
+ * Takes part in a run over several processes. An application names one node of the file, its own; this one is two
+ * applications at once, so that it runs by itself. The others may be applications too, or {@code ./troupe node FILE NAME}.
  */
 class JoinACluster {
     public static void main(String[] arguments) throws InterruptedException {

@@ -55,9 +55,9 @@ public final class Checkpoint implements AutoCloseable {
         return files.model().summary();
     }
 
-    /** Returns the name of each parameter, from the embedding to the head. */
+    /** Returns the name of each trained parameter, from the embedding to the head; with LoRA those are the adapters'. */
     public List<String> names() {
-        return List.copyOf(parameters().keySet());
+        return parameters().keySet().stream().filter(files::has).toList();
     }
 
     /** Returns the sizes of a parameter's dimensions, the slowest first. */
@@ -105,7 +105,7 @@ public final class Checkpoint implements AutoCloseable {
 
     private Shape sizesOf(String name) {
         ParameterSpec parameter = parameters().get(name);
-        if (parameter == null) {
+        if (parameter == null || !files.has(name)) {
             throw new RequestException(directory() + " has no parameter \"" + name + "\"; names() has them all");
         }
         return parameter.shape().sizes();

@@ -170,9 +170,14 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
                 .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
     }
 
+    /** Whether a tensor is there: one of adapters has those that were trained, and no frozen one. */
+    public boolean has(String name) {
+        return weights.names().contains(name);
+    }
+
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
-        if (!weights.names().contains(name)) {
+        if (!has(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");
         }
