@@ -4,7 +4,7 @@ import dev.troupe.TrainingSpec;
 import dev.troupe.Troupe;
 import java.nio.file.Path;
 
-/** Prints the parameters of a checkpoint with their norms: of a run or checkpoint that is named, or of a run of two steps. */
+/** Prints the parameters of a checkpoint and their norms: of the run or checkpoint that is named, or of one of two steps. */
 class ReadACheckpoint {
     public static void main(String[] arguments) throws InterruptedException {
         Path run = arguments.length > 0 ? Path.of(arguments[0]) : trained();

@@ -30,13 +30,12 @@ public final class Checkpoint implements AutoCloseable {
     }
 
     /**
-     * Opens the newest whole checkpoint of a run's directory, or the checkpoint of that directory.
+     * Opens the newest whole checkpoint of a run's directory, or the checkpoint of that directory. The JVM needs no flags.
      *
      * @throws RequestException
      *             where there is none, or it is damaged
      */
     public static Checkpoint open(Path runOrCheckpoint) {
-        JvmFlags.require();
         return new Checkpoint(Refusals.translate(() -> dev.troupe.checkpoint.Checkpoint.open(runOrCheckpoint)));
     }
 

@@ -77,7 +77,7 @@ public final class TrainingSpec {
 
     /** Returns the directory of a run of several processes, the same for each of them. */
     Path commonDirectory() {
-        return named().orElseGet(() -> RunDirectory.usual(checked));
+        return named().orElseGet(() -> RunDirectory.usual(checked)).toAbsolutePath();
     }
 
     private Optional<Path> named() {
