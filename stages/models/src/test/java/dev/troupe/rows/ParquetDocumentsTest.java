@@ -88,7 +88,6 @@ class ParquetDocumentsTest {
     }
 
     /** A byte of a page's header says that its length is negative, which the library tries to read for ever. */
-    @Tag("long")
     @Test
     void shouldGiveUpAFileThatGivesNoRow() throws IOException, InterruptedException {
         byte[] damaged = Files.readAllBytes(file("text"));
