@@ -6,7 +6,7 @@ import com.hubspot.jinjava.tree.Node;
 import com.hubspot.jinjava.tree.TagNode;
 
 /**
- * {@code {% generation %}}, by which a template marks what the assistant says. Its text is that of what is inside, between
+ * {@code {% generation %}}, by which a template marks the assistant's words. Its text is the text inside, between
  * marks where the variables have a number for them.
  */
 final class GenerationTag implements Tag {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The text of a chat, and what of it the template marks with {@code {% generation %}}.
+ * The text of a chat, and the parts of it that the template marks with {@code {% generation %}}.
  *
  * @param text
  *            the text, without marks
@@ -12,11 +12,11 @@ import java.util.List;
  *            the marked parts, in their order, none inside another
  */
 public record MarkedText(String text, List<Part> answers) {
-    /** What a mark is made of beside a number: characters that Unicode has for no text (16.0, section 23.7). */
+    /** The ends of a mark, around its number: characters that Unicode has for no text (16.0, section 23.7). */
     private static final char BEGIN = '\uFDD0';
     private static final char END = '\uFDD1';
 
-    /** Makes the list one that does not change. */
+    /** Copies the list. */
     public MarkedText {
         answers = List.copyOf(answers);
     }

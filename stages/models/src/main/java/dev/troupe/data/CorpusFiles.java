@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  * @param files
  *            at least one
  * @param kind
- *            what all of them hold
+ *            the content of all of them
  */
 public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String TOKEN_FILE_SUFFIX = ".bin";
@@ -35,7 +35,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String GLOB_SIGNS = "*?[{";
     private static final String ANY_DEPTH = "**";
 
-    /** What a file holds, which its suffix says. */
+    /** The content of a file, told by its suffix. */
     public enum Kind {
         /** Text: every other suffix. */
         TEXT,
@@ -49,7 +49,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         files = List.copyOf(files);
     }
 
-    /** What a file holds, by its name. */
+    /** The kind of a file, by its name. */
     public static Kind kindOf(Path file) {
         String name = file.getFileName() == null ? "" : file.getFileName().toString();
         if (name.endsWith(TOKEN_FILE_SUFFIX)) {

@@ -40,7 +40,7 @@ public final class DataFile {
         }
     }
 
-    /** What is thrown where a file cannot be read. */
+    /** The exception for a file that cannot be read. */
     public static DataException unreadable(Path file, Exception failure) {
         return new DataException("cannot read " + file + ": " + reason(failure), failure);
     }

@@ -23,7 +23,7 @@ public final class KeptIds {
      *            everything else that the numbers are a function of: they are looked for under the hash of this and the
      *            files
      * @param maker
-     *            reads the files; it may be asked twice, where what it made first cannot be kept
+     *            reads the files; it may be asked twice, where its first numbers cannot be kept
      * @param arena
      *            unmaps kept numbers where it is closed
      * @return little-endian int32 each; valid until the arena is closed
@@ -75,7 +75,7 @@ public final class KeptIds {
         return times;
     }
 
-    /** What is kept under the hash of a text must be that text's. */
+    /** The numbers under the hash of a text must be that text's. */
     private static void requireUnchanged(CorpusFiles files, List<FileTime> before) {
         List<FileTime> now = times(files);
         for (int i = 0; i < before.size(); i++) {

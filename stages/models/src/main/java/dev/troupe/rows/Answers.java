@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds what the assistant says in the text of a chat. A template with {@code {% generation %}} marks it. With another one it
- * is what an assistant's message adds to the messages before it and the generation prompt, up to the end of its turn; for that
- * the text of the first messages must be where that of the whole chat begins.
+ * Finds the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With another one
+ * they are the text that an assistant's message adds to the messages before it and the generation prompt, up to the end of its
+ * turn; for that the text of the whole chat must begin with the text of its first messages.
  */
 final class Answers {
     private static final String ASSISTANT = "assistant";
@@ -29,12 +29,12 @@ final class Answers {
     }
 
     /**
-     * The text of a chat, and what the assistant says of it.
+     * The text of a chat, and the parts of it that are the assistant's words.
      *
      * @param chat
      *            variables of the template, with a list of messages
      * @throws DataException
-     *             where the texts of the first messages are not where that of the whole chat begins
+     *             where the text of the whole chat does not begin with the text of its first messages
      * @throws dev.troupe.tokenizer.file.TokenizerException
      *             where the template fails
      */

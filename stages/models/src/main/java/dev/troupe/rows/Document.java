@@ -13,7 +13,7 @@ import java.util.List;
  *            changed from here on
  */
 record Document(int[] ids, boolean[] isCounted) {
-    /** What fits beside the bit that says whether an id counts. */
+    /** The largest number that fits beside the bit for whether an id counts. */
     static final int LARGEST_ID = (1 << 30) - 1;
 
     /**
@@ -52,7 +52,7 @@ record Document(int[] ids, boolean[] isCounted) {
         return counted;
     }
 
-    /** The ids from one index to before another, with what counts of them. */
+    /** The ids from one index to before another, and whether each counts. */
     Document between(int from, int to) {
         return new Document(Arrays.copyOfRange(ids, from, to), Arrays.copyOfRange(isCounted, from, to));
     }

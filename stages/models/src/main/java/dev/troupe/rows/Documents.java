@@ -54,7 +54,7 @@ final class Documents {
     }
 
     /**
-     * A document in which the assistant's words count, and what ends its turns. They are encoded apart from what is before
+     * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from the text before
      * them, as the model meets them when it is asked to go on.
      *
      * @throws DataException

@@ -3,7 +3,7 @@ package dev.troupe.rows;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
-/** What a line of a file holds. */
+/** The content of a line of a file. */
 sealed interface Entry {
     /** A row as it is, of at least one document. */
     record Row(List<Document> documents) implements Entry {

@@ -191,7 +191,7 @@ final class JsonLine {
         return new DataException(place + ": " + path + " must be " + expected + ", but found " + shown());
     }
 
-    /** What the parser has read last, as the line has it. */
+    /** The token that the parser has read last, as the line has it. */
     private String shown() throws IOException {
         String found = switch (parser.currentToken()) {
             case null -> "nothing";

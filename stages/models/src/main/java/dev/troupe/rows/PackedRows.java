@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Rows of S tokens, each with one document or several, of which each sees itself alone. What they hold lies in a mapped file
+ * Rows of S tokens, each with one document or several, of which each sees itself alone. The ids lie in a mapped file
  * of the cache, or in memory outside the heap; on the heap a row takes some 12 bytes.
  *
  * <p>Thread rule: any thread, until they are closed.
@@ -48,7 +48,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * @param cache
      *            where rows that were made of the same files in the same way are looked for and kept
      * @throws DataException
-     *             where a file cannot be read or holds what makes no row, with file and line
+     *             where a file cannot be read or makes no rows, with file and line
      */
     public static PackedRows open(CorpusFiles files, Tokenizer tokenizer, RowSettings settings, TokenCache cache) {
         if (files.kind() != CorpusFiles.Kind.DOCUMENTS) {
@@ -66,7 +66,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         }
     }
 
-    /** What messages call these rows. */
+    /** The name of these rows in messages. */
     public String name() {
         return name;
     }
@@ -112,7 +112,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         table.fill(index(row), rows.inputs(), rows.targets(), rows.starts(), at);
     }
 
-    /** What the rows hold, in numbers. */
+    /** Numbers of rows, documents and tokens. */
     public RowFigures figures() {
         return figures;
     }

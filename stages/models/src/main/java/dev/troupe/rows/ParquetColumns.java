@@ -106,10 +106,10 @@ final class ParquetColumns implements AutoCloseable {
     }
 
     /**
-     * What the row holds.
+     * The content of the row.
      *
      * @throws DataException
-     *             where it holds nothing, or what is no UTF-8
+     *             where it is empty, or not UTF-8
      */
     Entry entry(Place place) {
         return isText ? new Entry.Text(text(place)) : new Entry.Chat(chat(place));

@@ -1,7 +1,7 @@
 package dev.troupe.rows;
 
 /**
- * What some rows hold, in numbers.
+ * Numbers of some rows, and of their documents and tokens.
  *
  * @param rows
  *            how many rows there are

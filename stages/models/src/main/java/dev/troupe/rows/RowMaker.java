@@ -39,7 +39,7 @@ final class RowMaker {
      * Makes the rows.
      *
      * @throws DataException
-     *             where a file cannot be read or holds what makes no row, with file and line
+     *             where a file cannot be read or makes no rows, with file and line
      * @throws IOException
      *             of the sink
      */
@@ -64,7 +64,7 @@ final class RowMaker {
         }
     }
 
-    /** What is left to do with a line: to put its documents into rows. */
+    /** The last work on a line: its documents go into rows. */
     private interface Packing {
         void into(RowPacker packer);
     }

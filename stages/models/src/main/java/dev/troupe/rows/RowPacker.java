@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Puts documents into rows in their order: a document begins a new row where it does not fit the one before (next fit). The
- * numbers that it writes are those that {@link PackedRows} reads: for each document four of a header, and each id times two,
+ * numbers that it writes are read by {@link RowTable}: for each document four of a header, and each id times two,
  * plus one where it counts. Where the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
  */
 final class RowPacker {
@@ -131,7 +131,7 @@ final class RowPacker {
     void endRow() {
         if (rowLength > 0 && rowCounted == 0) {
             throw new DataException(rowPlace + " begins a row of " + rowLength + " tokens in which no target counts;"
-                    + " leave out what teaches nothing, or have another token than the first of a document count");
+                    + " leave these documents out, or let another token than the first of a document count");
         }
         rowLength = 0;
         rowCounted = 0;

@@ -16,7 +16,7 @@ import java.util.Optional;
 final class RowTable {
     private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int PADDING_ID = 0;
-    /** What an array holds, with one place more for the end. */
+    /** The length of the longest array, less one place for the end. */
     private static final int MOST_ROWS = Integer.MAX_VALUE - 8;
 
     private final List<Path> files;

@@ -39,7 +39,7 @@ class ChatsTest {
 
     /**
      * The third published chat of each form, whose ids Hugging Face has made: of its messages of system, user, assistant and
-     * user, what the assistant says is "Hello" and a face of three bytes' tokens, and then the token that ends its turn.
+     * user, the assistant's words are "Hello" and a face of three bytes' tokens, and then the token that ends its turn.
      */
     @ParameterizedTest
     @CsvSource({"llama3, 433 279 78 686 246 222 889", "qwen, 432 279 78 684 246 222 813",
@@ -53,7 +53,7 @@ class ChatsTest {
         assertEquals(7, document.countedTargets());
     }
 
-    /** The line feed behind the end of a turn belongs to the template, and so does what begins the next. */
+    /** The line feed behind the end of a turn belongs to the template, and so does the beginning of the next. */
     @Test
     void shouldCountEveryTurnOfTheAssistant() {
         Tokenizer qwen = Folder.tokenizer("qwen");
@@ -93,7 +93,7 @@ class ChatsTest {
         assertEquals("chats.jsonl: line 3: tools must be a list, but found \"now\"", refusal(tools, chat));
     }
 
-    /** As Qwen 3 does, which leaves out of earlier answers what the assistant thought. */
+    /** As Qwen 3 does, which leaves the thoughts of the assistant out of earlier answers. */
     @Test
     void shouldRefuseATemplateThatWritesEarlierAnswersDifferently() {
         Tokenizer thinking = new Folder(folder).tokenizerWith("{% for m in messages %}{{ m.role + ': ' }}"

@@ -59,7 +59,7 @@ record Folder(Path path) {
         return open(file, Tokenizer.named("bytes"), new RowSettings(sequenceLength, true, false));
     }
 
-    /** What is said of a file that makes no rows, without the name of the file. */
+    /** The message about a file that makes no rows, without the name of the file. */
     static String refusal(Path file, Tokenizer tokenizer, RowSettings settings) {
         return assertThrows(DataException.class, () -> open(file, tokenizer, settings).close()).getMessage()
                 .replace(file.toString(), "FILE");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples of docs/fine-tuning-data.md, with what the guide says of each. */
+/** The examples of docs/fine-tuning-data.md, with the results that the guide shows. */
 @Tag("plan")
 class GuideTest {
     private static final Path GUIDE = Path.of("../../docs/fine-tuning-data.md");

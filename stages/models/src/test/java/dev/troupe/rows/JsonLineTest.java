@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is said of lines that hold no document, each with file and line. */
+/** Messages about lines that hold no document, each with file and line. */
 @Tag("plan")
 class JsonLineTest {
     private static final String GOOD = "{\"text\": \"good\"}\n";

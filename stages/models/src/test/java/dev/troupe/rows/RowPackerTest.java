@@ -133,7 +133,7 @@ class RowPackerTest {
 
     @Test
     void shouldRefuseARowWhereNothingCounts() {
-        String nothing = " tokens in which no target counts; leave out what teaches nothing, or have another token than the"
+        String nothing = " tokens in which no target counts; leave these documents out, or let another token than the"
                 + " first of a document count";
         assertEquals("FILE: line 1 begins a row of 2" + nothing, refusal("""
                 {"documents": [{"ids": [1], "counted": [1]}, {"ids": [2], "counted": [1]}]}
