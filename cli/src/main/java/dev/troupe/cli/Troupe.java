@@ -18,7 +18,8 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
-        TokenizeCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class, KeysCommand.class,
+        TokenizeCommand.class, EvalCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class,
+        KeysCommand.class,
         CompletionCommand.class}, description = {
                 "Trains GPT-2, Llama and Qwen models through a pipeline of stage actors."}, footer = {"",
                         "Exit codes: 0 done; 1 the run failed; 2 the request was wrong (nothing started, nothing written);",

@@ -63,6 +63,11 @@ public record Golden(Path directory, JsonNode expected) {
         return Optional.of(directory.resolve("gradients-step1.safetensors")).filter(Files::exists);
     }
 
+    /** The logits of the first sequence before the first step, where the golden has them. */
+    Optional<Path> logits() {
+        return Optional.of(directory.resolve("logits-first-sequence.safetensors")).filter(Files::exists);
+    }
+
     /** The first adapters, where only adapters are trained. */
     Optional<Path> adapter() {
         return Optional.of(directory.resolve("adapter-initial")).filter(Files::exists);

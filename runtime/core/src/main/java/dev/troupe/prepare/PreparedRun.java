@@ -170,14 +170,14 @@ public final class PreparedRun implements AutoCloseable {
         return parallel.splitCoolDown() ? new SplitCoolDown(named) : named;
     }
 
-    private static DataType parameterType(TrainingSpec training) {
+    static DataType parameterType(TrainingSpec training) {
         return switch (training.precision()) {
             case FLOAT32, BFLOAT16 -> DataType.FLOAT32;
             case FLOAT64 -> DataType.FLOAT64;
         };
     }
 
-    private static DataType computeType(TrainingSpec training) {
+    static DataType computeType(TrainingSpec training) {
         return switch (training.precision()) {
             case FLOAT32 -> DataType.FLOAT32;
             case BFLOAT16 -> DataType.BFLOAT16;

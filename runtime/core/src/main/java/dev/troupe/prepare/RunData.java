@@ -2,6 +2,7 @@ package dev.troupe.prepare;
 
 import dev.troupe.batch.Batches;
 import dev.troupe.batch.Order;
+import dev.troupe.batch.Sequences;
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
@@ -165,6 +166,11 @@ public final class RunData implements AutoCloseable {
     /** Returns the amount of validation data in words; empty where there are none. */
     public String validationAmount() {
         return data.validationAmount();
+    }
+
+    /** The sequences to train on. */
+    Sequences sequences() {
+        return data.training();
     }
 
     /** The sequences of each step. */

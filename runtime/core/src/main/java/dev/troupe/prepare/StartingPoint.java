@@ -165,7 +165,11 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 point.stepsDone(), point.lossScale(), true, point.passedOver(), files);
     }
 
-    /** Closes files that no rank has loaded from, since the start is refused. */
+    /** Closes the files, which no rank loads from any more. */
+    void close() {
+        close(files);
+    }
+
     private static void close(List<AutoCloseable> files) {
         for (AutoCloseable file : files) {
             try {

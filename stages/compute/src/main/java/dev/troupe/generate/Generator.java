@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
@@ -93,7 +94,7 @@ public final class Generator implements AutoCloseable {
         int window = Math.min(length, longest);
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
-        Tensor activation = layers.forwardBeforeHead(upload.tokens(tokens));
+        Tensor activation = layers.forwardBeforeHead(upload.tokens(tokens), MicrobatchContext.PLAIN);
         Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
         Tensor logits = pool.takeFloats(Shape.of(1, vocabularySize));
         layers.head().logitsOfRow(row, logits);

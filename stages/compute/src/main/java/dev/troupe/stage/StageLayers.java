@@ -152,12 +152,12 @@ public final class StageLayers {
     }
 
     /** Runs the layers up to the head, keeping nothing; the caller gives the activation back. */
-    public Tensor forwardBeforeHead(Tensor input) {
+    public Tensor forwardBeforeHead(Tensor input, MicrobatchContext microbatch) {
         Tensor x = input;
         for (Layer layer : layers) {
             if (layer != head) {
                 Tape tape = layer.newTape();
-                x = tape.forward(x, MicrobatchContext.PLAIN);
+                x = tape.forward(x, microbatch);
                 tape.release();
             }
         }

@@ -60,7 +60,7 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException
      *             where these are not N ids of the vocabulary or not counted
      */
-    Tensor targets(int[] ids) {
+    public Tensor targets(int[] ids) {
         return tensor("targets", ids, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
     }
 
@@ -70,7 +70,7 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException
      *             where these are not N numbers
      */
-    Tensor starts(int[] starts) {
+    public Tensor starts(int[] starts) {
         return tensor("starts", starts, start -> start);
     }
 

@@ -113,6 +113,11 @@ public final class HeadLayer implements Layer {
             return loss;
         }
 
+        /** The logits of the last forward, a product tensor [N x V] that the pass keeps; null once they are gone. */
+        public Tensor logits() {
+            return logits;
+        }
+
         /** The output of the model is its {@link #loss}, so this returns null. */
         @Override
         public Tensor forward(Tensor x, MicrobatchContext microbatch) {
