@@ -12,8 +12,8 @@ import java.util.List;
 
 /**
  * Finds the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With another one
- * they are the text that an assistant's message adds to the messages before it and the generation prompt, up to the end
- * of its turn; for that the text of the whole chat must begin with the text of its first messages.
+ * they are the text that an assistant's message adds to the messages before it and the generation prompt, up to the end of
+ * its turn; for that the text of the whole chat must begin with the text of its first messages.
  */
 final class Answers {
     private static final String ASSISTANT = "assistant";

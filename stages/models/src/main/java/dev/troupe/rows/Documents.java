@@ -54,8 +54,8 @@ final class Documents {
     }
 
     /**
-     * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from the
-     * text before them, as the model meets them when it is asked to go on.
+     * A document in which the assistant's words count, and the tokens that end its turns. They are encoded apart from
+     * the text before them, as the model meets them when it is asked to go on.
      *
      * @throws DataException
      *             where the chat has another shape, or the template refuses it or fails
