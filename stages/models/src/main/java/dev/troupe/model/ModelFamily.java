@@ -1,7 +1,6 @@
 package dev.troupe.model;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.engine.DataType;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
@@ -55,8 +54,8 @@ public interface ModelFamily {
      */
     ModelSpec readPublished(PublishedConfig config);
 
-    /** Writes the keys of a {@code config.json} that is read as the same model, with weights of this type. */
-    void writePublished(ModelSpec model, DataType type, ObjectNode config);
+    /** Writes the keys of a {@code config.json} that is read as the same model, but those of the type of its weights. */
+    void writePublished(ModelSpec model, ObjectNode config);
 
     /** The names that a parameter may have in published files; it is written under the first. */
     List<String> publishedNames(String parameter);

@@ -1,8 +1,12 @@
 package dev.troupe.weights;
 
+import dev.troupe.engine.Bfloat16;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /**
  * A tensor to be written to a file. The values are asked for one tensor at a time, so that a model need not stand in
@@ -18,6 +22,10 @@ import java.lang.foreign.MemorySegment;
  *            fills the elements, row-major and little-endian
  */
 public record NamedTensor(String name, Shape shape, DataType type, Values values) {
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     /** Gives the elements of a tensor. */
     @FunctionalInterface
     public interface Values {
@@ -38,6 +46,29 @@ public record NamedTensor(String name, Shape shape, DataType type, Values values
     /** The same under another name. */
     public NamedTensor as(String other) {
         return new NamedTensor(other, shape, type, values);
+    }
+
+    /**
+     * The same in bfloat16, each element rounded to the nearest, ties to even. While the values are asked for, those of
+     * float32 are in memory too.
+     *
+     * @throws IllegalArgumentException
+     *             where the elements are not FLOAT32
+     */
+    public NamedTensor inBfloat16() {
+        if (type != DataType.FLOAT32) {
+            throw new IllegalArgumentException(
+                    name + " must be FLOAT32 to be rounded to bfloat16, but found " + type);
+        }
+        return new NamedTensor(name, shape, DataType.BFLOAT16, target -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment floats = arena.allocate(byteCount(), Float.BYTES);
+                values.copyTo(floats);
+                for (long i = 0; i < shape.elementCount(); i++) {
+                    target.set(SHORT, i * Short.BYTES, Bfloat16.of(floats.getAtIndex(FLOAT, i)));
+                }
+            }
+        });
     }
 
     /** Bytes of all elements. */

@@ -2,7 +2,6 @@ package dev.troupe.model.gpt2;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.engine.DataType;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
@@ -79,7 +78,7 @@ public final class Gpt2Family implements ModelFamily {
     }
 
     @Override
-    public void writePublished(ModelSpec model, DataType type, ObjectNode config) {
+    public void writePublished(ModelSpec model, ObjectNode config) {
         Gpt2 gpt2 = Gpt2.of(model.section());
         config.putArray("architectures").add("GPT2LMHeadModel");
         config.put("n_layer", gpt2.layers());
@@ -96,7 +95,6 @@ public final class Gpt2Family implements ModelFamily {
         config.put("embd_pdrop", 0.0);
         config.put("attn_pdrop", 0.0);
         config.put("initializer_range", Gpt2Layers.DEVIATION);
-        config.put("torch_dtype", type == DataType.FLOAT64 ? "float64" : "float32");
         // Left out, transformers would take 50256 for both, which a smaller vocabulary does not have.
         if (gpt2.vocabularySize() < PUBLISHED_VOCABULARY) {
             config.putNull("bos_token_id");

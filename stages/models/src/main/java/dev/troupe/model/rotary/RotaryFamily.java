@@ -2,7 +2,6 @@ package dev.troupe.model.rotary;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.engine.DataType;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
@@ -105,7 +104,7 @@ public abstract class RotaryFamily implements ModelFamily {
     }
 
     @Override
-    public final void writePublished(ModelSpec spec, DataType type, ObjectNode config) {
+    public final void writePublished(ModelSpec spec, ObjectNode config) {
         RotaryModel model = RotaryModel.of(spec.section(), title());
         config.putArray("architectures").add(architecture());
         config.put("num_hidden_layers", model.layers());
@@ -122,7 +121,6 @@ public abstract class RotaryFamily implements ModelFamily {
         config.put("tie_word_embeddings", model.tiedEmbeddings());
         config.put("initializer_range", RotaryLayers.DEVIATION);
         PublishedPositions.write(model.frequencies(), config);
-        config.put("torch_dtype", type == DataType.FLOAT64 ? "float64" : "float32");
         // Left out, transformers would take those of the published vocabularies.
         config.putNull("bos_token_id");
         config.putNull("eos_token_id");

@@ -2,38 +2,26 @@ package dev.troupe.weights.huggingface;
 
 import static dev.troupe.weights.Wording.quoted;
 
-import com.fasterxml.jackson.databind.SerializationFeature;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.family.ModelFamilies;
-import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.weights.Conversion;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensors;
-import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.StoredTensor;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import dev.troupe.weights.WholeFile;
-import dev.troupe.weights.Wording;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.Optional;
 
 /**
  * A directory with a model as Hugging Face lays it out: {@code config.json} beside {@code model.safetensors}, or
@@ -42,11 +30,9 @@ import java.util.stream.Collectors;
  * read it; none may once it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
-    private static final String CONFIG = "config.json";
-    private static final String WEIGHTS = "model.safetensors";
-    private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+    static final String CONFIG = "config.json";
+    static final String WEIGHTS = "model.safetensors";
     private static final int SHOWN_DEFECTS = 5;
-    private static final Set<DataType> FLOATS = EnumSet.of(DataType.FLOAT32, DataType.FLOAT64);
 
     private final Path directory;
     private final ModelSpec spec;
@@ -181,77 +167,14 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Writes a model as its family is published; a shared parameter once. Both files are on the disk under temporary
-     * names before either takes its place. {@code config.json} goes first and comes back last, so that a directory that
-     * has one is whole.
+     * As {@link HuggingFaceWriter#write}, in shards of the usual size, without files of a tokenizer.
      *
-     * @param directory
-     *            made if it is not there; a model that it holds is replaced, other files stay
      * @param tensors
-     *            exactly those of {@link ModelSpec#parameters}, all float32 or all float64
+     *            exactly those of {@link ModelSpec#parameters}, all of one type: FLOAT32, FLOAT64 or BFLOAT16
      * @throws WeightException
-     *             where the files cannot be written; a model that stood there before is then untouched, unless the disk
-     *             failed between the two renames
+     *             where the files cannot be written
      */
     public static void write(Path directory, ModelSpec model, Collection<NamedTensor> tensors) {
-        requireTensorsOf(model, tensors);
-        boolean existed = Files.exists(directory);
-        try {
-            Files.createDirectories(directory);
-            writeFiles(directory, model, tensors);
-        } catch (IOException failure) {
-            throw new WeightException("cannot write the model to " + directory + ": " + Wording.reason(failure),
-                    failure);
-        } finally {
-            if (!existed) {
-                // Succeeds only where nothing was written, which is when nothing should be left.
-                directory.toFile().delete();
-            }
-        }
-    }
-
-    private static void writeFiles(Path directory, ModelSpec model, Collection<NamedTensor> tensors)
-            throws IOException {
-        Path configFile = directory.resolve(CONFIG);
-        try (WholeFile weights = WholeFile.create(directory.resolve(WEIGHTS));
-                WholeFile shape = WholeFile.create(configFile)) {
-            SafeTensorsWriter.write(weights.channel(), Map.of("format", "pt"), tensors.stream()
-                    .map(tensor -> tensor.as(model.family().publishedNames(tensor.name()).getFirst())).toList());
-            weights.seal();
-            DataType type = tensors.iterator().next().type();
-            ByteBuffer text = ByteBuffer.wrap(config(model, type));
-            while (text.hasRemaining()) {
-                shape.channel().write(text);
-            }
-            shape.seal();
-            Files.deleteIfExists(configFile);
-            weights.commit();
-            shape.commit();
-        }
-    }
-
-    private static byte[] config(ModelSpec model, DataType type) throws IOException {
-        ObjectNode config = JSON.createObjectNode();
-        config.put("model_type", model.family().name());
-        model.family().writePublished(model, type, config);
-        return JSON.writeValueAsBytes(config);
-    }
-
-    private static void requireTensorsOf(ModelSpec model, Collection<NamedTensor> tensors) {
-        Map<String, Shape> expected = model.parameters().values().stream()
-                .collect(Collectors.toMap(ParameterSpec::name, parameter -> parameter.shape().sizes()));
-        Map<String, Shape> given = tensors.stream()
-                .collect(Collectors.toMap(NamedTensor::name, NamedTensor::shape, (first, _) -> first));
-        if (given.size() != tensors.size() || !given.equals(expected)) {
-            Set<String> wrong = new TreeSet<>(expected.keySet());
-            wrong.addAll(given.keySet());
-            wrong.removeIf(name -> expected.containsKey(name) && expected.get(name).equals(given.get(name)));
-            throw new IllegalArgumentException("a model must be written with each of its " + expected.size()
-                    + " tensors once, but these are missing, unknown, doubled or of another shape: " + wrong);
-        }
-        if (tensors.stream().map(NamedTensor::type).distinct().count() != 1
-                || !FLOATS.contains(tensors.iterator().next().type())) {
-            throw new IllegalArgumentException("the tensors of a model must all be FLOAT32 or all FLOAT64");
-        }
+        HuggingFaceWriter.write(directory, model, tensors, HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.empty());
     }
 }

@@ -19,7 +19,7 @@ import java.util.Map;
 final class ShardIndex {
     static final String FILE_NAME = "model.safetensors.index.json";
 
-    private static final String WEIGHT_MAP = "weight_map";
+    static final String WEIGHT_MAP = "weight_map";
     private static final JsonMapper JSON = JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 

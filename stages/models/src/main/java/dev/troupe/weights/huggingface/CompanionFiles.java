@@ -1,0 +1,83 @@
+package dev.troupe.weights.huggingface;
+
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.Wording;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The files that a published model has beside its configuration and its weights: those of its tokenizer, its chat template,
+ * and how it generates. They are data, found by name; a program that lies beside them is not one of them.
+ */
+public final class CompanionFiles {
+    /** Far above any published tokenizer (32 MB), and small beside a model. */
+    public static final long MOST_BYTES = 64 << 20;
+
+    private static final List<String> OF_TOKENIZER = List.of("tokenizer.json", "tokenizer_config.json",
+            "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.json",
+            "merges.txt", "tokenizer.model");
+    private static final List<String> OF_MODEL = List.of("generation_config.json");
+
+    private CompanionFiles() {
+    }
+
+    /**
+     * The companions that a directory has.
+     *
+     * @throws WeightException
+     *             where one is larger than {@link #MOST_BYTES}
+     */
+    public static List<Path> in(Path directory) {
+        return Stream.of(OF_TOKENIZER, OF_MODEL).flatMap(List::stream).map(directory::resolve)
+                .filter(Files::isRegularFile).map(CompanionFiles::bounded).toList();
+    }
+
+    /** Whether a directory has files of a tokenizer. */
+    public static boolean hasTokenizer(Path directory) {
+        return OF_TOKENIZER.stream().anyMatch(name -> Files.isRegularFile(directory.resolve(name)));
+    }
+
+    /** Copies the files of a directory's tokenizer into another, which is made if it is not there. */
+    public static void copyTokenizer(Path from, Path into) {
+        copy(from, OF_TOKENIZER, into);
+    }
+
+    /** As {@link #copyTokenizer}, for the other companions and the configuration, which names special tokens. */
+    public static void copyModel(Path from, Path into) {
+        copy(from, Stream.concat(OF_MODEL.stream(), Stream.of(HuggingFaceModel.CONFIG)).toList(), into);
+    }
+
+    private static void copy(Path from, List<String> names, Path into) {
+        for (String name : names) {
+            Path file = from.resolve(name);
+            if (!Files.isRegularFile(file)) {
+                continue;
+            }
+            bounded(file);
+            try {
+                Files.createDirectories(into);
+                Files.copy(file, into.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+            } catch (IOException failure) {
+                throw new WeightException("cannot copy " + file + " to " + into + ": " + Wording.reason(failure),
+                        failure);
+            }
+        }
+    }
+
+    private static Path bounded(Path file) {
+        try {
+            if (Files.size(file) > MOST_BYTES) {
+                throw new WeightException(
+                        file + " has " + Files.size(file) + " bytes, and a file beside a model at most "
+                                + MOST_BYTES + ": take it away, or put the right one in its place");
+            }
+            return file;
+        } catch (IOException failure) {
+            throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
+        }
+    }
+}
