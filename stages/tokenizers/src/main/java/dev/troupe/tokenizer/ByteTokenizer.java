@@ -1,6 +1,10 @@
 package dev.troupe.tokenizer;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.tokenizer.huggingface.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /** One token per UTF-8 byte. */
@@ -9,6 +13,31 @@ public final class ByteTokenizer implements Tokenizer {
     private static final int VOCABULARY_SIZE = 256;
     // No byte of UTF-8 has this value, so a decoder puts U+FFFD in its place.
     private static final byte NO_CHARACTER = (byte) 0xFF;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    /**
+     * The same tokenizer as Hugging Face's libraries read it, by the names of its files: a byte-level encoding without a
+     * merge, which makes the same ids of every text.
+     */
+    public static Map<String, String> files() {
+        ObjectNode byteLevel = JSON.createObjectNode().put("type", "ByteLevel").put("add_prefix_space", false)
+                .put("trim_offsets", true).put("use_regex", false);
+        ObjectNode file = JSON.createObjectNode().put("version", "1.0");
+        file.putArray("added_tokens");
+        file.set("pre_tokenizer", byteLevel);
+        file.set("decoder", byteLevel);
+        ObjectNode model = file.putObject("model").put("type", "BPE").put("fuse_unk", false)
+                .put("byte_fallback", false).put("ignore_merges", false);
+        ObjectNode vocabulary = model.putObject("vocab");
+        for (int id = 0; id < VOCABULARY_SIZE; id++) {
+            vocabulary.put(String.valueOf(ByteAlphabet.letter(id)), id);
+        }
+        model.putArray("merges");
+        ObjectNode settings = JSON.createObjectNode().put("tokenizer_class", "PreTrainedTokenizerFast")
+                .put("clean_up_tokenization_spaces", false);
+        return Map.of(HuggingFaceTokenizer.FILE, file.toPrettyString(), HuggingFaceTokenizer.SETTINGS,
+                settings.toPrettyString());
+    }
 
     @Override
     public String name() {

@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 /** The tokenizer of a directory in Hugging Face layout: its {@code tokenizer.json}, and the end of text of its settings. */
 public final class HuggingFaceTokenizer implements Tokenizer {
     static final String FILE = "tokenizer.json";
-    private static final String SETTINGS = "tokenizer_config.json";
+    static final String SETTINGS = "tokenizer_config.json";
 
     private final Path directory;
     private final boolean isWhole;
@@ -76,6 +76,11 @@ public final class HuggingFaceTokenizer implements Tokenizer {
     @Override
     public OptionalInt endOfText() {
         return endOfText;
+    }
+
+    /** The directory of its files, absolute. */
+    public Path directory() {
+        return directory;
     }
 
     @Override

@@ -1,7 +1,7 @@
 /**
  * Tokenizers: text into token ids and back.
  *
- * <p>Imports the JDK, {@code dev.troupe.tokenizer.file}, {@code dev.troupe.tokenizer.huggingface} and
- * {@code com.knuddels.jtokkit}.
+ * <p>Imports the JDK, {@code dev.troupe.tokenizer.file}, {@code dev.troupe.tokenizer.huggingface},
+ * {@code com.fasterxml.jackson} and {@code com.knuddels.jtokkit}.
  */
 package dev.troupe.tokenizer;

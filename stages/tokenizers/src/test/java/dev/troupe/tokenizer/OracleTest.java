@@ -1,12 +1,16 @@
 package dev.troupe.tokenizer;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,6 +26,24 @@ class OracleTest {
     void shouldMakeTheIdsOfHuggingFace(String form) throws IOException {
         check(form, MixedText.of(form.hashCode(), CHARACTERS), "mixed text");
         check(form, Files.readString(SHAKESPEARE), "Shakespeare");
+    }
+
+    /** The files of {@code bytes} are read as the same tokenizer, here and by Hugging Face. */
+    @Test
+    void shouldMakeABytesTokenizerOfFiles(@TempDir Path directory) throws IOException {
+        for (Map.Entry<String, String> file : ByteTokenizer.files().entrySet()) {
+            Files.writeString(directory.resolve(file.getKey()), file.getValue());
+        }
+        String text = MixedText.of(1, CHARACTERS / 64);
+        int[] expected = new ByteTokenizer().encode(text);
+        Tokenizer read = Tokenizer.named(directory.toString());
+        assertArrayEquals(expected, read.encode(text));
+        assertEquals(text, read.decode(expected));
+        assertEquals(256, read.vocabularySize());
+        try (Oracle oracle = Oracle.open(directory)) {
+            assertArrayEquals(expected, oracle.encode(text));
+            assertEquals(text, oracle.decode(expected));
+        }
     }
 
     private static void check(String form, String text, String name) throws IOException {

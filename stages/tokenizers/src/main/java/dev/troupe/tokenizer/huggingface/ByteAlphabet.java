@@ -7,7 +7,7 @@ import java.util.Arrays;
  * The letters by which byte-level vocabularies write bytes: those of Latin-1 that can be seen stand for themselves, and the
  * others, in their order, are U+0100 and up.
  */
-final class ByteAlphabet {
+public final class ByteAlphabet {
     private static final int BYTES = 256;
     private static final char[] LETTERS = letters();
     private static final short[] BYTE_OF = bytes();
@@ -39,7 +39,7 @@ final class ByteAlphabet {
     }
 
     /** Returns the letter of a byte, 0 to 255. */
-    static char letter(int value) {
+    public static char letter(int value) {
         return LETTERS[value];
     }
 
