@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
+import java.util.Optional;
 
 /** Models of one architecture: reads what makes one of them, and knows how they are published. Any thread may ask it. */
 public interface ModelFamily {
@@ -59,4 +60,14 @@ public interface ModelFamily {
 
     /** The names that a parameter may have in published files; it is written under the first. */
     List<String> publishedNames(String parameter);
+
+    /**
+     * The model as llama.cpp's format GGUF has it; empty where llama.cpp does not compute the family.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where it does not compute this model
+     */
+    default Optional<GgufModel> gguf(ModelSpec model) {
+        return Optional.empty();
+    }
 }

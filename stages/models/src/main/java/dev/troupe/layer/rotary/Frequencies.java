@@ -43,7 +43,7 @@ public record Frequencies(int headSize, double base, Optional<Scaling> scaling) 
     }
 
     /** [D/2]: the angle of each pair, in radians a place. */
-    double[] perPlace() {
+    public double[] perPlace() {
         double[] f = new double[headSize / 2];
         for (int i = 0; i < f.length; i++) {
             double frequency = 1 / StrictMath.pow(base, 2.0 * i / headSize);

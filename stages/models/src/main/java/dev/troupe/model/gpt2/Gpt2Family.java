@@ -2,11 +2,13 @@ package dev.troupe.model.gpt2;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.model.GgufModel;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.Section;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -109,5 +111,10 @@ public final class Gpt2Family implements ModelFamily {
     @Override
     public List<String> publishedNames(String parameter) {
         return List.of(parameter, "transformer." + parameter);
+    }
+
+    @Override
+    public Optional<GgufModel> gguf(ModelSpec model) {
+        return Optional.of(Gpt2Gguf.of(model, Gpt2.of(model.section())));
     }
 }

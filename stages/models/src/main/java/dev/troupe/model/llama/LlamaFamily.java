@@ -52,4 +52,9 @@ public final class LlamaFamily extends RotaryFamily {
     protected int defaultHeadSize(PublishedConfig config, int hidden, int heads) {
         return evenHeadSize(config, hidden, heads);
     }
+
+    @Override
+    protected boolean turnsNeighboursInGguf() {
+        return true;
+    }
 }

@@ -2,6 +2,7 @@ package dev.troupe.model.rotary;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.model.GgufModel;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
@@ -132,5 +133,16 @@ public abstract class RotaryFamily implements ModelFamily {
         return parameter.startsWith(PREFIX)
                 ? List.of(parameter, parameter.substring(PREFIX.length()))
                 : List.of(parameter);
+    }
+
+    /** Whether llama.cpp turns neighbouring numbers of a head, as Llama's first release did; else as published. */
+    protected boolean turnsNeighboursInGguf() {
+        return false;
+    }
+
+    @Override
+    public final Optional<GgufModel> gguf(ModelSpec spec) {
+        return Optional
+                .of(new RotaryGguf(RotaryModel.of(spec.section(), title()), turnsNeighboursInGguf()).of(spec));
     }
 }

@@ -3,6 +3,7 @@
  * config.json} says them.
  *
  * <p>Imports the JDK, {@code dev.troupe.engine}, {@code dev.troupe.layer}, {@code dev.troupe.layer.rotary},
- * {@code dev.troupe.model}, {@code dev.troupe.model.spec} and {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.model}, {@code dev.troupe.model.spec}, {@code dev.troupe.weights} and
+ * {@code com.fasterxml.jackson}.
  */
 package dev.troupe.model.rotary;

@@ -1,0 +1,50 @@
+package dev.troupe.model;
+
+import java.util.List;
+
+/** A tensor of a GGUF file: its name there, and where its values come from. Immutable. */
+public sealed interface GgufTensor {
+    /** The name that llama.cpp looks for. */
+    String name();
+
+    /** The order in which the rows of a parameter are stored. */
+    sealed interface Order {
+        /** The order of the parameter. */
+        record Same() implements Order {
+        }
+
+        /** Rows for columns, of a matrix that is published [in x out]. */
+        record Transposed() implements Order {
+        }
+
+        /**
+         * For each head, number i of its first half before number i of its second half: llama.cpp turns pairs of neighbours
+         * where Hugging Face turns number i with number i + D/2.
+         *
+         * @param heads
+         *            the heads that share the rows
+         */
+        record NeighbouringPairs(int heads) implements Order {
+        }
+    }
+
+    /**
+     * The values of a parameter.
+     *
+     * @param parameter
+     *            its name in the model
+     * @param order
+     *            the order of its rows
+     * @param isAlwaysFloat32
+     *            whether it is stored as float32 whatever the type of the file; a vector is in any case
+     */
+    record OfParameter(String name, String parameter, Order order, boolean isAlwaysFloat32) implements GgufTensor {
+    }
+
+    /** A vector of numbers that follow from the model, stored as float32. */
+    record Constant(String name, List<Float> values) implements GgufTensor {
+        public Constant {
+            values = List.copyOf(values);
+        }
+    }
+}
