@@ -34,17 +34,42 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
         require(output, kept, present, isPeriodic, Disk.REAL);
     }
 
-    void require(Path output, int kept, int present, boolean isPeriodic, Disk disk) {
+    /**
+     * Checks that a model of some size has room, before any of its files is written.
+     *
+     * @param output
+     *            the directory of the model, which need not exist yet
+     * @throws CheckpointException
+     *             with the numbers and what to change
+     */
+    public static void requireForModel(Path output, long bytes) {
+        requireForModel(output, bytes, Disk.REAL);
+    }
+
+    static void requireForModel(Path output, long bytes, Disk disk) {
+        long free = freeBytes(output, disk);
+        if (free - CheckpointStore.OVERHEAD_BYTES < bytes) {
+            throw new CheckpointException(String.format(Locale.ROOT,
+                    "the model has %,d bytes, but the file system of %s has %,d left: free some, choose another with --out,"
+                            + " or take a smaller type of weights",
+                    bytes, output, free));
+        }
+    }
+
+    private static long freeBytes(Path output, Disk disk) {
         Path directory = output.toAbsolutePath();
         while (!Files.exists(directory)) {
             directory = directory.getParent();
         }
-        long free;
         try {
-            free = disk.freeBytes(directory);
+            return disk.freeBytes(directory);
         } catch (IOException failure) {
             throw new CheckpointException("cannot tell what room there is in " + directory + ": " + failure, failure);
         }
+    }
+
+    void require(Path output, int kept, int present, boolean isPeriodic, Disk disk) {
+        long free = freeBytes(output, disk);
         // A checkpoint is whole before the oldest is deleted. Where all checkpoints are kept the user may move them
         // away, so only the last one counts.
         long most = free - CheckpointStore.OVERHEAD_BYTES;

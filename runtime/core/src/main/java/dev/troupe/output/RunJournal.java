@@ -12,6 +12,7 @@ import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
+import dev.troupe.publish.RunCompanions;
 import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -104,6 +105,10 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
             }
             Files.writeString(directory.config(), run.spec().toHocon());
+            if (run.leavesWeights()) {
+                RunCompanions.of(run.spec(), run.model(), run.tokenizer(), run.request().resume())
+                        .writeTo(directory.path());
+            }
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -36,6 +36,7 @@ import dev.troupe.memory.MemoryPlan;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
+import dev.troupe.publish.RunCompanions;
 import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.builder.SplitCoolDown;
@@ -108,6 +109,7 @@ public final class PreparedRun implements AutoCloseable {
             this.data = new RunData(spec, tokenizer, request.builtInCorpus(), request.text(), start.model(),
                     start.sequenceLength());
             files.add(data);
+            RunCompanions.of(spec, model(), tokenizer(), request.resume()); // refuses one that is too large
             this.plan = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),

@@ -55,6 +55,15 @@ class DiskRoomTest {
         assertThrows(CheckpointException.class, () -> require(CHECKPOINT + MODEL + BESIDE, 3, 2, true));
     }
 
+    @Test
+    void shouldRefuseAModelThatIsLargerThanTheRoom() {
+        assertDoesNotThrow(() -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + BESIDE)));
+        assertEquals("the model has 100,000,000 bytes, but the file system of " + output()
+                + " has 101,048,575 left: free some, choose another with --out, or take a smaller type of weights",
+                assertThrows(CheckpointException.class,
+                        () -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + BESIDE - 1))).getMessage());
+    }
+
     private Path output() {
         return home.resolve("not").resolve("there");
     }
@@ -64,7 +73,12 @@ class DiskRoomTest {
     }
 
     private void require(long free, int kept, int present, boolean isPeriodic) {
-        new DiskRoom(CHECKPOINT, MODEL).require(output(), kept, present, isPeriodic, new Disk() {
+        new DiskRoom(CHECKPOINT, MODEL).require(output(), kept, present, isPeriodic, disk(free));
+        assertEquals(false, Files.exists(output()));
+    }
+
+    private Disk disk(long free) {
+        return new Disk() {
             @Override
             public long freeBytes(Path directory) {
                 assertEquals(home, directory, "the nearest that is there");
@@ -75,7 +89,6 @@ class DiskRoomTest {
             public void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors) {
                 throw new AssertionError("nothing is written");
             }
-        });
-        assertEquals(false, Files.exists(output()));
+        };
     }
 }

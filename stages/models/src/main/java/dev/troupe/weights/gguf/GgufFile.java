@@ -26,8 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A model as one file of GGUF version 3 (ggml's {@code docs/gguf.md}), which llama.cpp reads. Immutable; any thread may write
- * it.
+ * A model as one file of GGUF version 3, the format that llama.cpp reads (ggml's {@code docs/gguf.md}). Immutable; any
+ * thread may write it.
  */
 public final class GgufFile {
     private static final byte[] MAGIC = "GGUF".getBytes(StandardCharsets.US_ASCII);

@@ -42,6 +42,11 @@ class GgufRefusalTest {
         }
 
         @Override
+        public boolean separatesDocuments() {
+            return false;
+        }
+
+        @Override
         public ModelSpec read(Section section) {
             return new ModelSpec(this, section, "", 0, Map.of(Axis.VOCABULARY, 900), List::of);
         }

@@ -1,0 +1,28 @@
+package dev.troupe.publish;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The resolved configuration in a run's directory; where it cannot be read, it has no keys. Immutable. */
+record RunConfig(Config config) {
+    static RunConfig in(Path runDirectory) {
+        try {
+            return new RunConfig(ConfigFactory.parseFile(runDirectory.resolve("config.conf").toFile()));
+        } catch (ConfigException _) {
+            return new RunConfig(ConfigFactory.empty());
+        }
+    }
+
+    /** The text of a key; empty where there is none. */
+    String text(String key) {
+        return config.hasPath("troupe." + key) ? config.getString("troupe." + key) : "";
+    }
+
+    /** The directory of the model that the run began from; empty where it drew its weights. */
+    Optional<Path> modelFrom() {
+        return Optional.of(text("model.from")).filter(text -> !text.isEmpty()).map(Path::of);
+    }
+}

@@ -1,0 +1,70 @@
+package dev.troupe.publish;
+
+import dev.troupe.checkpoint.Checkpoint;
+import dev.troupe.checkpoint.CheckpointException;
+import dev.troupe.model.InitialWeights;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.weights.WeightSource;
+import dev.troupe.weights.huggingface.HuggingFaceModel;
+import dev.troupe.weights.peft.AdaptedWeights;
+import dev.troupe.weights.peft.MergedWeights;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The weights of a checkpoint as those of a whole model: where the run trained adapters, they are merged into the weights
+ * that it began from. Any thread may read it.
+ *
+ * @param model
+ *            the model, without adapters
+ * @param weights
+ *            of all its parameters
+ * @param base
+ *            the files of the model that the run began from, where they are open
+ */
+public record WholeWeights(ModelSpec model, WeightSource weights,
+        Optional<HuggingFaceModel> base) implements AutoCloseable {
+    /**
+     * Opens what is needed beside the checkpoint, which remains the caller's.
+     *
+     * @throws dev.troupe.weights.WeightException
+     *             where the model that the run began from cannot be read
+     * @throws CheckpointException
+     *             where it is another model than the adapters are for
+     */
+    public static WholeWeights of(Checkpoint checkpoint) {
+        ModelSpec adapted = checkpoint.model();
+        if (adapted.lora().isEmpty()) {
+            return new WholeWeights(adapted, checkpoint, Optional.empty());
+        }
+        RunConfig config = RunConfig.in(Checkpoint.runDirectoryOf(checkpoint.directory()));
+        Optional<Path> from = config.modelFrom();
+        if (from.isEmpty()) {
+            if (config.text("training.seed").isEmpty()) {
+                throw new CheckpointException(checkpoint.directory() + " has adapters alone, and no config.conf of its"
+                        + " run says what they are for: put the checkpoint back below its run");
+            }
+            WeightSource drawn = new InitialWeights(adapted.base(), Long.parseLong(config.text("training.seed")));
+            return merged(checkpoint, drawn, Optional.empty());
+        }
+        HuggingFaceModel base = HuggingFaceModel.open(from.get());
+        if (!base.spec().equals(adapted.base())) {
+            base.close();
+            throw new CheckpointException(checkpoint.directory() + " has adapters for " + adapted.base().summary()
+                    + ", but " + from.get() + ", where the run began from, has " + base.spec().summary()
+                    + ": put the model back that it began from");
+        }
+        return merged(checkpoint, base, Optional.of(base));
+    }
+
+    private static WholeWeights merged(Checkpoint checkpoint, WeightSource base, Optional<HuggingFaceModel> files) {
+        ModelSpec adapted = checkpoint.model();
+        return new WholeWeights(adapted.base(),
+                new MergedWeights(adapted, new AdaptedWeights(adapted, base, checkpoint)), files);
+    }
+
+    @Override
+    public void close() {
+        base.ifPresent(HuggingFaceModel::close);
+    }
+}
