@@ -9,10 +9,10 @@
  * {@code dev.troupe.config.group}, {@code dev.troupe.data}, {@code dev.troupe.engine},
  * {@code dev.troupe.engine.provider}, {@code dev.troupe.observe}, {@code dev.troupe.output}, {@code dev.troupe.plan},
  * {@code dev.troupe.prepare}, {@code dev.troupe.protocol}, {@code dev.troupe.protocol.supervisor},
- * {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
+ * {@code dev.troupe.publish}, {@code dev.troupe.run}, {@code dev.troupe.schedule}, {@code dev.troupe.schedule.builder},
  * {@code dev.troupe.schedule.certificate}, {@code dev.troupe.schedule.drawing}, {@code dev.troupe.schedule.family},
  * {@code dev.troupe.schedule.lowering}, {@code dev.troupe.schedule.simulator}, {@code dev.troupe.schedule.timeline},
  * {@code dev.troupe.tokenizer}, {@code dev.troupe.transport}, {@code dev.troupe.transport.aeron},
- * {@code com.fasterxml.jackson} and {@code picocli}.
+ * {@code dev.troupe.weights.gguf}, {@code com.fasterxml.jackson} and {@code picocli}.
  */
 package dev.troupe.cli;

@@ -1,8 +1,14 @@
 package dev.troupe.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.troupe.engine.Bfloat16;
+import dev.troupe.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,7 +16,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -110,6 +118,170 @@ class ExportTest {
         Execution passedOver = export(run, out).requireDone();
         assertTrue(passedOver.output().contains("Passed over a checkpoint: "), passedOver.output());
         assertTrue(passedOver.output().contains("the model after 1 steps"), passedOver.output());
+    }
+
+    @Test
+    void shouldRoundToBfloat16AndDivideIntoShards() throws IOException {
+        Path run = train("run", Golden.named(Golden.UNTIED).settings("engine.kind=reference", "training.steps=1"));
+        Path out = directory.resolve("out");
+        export(run, out, "--precision", "bfloat16", "--shard-size", "30 KB").requireDone();
+        List<String> names = RunFiles.names(out);
+        assertTrue(names.contains("model.safetensors.index.json") && !names.contains("model.safetensors"), "" + names);
+        Map<String, double[]> shards = new TreeMap<>();
+        for (String name : names) {
+            if (name.endsWith(".safetensors")) {
+                assertTrue(Files.size(out.resolve(name)) < 32_000, name);
+                shards.putAll(RunFiles.tensors(out.resolve(name)));
+            }
+        }
+        Map<String, double[]> whole = RunFiles.tensors(RunFiles.exported(run));
+        assertEquals(whole.keySet(), shards.keySet());
+        whole.forEach((name, values) -> assertArrayEquals(Arrays.stream(values)
+                .map(value -> Bfloat16.toFloat(Bfloat16.of((float) value))).toArray(), shards.get(name), name));
+        train("again", Golden.named(Golden.UNTIED).settings("engine.kind=reference", "training.steps=1",
+                "model.from=" + out));
+    }
+
+    /** The files of the source are in the run's directory from its beginning, so that the source may go. */
+    @Test
+    void shouldPublishTheTokenizerOfTheRun() throws Exception {
+        Path source = Files.createDirectory(directory.resolve("source"));
+        SmallModel.write(source, "llama", "llama3", Map.of("key-value-heads", 2));
+        Files.writeString(source.resolve("chat_template.jinja"), "{{ messages }}");
+        Files.writeString(source.resolve("generation_config.json"), "{\"eos_token_id\": 889}");
+        Files.writeString(source.resolve("modeling_own.py"), "print(1)");
+        Path text = Files.writeString(directory.resolve("my.txt"), "To be, or not to be, that is the question. "
+                .repeat(40));
+        List<String> settings = List.of("data.path=" + text, "data.validation-path=" + text, "data.cache=none",
+                "model.sequence-length=16", "training.global-batch-size=4", "training.microbatch-size=2",
+                "parallel.pipeline=2", "engine.kind=reference", "engine.threads=1");
+        List<String> first = new ArrayList<>(settings);
+        first.addAll(List.of("model.from=" + source, "training.steps=2", "training.validate-every=2"));
+        Path run = train("run", first);
+        List<String> ids = Execution.of(List.of("tokenize", "--tokenizer", source.toString(), text.toString()))
+                .requireDone().output().lines().toList();
+        for (String name : RunFiles.names(source)) {
+            Files.delete(source.resolve(name));
+        }
+        Files.delete(source);
+        Path out = directory.resolve("out");
+        Execution exported = export(run, out).requireDone();
+        List<String> published = List.of("chat_template.jinja", "config.json", "generation_config.json",
+                "model.safetensors", "tokenizer.json", "tokenizer_config.json");
+        assertEquals(published, RunFiles.names(out));
+        assertEquals(published, RunFiles.names(run.resolve("model")));
+        assertFalse(exported.output().contains("no files of a tokenizer"), exported.output());
+        assertEquals(ids, Execution.of(List.of("tokenize", "--tokenizer", out.toString(), text.toString()))
+                .requireDone().output().lines().toList());
+        List<String> second = new ArrayList<>(settings);
+        second.addAll(List.of("model.from=" + out, "training.steps=1", "training.validate-every=1",
+                "training.learning-rate.peak=0"));
+        assertEquals(validationLoss(run), validationLoss(train("read", second)));
+
+        Path gguf = directory.resolve("gguf");
+        export(run, gguf, "--format", "gguf", "--type", "bf16").requireDone();
+        assertEquals(List.of("model.gguf"), RunFiles.names(gguf));
+        String prompt = "O, that this too";
+        assertEquals(Arrays.stream(Tokenizer.named(out.toString()).encode(prompt)).boxed().toList(),
+                LlamaCpp.write(gguf.resolve("model.gguf"), prompt, 4).ids());
+        export(run, gguf, "--format", "gguf").requireRefused(gguf + " is in use");
+
+        for (String name : RunFiles.names(run.resolve("tokenizer"))) {
+            Files.delete(run.resolve("tokenizer").resolve(name));
+        }
+        Path bare = directory.resolve("bare");
+        assertTrue(export(run, bare).requireDone().output().contains("The model has no files of a tokenizer beside it: "
+                + source + ", where the run began from, is gone."));
+        assertEquals(List.of("config.json", "model.safetensors"), RunFiles.names(bare));
+        export(run, directory.resolve("none"), "--format", "gguf").requireRefused("a GGUF file needs the tokenizer of"
+                + " the model, but " + source + ", where the run began from, is gone: take --format huggingface");
+    }
+
+    private static double validationLoss(Path run) throws IOException {
+        return new ObjectMapper().readTree(RunFiles.validations(run).getLast()).get("validation_loss").asDouble();
+    }
+
+    /** A run of adapters is published as it ends, or with W + s B A for W. */
+    @Test
+    void shouldMergeAdaptersOnRequest() throws IOException {
+        Golden golden = Golden.named("llama-lora");
+        Path run = train("run", golden.settings("engine.kind=reference", "training.steps=2"));
+        Path adapters = directory.resolve("adapters");
+        assertTrue(export(run, adapters).requireDone().output().contains("the adapters after 2 steps"));
+        for (String name : RunFiles.names(run.resolve("model"))) {
+            assertEquals(-1, Files.mismatch(run.resolve("model").resolve(name), adapters.resolve(name)), name);
+        }
+        Path merged = directory.resolve("merged");
+        export(run, merged, "--merge").requireDone();
+        Map<String, double[]> base = RunFiles.tensors(golden.model().resolve("model.safetensors"));
+        Map<String, double[]> trained = RunFiles.tensors(RunFiles.exportedAdapter(run));
+        JsonNode config = new ObjectMapper().readTree(run.resolve("model/adapter_config.json").toFile());
+        int rank = config.get("r").asInt();
+        double scale = config.get("lora_alpha").asDouble() / rank;
+        int changed = 0;
+        for (Map.Entry<String, double[]> tensor : RunFiles.tensors(merged.resolve("model.safetensors")).entrySet()) {
+            double[] expected = base.remove(tensor.getKey());
+            String prefix = "base_model.model." + tensor.getKey().replaceFirst("\\.weight$", "") + ".lora_";
+            double[] a = trained.get(prefix + "A.weight");
+            double[] b = trained.get(prefix + "B.weight");
+            if (a != null) {
+                changed++;
+                int columns = a.length / rank;
+                for (int i = 0; i < expected.length; i++) {
+                    for (int r = 0; r < rank; r++) {
+                        expected[i] += scale * b[i / columns * rank + r] * a[r * columns + i % columns];
+                    }
+                }
+            }
+            assertArrayEquals(expected, tensor.getValue(), 1e-7, tensor.getKey());
+        }
+        assertEquals(trained.size(), 2 * changed);
+        assertEquals(Set.of(), base.keySet());
+        Path none = directory.resolve("none");
+        export(run, none, "--precision", "bfloat16").requireRefused("add --merge");
+        export(run, none, "--format", "gguf").requireRefused("a GGUF file needs the tokenizer");
+        Path whole = train("whole", Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1"));
+        export(whole, none, "--merge").requireRefused("--merge is for adapters");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"bytes, tokenizer.json", "gpt2, "})
+    void shouldWriteTheTokenizerThatItCan(String tokenizer, String file) throws IOException {
+        Path text = Files.writeString(directory.resolve("my.txt"), "To be, or not to be. ".repeat(40));
+        Path run = directory.resolve("run");
+        Execution trained = Execution.train(run, List.of("data.path=" + text, "data.tokenizer=" + tokenizer,
+                "data.cache=none", "model.layers=2", "model.hidden=8", "model.heads=2", "model.sequence-length=16",
+                "training.global-batch-size=2", "training.microbatch-size=2", "training.steps=1",
+                "parallel.pipeline=1", "engine.kind=reference")).requireDone();
+        assertEquals(file != null, RunFiles.names(run.resolve("model")).contains("tokenizer.json"));
+        String sentence = "The model has no files of a tokenizer beside it: data.tokenizer = gpt2 has no files here; those"
+                + " of the published GPT-2 make the same tokens.";
+        assertEquals(file == null, trained.output().contains(sentence), trained.output());
+        Path out = directory.resolve("out");
+        assertEquals(file == null, export(run, out).requireDone().output().contains(sentence));
+        assertEquals(RunFiles.names(run.resolve("model")), RunFiles.names(out));
+        Execution gguf = export(run, directory.resolve("gguf"), "--format", "gguf");
+        if (file == null) {
+            gguf.requireRefused("a GGUF file needs the tokenizer of the model, but data.tokenizer = gpt2");
+        } else {
+            gguf.requireDone();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --format onnx                    | --format must be huggingface or gguf, but found "onnx"
+            --format gguf --type q4          | --type must be one of bf16, f16, f32, q8_0, but found "q4"
+            --type f16                       | --type is for --format gguf: leave one of them out
+            --format gguf --precision float32 | --precision is for --format huggingface: leave one of them out
+            --format gguf --shard-size 1GB   | --shard-size is for --format huggingface: leave one of them out
+            --precision float16              | --precision must be one of bfloat16, float32, but found "float16"
+            --shard-size 0                   | --shard-size must be a number of bytes above 0 such as 500MB or 2GiB
+            --shard-size 5XB                 | but found "5XB"
+            """)
+    void shouldRefuseAFormThatItDoesNotKnow(String options, String sentence) {
+        export(directory, directory.resolve("out"), options.split(" ")).requireRefused(sentence);
+        assertTrue(Files.notExists(directory.resolve("out")));
     }
 
     private static Execution export(Path from, Path out, String... more) {

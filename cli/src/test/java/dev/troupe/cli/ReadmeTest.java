@@ -129,7 +129,7 @@ class ReadmeTest {
                 : directory.resolve("runs/small/model").toString();
         for (String word : words(command)) {
             arguments.add(word.replace("DIR", model)
-                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin)|runs/.*|texts/|at-.*)$",
+                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin)|runs/.*|texts/|at-.*|my-gguf)$",
                             "$1" + directory + "/$2")
                     .replaceFirst("^1000$", "2") // the step of a checkpoint
                     .replaceFirst("^cluster-config/", ROOT.resolve("cluster-config") + "/"));

@@ -80,9 +80,9 @@ class TidyTest {
     /** For the folder of each family the names that its models' tensors have. */
     private static final Map<String, Pattern> FAMILY_NAMES = Map.of(
             "stages/models/src/main/java/dev/troupe/model/gpt2",
-            Pattern.compile("\\b(wte|wpe|c_proj|c_attn|c_fc|ln_f|ln_1|ln_2)\\b"),
+            Pattern.compile("\\b(wte|wpe|c_proj|c_attn|c_fc|ln_f|ln_1|ln_2|attn_qkv|position_embd)\\b"),
             "stages/models/src/main/java/dev/troupe/model/rotary",
-            Pattern.compile("\\b(q_proj|o_proj|down_proj|input_layernorm|embed_tokens|q_norm)\\b"));
+            Pattern.compile("\\b(q_proj|o_proj|down_proj|input_layernorm|embed_tokens|q_norm|attn_q|ffn_gate)\\b"));
 
     @Test
     void shouldPointArrowsTheWayTheHouseHasThem() {

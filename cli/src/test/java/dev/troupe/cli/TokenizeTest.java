@@ -114,9 +114,6 @@ class TokenizeTest {
         Path text = Files.writeString(directory.resolve("text.txt"), TEXT);
         train(directory.resolve("first"), "data.path=" + text, "data.tokenizer=" + tokenizer("smollm"));
         Path model = directory.resolve("first/model");
-        for (String file : List.of("tokenizer.json", "tokenizer_config.json")) {
-            Files.copy(tokenizer("smollm").resolve(file), model.resolve(file));
-        }
         Path second = directory.resolve("second");
         Execution.train(second, List.of("model.from=" + model, "data.path=" + text, "training.steps=2",
                 "parallel.pipeline=1", "training.global-batch-size=2", "training.microbatch-size=1",

@@ -11,6 +11,7 @@ import dev.troupe.output.RunEnd;
 import dev.troupe.output.RunJournal;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunDirectory;
+import dev.troupe.publish.RunCompanions;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,6 +105,9 @@ public final class CoordinatorConsole implements ClusterRun.Leader, AutoCloseabl
             }
             case RunEnd.Written(_, Path checkpoint) -> {
                 report.printEnd(outcome);
+                if (run.model().lora().isEmpty()) { // a directory of adapters has no tokenizer
+                    RunCompanions.in(directory().path()).sentence().ifPresent(output::println);
+                }
                 if (wasStopped) {
                     sayHowItGoesOn(next);
                     yield ExitCode.STOPPED;
