@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A model, data and an engine after all checks, to measure the one on the other: what a configuration would train, with nothing
- * of its schedule and its grid. Nothing is written.
+ * A model, data and an engine after all checks, to measure the one on the other: what a configuration would train, with
+ * nothing of its schedule and its grid. Nothing is written.
  *
  * <p>Thread rule: one thread; close it at the end.
  */

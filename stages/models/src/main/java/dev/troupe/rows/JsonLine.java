@@ -18,7 +18,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are ignored. */
+/**
+ * Reads a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
+ * ignored.
+ */
 final class JsonLine {
     private static final int SHOWN = 60;
     /** Where Jackson's messages begin to tell of the source, which the place tells better. */
