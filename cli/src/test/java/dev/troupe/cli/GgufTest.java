@@ -34,8 +34,8 @@ class GgufTest {
     private static final String PROMPT = "It's 1234 o'clock, and\n\n the café is  closed: 你好!";
     private static final int COUNT = 24;
     private static final int POSITIONS = 64;
-    /** The tokens that a model writes alike with its own weights and with rounded ones. */
-    private static final int ALIKE = 2;
+    /** The tokens, of some 600, that a model writes alike with its own weights and with rounded ones. */
+    private static final int ALIKE = 1;
 
     @TempDir
     private Path directory;
