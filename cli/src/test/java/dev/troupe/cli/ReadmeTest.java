@@ -30,9 +30,11 @@ class ReadmeTest {
     private static final Path ROOT = Path.of("..");
     /** A line of a fence, or a span of code in a sentence. */
     private static final Pattern COMMAND = Pattern.compile("(?m)(?:^(?:\\$ )?|`)\\./troupe( [^`\\n]*)");
+    private static final Path TOKENIZER = ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm");
     private static final List<String> TWO_STEPS = List.of("-s", "training.steps=2");
-    /** Commands that start processes, or several runs. */
+    /** Commands that start processes, or several runs; and what trains a model of a published size. */
     private static final List<String> LONG = List.of("launch", "chaos", "compare");
+    private static final String LARGE_MODEL = "smollm2-135m";
     /** Commands that need a run beside them, by the test that has one; and what starts no run. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
             ClusterTest.class);
@@ -44,11 +46,11 @@ class ReadmeTest {
 
     static Stream<String> commands() throws IOException {
         return commandsOfTheReadme().filter(command -> !ELSEWHERE.containsKey(verb(command)))
-                .filter(command -> !LONG.contains(verb(command)));
+                .filter(command -> !isLong(command));
     }
 
     static Stream<String> longCommands() throws IOException {
-        return commandsOfTheReadme().filter(command -> LONG.contains(verb(command)));
+        return commandsOfTheReadme().filter(ReadmeTest::isLong);
     }
 
     private static Stream<String> commandsOfTheReadme() throws IOException {
@@ -58,6 +60,10 @@ class ReadmeTest {
                 .filter(command -> !command.contains("COMMAND") && !NAMES.contains(command)).toList();
         assertFalse(commands.isEmpty());
         return commands.stream();
+    }
+
+    private static boolean isLong(String command) {
+        return LONG.contains(verb(command)) || command.contains(LARGE_MODEL);
     }
 
     private static String verb(String command) {
@@ -70,6 +76,11 @@ class ReadmeTest {
         String text = "To be, or not to be, that is the question. ".repeat(500);
         Files.writeString(directory.resolve("my.txt"), text);
         Files.writeString(Files.createDirectory(directory.resolve("texts")).resolve("one.txt"), text);
+        Files.writeString(directory.resolve("my.jsonl"),
+                """
+                        {"messages": [{"role": "user", "content": "To be?"}, {"role": "assistant", "content": "That is the question."}]}
+                        """
+                        .repeat(20));
         Files.writeString(directory.resolve("my.conf"), "troupe { model.layers = 2, model.hidden = 16 }\n");
     }
 
@@ -78,7 +89,7 @@ class ReadmeTest {
     void shouldEndAsAReaderExpects(String command) {
         switch (verb(command)) {
             case "train" -> train(command);
-            case "export" -> export(command);
+            case "export", "eval" -> fromRun(command);
             default -> run(command, List.of());
         }
     }
@@ -114,22 +125,36 @@ class ReadmeTest {
             run("train -s model.layers=4 -s model.hidden=8 -s model.heads=2 -s data.tokenizer=gpt2 --out runs/small",
                     TWO_STEPS);
         }
+        if (command.contains("LLAMA")) {
+            trainSmallLlama();
+        }
         run(command, more);
     }
 
-    private void export(String command) {
-        run("train -s model.layers=2 -s model.hidden=16 --out runs/mine", TWO_STEPS);
+    /** With the files of a tokenizer beside it, which the run copies. */
+    private void trainSmallLlama() {
+        run("train -s model.family=llama -s model.layers=2 -s model.hidden=8 -s model.heads=2 -s model.sequence-length=256 -s"
+                + " parallel.pipeline=2 -s data.tokenizer=" + TOKENIZER + " --out runs/llama", TWO_STEPS);
+    }
+
+    private void fromRun(String command) {
+        if (command.contains("runs/tuned")) {
+            trainSmallLlama();
+            run("train -s model.from=LLAMA -s data.path=my.jsonl -s training.lora.rank=2 --out runs/tuned", TWO_STEPS);
+        } else {
+            run("train -s model.layers=2 -s model.hidden=16 --out runs/mine", TWO_STEPS);
+        }
         run(command, List.of());
     }
 
     private void run(String command, List<String> more) {
         List<String> arguments = new ArrayList<>();
         String model = verb(command).equals("tokenize")
-                ? ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm").toString()
+                ? TOKENIZER.toString()
                 : directory.resolve("runs/small/model").toString();
         for (String word : words(command)) {
-            arguments.add(word.replace("DIR", model)
-                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin)|runs/.*|texts/|at-.*|my-gguf)$",
+            arguments.add(word.replace("DIR", model).replace("LLAMA", directory.resolve("runs/llama/model").toString())
+                    .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin|jsonl)|runs/.*|texts/|at-.*|merged|my-gguf)$",
                             "$1" + directory + "/$2")
                     .replaceFirst("^1000$", "2") // the step of a checkpoint
                     .replaceFirst("^cluster-config/", ROOT.resolve("cluster-config") + "/"));
