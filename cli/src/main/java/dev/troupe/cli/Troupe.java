@@ -17,7 +17,7 @@ import picocli.CommandLine.ParameterException;
  */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
-        ChaosCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
+        ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         TokenizeCommand.class, EvalCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class,
         KeysCommand.class,
         CompletionCommand.class}, description = {

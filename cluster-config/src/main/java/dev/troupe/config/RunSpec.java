@@ -73,6 +73,20 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, cluster, others);
     }
 
+    /**
+     * Returns the same run on one rank of one process, with as many threads as each rank has here.
+     *
+     * @param cores
+     *            the processors that the ranks of this run divide among them where the engine is told no number of threads
+     */
+    public RunSpec onOneRank(int cores) {
+        ParallelSpec one = new ParallelSpec(1, 1, 1, false, 1, "1f1b", "uniform", false);
+        int threads = engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize());
+        return new RunSpec(name, model, data, training, one,
+                new EngineSpec(engine.kind(), threads, engine.emulated()), transport, recovery, Optional.empty(),
+                List.of());
+    }
+
     /** Returns M, the microbatches per step of each pipeline: global batch / (data x microbatch size), exactly. */
     public int microbatchCount() {
         return training.globalBatchSize() / (parallel.data() * training.microbatchSize());

@@ -1,11 +1,16 @@
 package dev.troupe.chaos;
 
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
 import dev.troupe.weights.SafeTensors;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Compares the weights of two models bit by bit. */
-final class WeightComparison {
+/** Compares the weights of two models. */
+public final class WeightComparison {
     private WeightComparison() {
     }
 
@@ -13,7 +18,7 @@ final class WeightComparison {
      * Returns the first difference of two safetensors files, in words; empty where every tensor has the same name,
      * type, shape and bits in both.
      */
-    static Optional<String> firstDifference(Path expected, Path found) {
+    public static Optional<String> firstDifference(Path expected, Path found) {
         try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {
             if (!one.tensors().equals(other.tensors())) {
                 return Optional.of("the models have tensors of different names, types or shapes");
@@ -25,6 +30,39 @@ final class WeightComparison {
                 }
             }
             return Optional.empty();
+        }
+    }
+
+    /**
+     * Returns the norm of the difference of all tensors over the norm of all of the expected ones, in float64.
+     *
+     * @throws IllegalArgumentException
+     *             where the files have tensors of different names or shapes
+     */
+    public static double relativeDistance(Path expected, Path found) {
+        try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {
+            if (!one.tensors().keySet().equals(other.tensors().keySet())) {
+                throw new IllegalArgumentException("the models have tensors of different names");
+            }
+            double difference = 0;
+            double size = 0;
+            for (String name : one.tensors().keySet()) {
+                Shape shape = Shape.of(
+                        one.tensor(name).sizes().stream().mapToInt(Math::toIntExact).toArray());
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment wanted = arena.allocate(ValueLayout.JAVA_DOUBLE, shape.elementCount());
+                    MemorySegment is = arena.allocate(ValueLayout.JAVA_DOUBLE, shape.elementCount());
+                    one.read(name, shape, DataType.FLOAT64, wanted);
+                    other.read(name, shape, DataType.FLOAT64, is);
+                    for (long i = 0; i < shape.elementCount(); i++) {
+                        double value = wanted.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
+                        double error = is.getAtIndex(ValueLayout.JAVA_DOUBLE, i) - value;
+                        difference += error * error;
+                        size += value * value;
+                    }
+                }
+            }
+            return Math.sqrt(difference / Math.max(size, Double.MIN_NORMAL));
         }
     }
 }

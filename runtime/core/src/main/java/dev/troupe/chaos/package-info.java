@@ -2,7 +2,8 @@
  * The comparison of a disturbed run with the undisturbed one: the faults that struck, the time of each recovery, and any
  * difference in the end. It reads the directories of the runs, so that the number of their processes does not matter.
  *
- * <p>Imports the JDK, {@code dev.troupe.config.fault}, {@code dev.troupe.fault}, {@code dev.troupe.observe},
- * {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights} and {@code com.fasterxml.jackson}.
+ * <p>Imports the JDK, {@code dev.troupe.config.fault}, {@code dev.troupe.engine}, {@code dev.troupe.fault},
+ * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights} and
+ * {@code com.fasterxml.jackson}.
  */
 package dev.troupe.chaos;

@@ -1,0 +1,132 @@
+package dev.troupe.cli;
+
+import dev.troupe.chaos.RunRecord;
+import dev.troupe.chaos.WeightComparison;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.RunDirectory;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe verify}: a run beside the same model and data on one rank. */
+@Command(name = "verify", mixinStandardHelpOptions = true, description = {
+        "Trains a configuration and the same model on the same data on one rank, and compares every loss and the weights at the end: to the bit where docs/determinism.md says that they are the same, else within a tolerance."})
+final class VerifyCommand implements Callable<Integer> {
+    private static final String STOPPED = "Stopped: nothing is compared.";
+    /** Its backwards, and so its sums, are in descending order. */
+    private static final String DESCENDING = "looped-bfs";
+
+    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
+    private Path config;
+
+    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
+    private List<String> settings = List.of();
+
+    @Option(names = "--tolerance", paramLabel = "X", description = {
+            "The most relative difference of a loss, and of all weights by norm, where bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16."})
+    private Double tolerance;
+
+    @Option(names = "--out", paramLabel = "DIR", description = {
+            "Where to write: an empty directory, or one that is not there yet. Default: runs/verify-NAME, or -2 and so on."})
+    private Path out;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        try (StopRequests _ = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
+            int exitCode = run();
+            if (exitCode == ExitCode.STOPPED) {
+                output.println(STOPPED);
+            }
+            return exitCode;
+        }
+    }
+
+    private int run() {
+        if (tolerance != null && !(tolerance >= 0)) {
+            throw new UsageException("--tolerance must be at least 0, but found " + tolerance);
+        }
+        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings).with(List.of());
+        RunSpec one = spec.onOneRank(Runtime.getRuntime().availableProcessors());
+        Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "verify-" + spec.name())) : out;
+        RunDirectory.requireFree(directory);
+        ChaosRun verified = new ChaosRun(spec, directory);
+        verified.prepare(List.of()).close();
+        say("The run of the configuration:");
+        ChaosRun.Ended asked = verified.train("run", List.of());
+        if (asked.failure().isPresent()) {
+            return asked.exitCode();
+        }
+        say("The same on one rank:");
+        ChaosRun.Ended reference = new ChaosRun(one, directory).train("one-rank", List.of());
+        if (reference.failure().isPresent()) {
+            return reference.exitCode();
+        }
+        return compare(spec, asked.record(), reference.record());
+    }
+
+    private int compare(RunSpec spec, RunRecord asked, RunRecord reference) {
+        Path weights = ChaosRun.weights(spec);
+        Path found = asked.directory().resolve(weights);
+        Path expected = reference.directory().resolve(weights);
+        double ofLosses = lossDifference(reference.losses(), asked.losses());
+        double ofWeights = WeightComparison.relativeDistance(expected, found);
+        boolean isSame = ofLosses == 0 && WeightComparison.firstDifference(expected, found).isEmpty();
+        double allowed = mustBeSame(spec.parallel()) ? 0 : tolerance == null ? usual(spec) : tolerance;
+        boolean holds = isSame || allowed > 0 && ofLosses <= allowed && ofWeights <= allowed;
+        output.println();
+        output.printf(Locale.ROOT,
+                "%d losses differ by at most %.3g of the loss, the weights at the end by %.3g of their norm%n",
+                reference.losses().size(), ofLosses, ofWeights);
+        output.println((holds ? "Verified: " : "NOT verified: ") + (isSame
+                ? "every loss and every weight is the same to the bit."
+                : allowed == 0
+                        ? "this layout must have the bits of one rank (docs/determinism.md)."
+                        : String.format(Locale.ROOT,
+                                "%s %.3g; the bits of this layout are its own (docs/determinism.md).",
+                                holds ? "within" : "not within", allowed)));
+        return holds ? ExitCode.DONE : ExitCode.RUN_FAILED;
+    }
+
+    /** Whether no sum of the layout is cut at another place than on one rank. */
+    private static boolean mustBeSame(ParallelSpec parallel) {
+        return parallel.tensor() == 1 && parallel.data() == 1 && !parallel.schedule().equals(DESCENDING)
+                && parallel.schedule().indexOf('/') < 0;
+    }
+
+    private static double usual(RunSpec spec) {
+        return switch (spec.training().precision()) {
+            case FLOAT64 -> 1e-9;
+            case FLOAT32 -> 1e-4;
+            case BFLOAT16 -> 2e-2;
+        };
+    }
+
+    private static double lossDifference(Map<Long, Double> expected, Map<Long, Double> found) {
+        if (!expected.keySet().equals(found.keySet())) {
+            return Double.POSITIVE_INFINITY;
+        }
+        return expected.entrySet().stream()
+                .mapToDouble(step -> Math.abs(found.get(step.getKey()) - step.getValue()) / Math.abs(step.getValue()))
+                .max().orElse(0);
+    }
+
+    private void say(String what) {
+        output.println();
+        output.println(what);
+        output.flush();
+    }
+}

@@ -1,0 +1,50 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.cli.stop.ExitCode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code troupe verify}: layouts with the bits of one rank, and with bits of their own. */
+@Tag("real")
+@Timeout(120)
+class VerifyTest {
+    @TempDir
+    private Path directory;
+
+    private Execution verify(String name, List<String> settings, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("verify", "--out", directory.resolve(name).toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        arguments.addAll(List.of(more));
+        return Execution.of(arguments);
+    }
+
+    private static List<String> settings(String... more) {
+        return Golden.named("llama-gqa").settings(more);
+    }
+
+    @Test
+    void shouldFindTheBitsOfOneRankInAPipeline() {
+        Execution verified = verify("pipeline", settings("parallel.pipeline=3", "engine.kind=cpu",
+                "training.microbatch-size=1", "parallel.layout=parameters"));
+        assertTrue(verified.requireDone().output().contains("the same to the bit"), verified.output());
+    }
+
+    @Test
+    void shouldHoldATensorGroupToATolerance() {
+        List<String> settings = settings("parallel.tensor=2", "engine.kind=reference");
+        Execution verified = verify("group", settings);
+        assertTrue(verified.requireDone().output().contains("within 0.000100"), verified.output());
+        Execution strict = verify("strict", settings, "--tolerance", "0");
+        assertEquals(ExitCode.RUN_FAILED, strict.exitCode());
+        assertTrue(strict.output().contains("NOT verified"), strict.output());
+        verify("refused", settings, "--tolerance", "-1").requireRefused("--tolerance", "at least 0");
+    }
+}
