@@ -33,7 +33,7 @@ class ReadmeTest {
     private static final Path TOKENIZER = ROOT.resolve("stages/tokenizers/src/test/resources/tokenizers/smollm");
     private static final List<String> TWO_STEPS = List.of("-s", "training.steps=2");
     /** Commands that start processes, or several runs; and what trains a model of a published size. */
-    private static final List<String> LONG = List.of("launch", "chaos", "compare");
+    private static final List<String> LONG = List.of("launch", "chaos", "compare", "verify");
     private static final String LARGE_MODEL = "smollm2-135m";
     /** Commands that need a run beside them, by the test that has one; and what starts no run. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
