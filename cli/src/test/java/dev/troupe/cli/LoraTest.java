@@ -119,10 +119,31 @@ class LoraTest {
                 """);
         Execution.train(out, settings("model.adapter=" + broken))
                 .requireRefused("adapter_config.json", "use_dora", "true");
+        Path more = Files.createDirectories(directory.resolve("more"));
+        Files.copy(GOLDEN.adapter().orElseThrow().resolve("adapter_model.safetensors"),
+                more.resolve("adapter_model.safetensors"));
+        Files.writeString(more.resolve("adapter_config.json"), """
+                {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj"]}
+                """);
+        Execution.train(out, settings("model.adapter=" + more))
+                .requireRefused("v_proj.lora_A.weight is no adapter of a matrix that adapter_config.json names");
         Path whole = train("whole", whole());
         List<String> arguments = List.of("train", "--resume", whole.toString(), "-s", "training.lora.rank=2", "-s",
                 "training.steps=2");
         Execution.of(arguments).requireRefused("has a whole model", "training.lora");
         assertTrue(Files.notExists(out));
+    }
+
+    /** Of the same shape, and not what the adapters were trained beside. */
+    @Test
+    void shouldRefuseToResumeBesideOtherFrozenWeights() {
+        Path cut = train("cut", settings("training.steps=1"));
+        Execution.of(List.of("train", "--resume", cut.toString(), "-s", "training.steps=2", "-s",
+                "model.from=" + Golden.named("llama-packed-masked").model()))
+                .requireRefused("other weights of the same shape", "identity");
+        Path drawn = train("drawn", List.of("model.family=llama", "model.layers=1", "model.hidden=8", "model.heads=2",
+                "parallel.pipeline=1", "training.steps=1", "training.lora.rank=2"));
+        Execution.of(List.of("train", "--resume", drawn.toString(), "-s", "training.steps=2", "-s", "training.seed=9"))
+                .requireRefused("drawn from seed 1", "drawn from seed 9");
     }
 }

@@ -157,7 +157,7 @@ class ReadmeTest {
                     .replaceFirst("^(data\\.path=)?(my\\.(?:txt|conf|bin|jsonl)|runs/.*|texts/|at-.*|merged|my-gguf)$",
                             "$1" + directory + "/$2")
                     .replaceFirst("^1000$", "2") // the step of a checkpoint
-                    .replaceFirst("^cluster-config/", ROOT.resolve("cluster-config") + "/"));
+                    .replaceFirst("^(cluster-config|examples)/", ROOT + "/$1/"));
         }
         arguments.addAll(more);
         Execution execution = Execution.of(arguments);

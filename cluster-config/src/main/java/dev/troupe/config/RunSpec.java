@@ -73,6 +73,13 @@ public record RunSpec(String name, ModelSection model, DataSpec data, TrainingSp
         return new RunSpec(name, model, data, training, parallel, engine, transport, recovery, cluster, others);
     }
 
+    /** Returns the same run with none of its data for validation. */
+    public RunSpec onAllData() {
+        return new RunSpec(name, model, data.withoutValidation(), training, parallel, engine, transport, recovery,
+                cluster,
+                faults);
+    }
+
     /**
      * Returns the same run on one rank of one process, with as many threads as each rank has here.
      *

@@ -29,6 +29,8 @@ import java.util.regex.Pattern;
 public final class RunSpecReader {
     /** The value of {@code data.path} for the corpus that comes with Troupe; an empty value means the same. */
     static final String BUILT_IN = "built-in";
+    /** The files of tokenizers that are not read, beside a model. */
+    private static final List<String> OTHER_TOKENIZERS = List.of("tokenizer.model", "merges.txt");
     private static final String AUTO = "auto";
 
     private static final int MAX = Integer.MAX_VALUE;
@@ -137,9 +139,16 @@ public final class RunSpecReader {
         if (named.isPresent()) {
             return named.get();
         }
-        return model != null && Files.isRegularFile(model.resolve(DataSpec.TOKENIZER_FILE))
-                ? model.toString()
-                : DataSpec.BYTES;
+        if (model == null || Files.isRegularFile(model.resolve(DataSpec.TOKENIZER_FILE))) {
+            return model == null ? DataSpec.BYTES : model.toString();
+        }
+        OTHER_TOKENIZERS.stream().filter(file -> Files.isRegularFile(model.resolve(file))).findFirst()
+                .ifPresent(file -> values.report("data.tokenizer",
+                        "a tokenizer whose tokens the model knows, since " + model + " has " + file + " and no "
+                                + DataSpec.TOKENIZER_FILE,
+                        AUTO, "save it as " + DataSpec.TOKENIZER_FILE
+                                + ", or train on .bin files; bytes is for rows of ids"));
+        return DataSpec.BYTES;
     }
 
     private int tokenBytes() {

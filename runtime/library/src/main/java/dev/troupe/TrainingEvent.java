@@ -4,8 +4,7 @@ package dev.troupe;
  * An event of a run besides its steps, as {@code events.jsonl} has it.
  *
  * @param kind
- *            {@code recovery}, {@code checkpoint}, {@code checkpoint-failed}, a notice such as {@code straggler}, or
- *            {@code trouble} with a file of the run
+ *            {@code recovery}, {@code checkpoint}, {@code checkpoint-failed}, or a notice such as {@code straggler}
  * @param stepsDone
  *            steps committed by then
  * @param sentence

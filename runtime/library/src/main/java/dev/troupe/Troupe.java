@@ -176,12 +176,20 @@ public final class Troupe {
 
         @Override
         public void close() {
+            IllegalStateException unclosed = null;
             for (AutoCloseable resource : open) {
                 try {
                     resource.close();
                 } catch (Exception failure) {
-                    throw new IllegalStateException("a resource of a run could not be closed", failure);
+                    if (unclosed == null) {
+                        unclosed = new IllegalStateException("a resource of a run could not be closed", failure);
+                    } else {
+                        unclosed.addSuppressed(failure);
+                    }
                 }
+            }
+            if (unclosed != null) {
+                throw unclosed;
             }
         }
     }

@@ -60,6 +60,12 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
         Objects.requireNonNull(order, "order");
     }
 
+    /** Returns the same data with no part for validation. */
+    public DataSpec withoutValidation() {
+        return new DataSpec(paths, tokenizer, specialTokens, tokenBytes, packs, cutsLongText, cache, order, seed, 0,
+                List.of());
+    }
+
     /**
      * Returns whether the names end as those of token files do, so that no tokenizer is needed; a folder's name does
      * not tell.

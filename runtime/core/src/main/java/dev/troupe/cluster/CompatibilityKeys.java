@@ -38,6 +38,8 @@ final class CompatibilityKeys {
         keys.put("plan", digest(run.plan().training().plan().toCsv()));
         keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().trainingAmount() + ", "
                 + run.data().validationAmount());
+        keys.put("model", run.model().toString());
+        keys.put("first weights", run.firstWeights());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
         run.tokenizer().ifPresent(tokenizer -> keys.put("data.tokenizer", tokenizer.identity()));

@@ -293,7 +293,10 @@ public final class RunJournal implements RunListener, AutoCloseable {
 
     @Override
     public void close() {
-        metrics.close();
-        directory.close();
+        try {
+            metrics.close();
+        } finally {
+            directory.close(); // else the lock stays as long as the process
+        }
     }
 }

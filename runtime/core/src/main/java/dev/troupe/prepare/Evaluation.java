@@ -70,7 +70,7 @@ public final class Evaluation implements AutoCloseable {
         start = StartingPoint.of(spec, tokenizer, from);
         try {
             SizeChecks.requireModel(start.model());
-            data = new RunData(spec, tokenizer, BuiltInCorpus.utf8(), Optional.empty(), start.model(),
+            data = new RunData(spec.onAllData(), tokenizer, BuiltInCorpus.utf8(), Optional.empty(), start.model(),
                     start.sequenceLength());
         } catch (RuntimeException refused) {
             start.close();

@@ -288,6 +288,11 @@ public final class PreparedRun implements AutoCloseable {
         return start.weights();
     }
 
+    /** Returns the identity of the first weights, which nodes of a cluster must have in common. */
+    public String firstWeights() {
+        return start.identity();
+    }
+
     /** Whether the run resumes from a checkpoint. */
     public boolean resumes() {
         return start.resumed();
@@ -388,12 +393,6 @@ public final class PreparedRun implements AutoCloseable {
 
     @Override
     public void close() {
-        for (AutoCloseable file : files) {
-            try {
-                file.close();
-            } catch (Exception failure) {
-                throw new IllegalStateException("closing a file that was only read cannot fail", failure);
-            }
-        }
+        StartingPoint.close(files);
     }
 }

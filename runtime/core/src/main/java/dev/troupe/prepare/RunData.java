@@ -119,7 +119,8 @@ public final class RunData implements AutoCloseable {
         OpenedData rows = measured.map(opened).map(other -> OpenedData.of(all, Optional.of(other)))
                 .orElseGet(() -> OpenedData.of(all, spec.validationFraction()));
         if (rows.separatesDocuments() && !separates) {
-            throw new DataException(all.name() + " has rows of several documents, which a model of the family "
+            throw new DataException((all.separatesDocuments() ? all.name() : measured.orElseThrow().name())
+                    + " has rows of several documents, which a model of the family "
                     + model.family().name() + " cannot separate; write one document a line, or take another model");
         }
         return rows;

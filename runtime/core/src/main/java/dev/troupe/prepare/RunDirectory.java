@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -33,11 +35,16 @@ public final class RunDirectory implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
+    /** The directories that runs of this process have locked: the system gives up a lock when any channel of it closes. */
+    private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
+
     private final Path path;
+    private final Path real;
     private final FileChannel channel;
 
-    private RunDirectory(Path path, FileChannel channel) {
+    private RunDirectory(Path path, Path real, FileChannel channel) {
         this.path = path;
+        this.real = real;
         this.channel = channel;
     }
 
@@ -173,19 +180,45 @@ public final class RunDirectory implements AutoCloseable {
     public static RunDirectory open(Path path) {
         try {
             Files.createDirectories(path);
-            FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE,
-                    StandardOpenOption.WRITE);
-            FileLock lock = tryLock(channel);
-            if (lock == null) {
-                channel.close();
-                throw new UsageException("the output directory " + path
-                        + " is in use: another run writes to it; wait for its end, or choose another with --out");
+            Path real = path.toRealPath();
+            if (!LOCKED_HERE.add(real)) {
+                throw inUse(path);
             }
-            LockHolder.write(channel);
-            return new RunDirectory(path, channel);
+            try {
+                return locked(path, real);
+            } catch (IOException | RuntimeException unlocked) {
+                LOCKED_HERE.remove(real);
+                throw unlocked;
+            }
         } catch (IOException failure) {
             throw new UsageException("cannot write to the output directory " + path + " (" + failure
                     + "); choose another with --out", failure);
+        }
+    }
+
+    private static RunDirectory locked(Path path, Path real) throws IOException {
+        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+        FileLock lock = tryLock(channel);
+        if (lock == null) {
+            channel.close();
+            throw inUse(path);
+        }
+        LockHolder.write(channel);
+        return new RunDirectory(path, real, channel);
+    }
+
+    private static UsageException inUse(Path path) {
+        return new UsageException("the output directory " + path
+                + " is in use: another run writes to it; wait for its end, or choose another with --out");
+    }
+
+    /** Whether a run of this process has the lock. The file is not opened then: to close it would give up the lock. */
+    private static boolean isLockedHere(Path path) {
+        try {
+            return LOCKED_HERE.contains(path.toRealPath());
+        } catch (IOException _) {
+            return false; // there is no such directory
         }
     }
 
@@ -207,7 +240,9 @@ public final class RunDirectory implements AutoCloseable {
                 return open(path);
             } catch (UsageException inUse) {
                 if (System.nanoTime() - sinceNanos > patience.toNanos()) {
-                    Optional<LockHolder> holder = LockHolder.read(path.resolve(LOCK));
+                    Optional<LockHolder> holder = isLockedHere(path)
+                            ? Optional.empty()
+                            : LockHolder.read(path.resolve(LOCK));
                     if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
                         throw inUse;
                     }
@@ -228,6 +263,9 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Whether a run holds the lock now. */
     static boolean isLocked(Path path) {
+        if (isLockedHere(path)) {
+            return true;
+        }
         try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
             return tryLock(channel) == null;
         } catch (IOException _) {
@@ -279,6 +317,8 @@ public final class RunDirectory implements AutoCloseable {
             channel.close();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
+        } finally {
+            LOCKED_HERE.remove(real);
         }
     }
 }

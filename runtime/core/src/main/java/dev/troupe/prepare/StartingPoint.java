@@ -44,11 +44,14 @@ import java.util.OptionalInt;
  *            whether the model is that of a checkpoint
  * @param passedOver
  *            the damage of each newer checkpoint that was not taken
+ * @param identity
+ *            tells the first weights from others of the same model; of adapters, these and the frozen ones
  * @param files
- *            closed when all ranks have loaded
+ *            the files of the weights, open until the run is over: a rank that starts again reads frozen weights
  */
 record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
-        LossScale lossScale, boolean resumed, List<String> passedOver, List<AutoCloseable> files) {
+        LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
+        List<AutoCloseable> files) {
     private static final String SEQUENCE_LENGTH = "sequence-length";
 
     /**
@@ -79,15 +82,15 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
             case ModelSection.Described described -> {
                 ModelSpec model = model(described);
                 SizeChecks.requireModel(model);
-                yield new StartingPoint(model, model.size(Axis.POSITION),
-                        new InitialWeights(model, spec.training().seed()), 0, LossScale.none(0), false,
-                        List.of(), files);
+                InitialWeights weights = new InitialWeights(model, spec.training().seed());
+                yield new StartingPoint(model, model.size(Axis.POSITION), weights, 0, LossScale.none(0), false,
+                        List.of(), weights.identity(), files);
             }
             case ModelSection.FromDirectory from -> {
                 HuggingFaceModel model = HuggingFaceModel.open(from.directory());
                 files.add(model);
                 yield new StartingPoint(model.spec(), sequenceLength(from, model.spec()), model, 0,
-                        LossScale.none(0), false, List.of(), files);
+                        LossScale.none(0), false, List.of(), model.identity(), files);
             }
         };
     }
@@ -96,25 +99,28 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     private static StartingPoint adapted(StartingPoint whole, RunSpec spec, List<AutoCloseable> files) {
         LoraSpec asked = spec.training().lora();
         if (asked.adapter().isPresent()) {
-            PeftAdapter adapter = PeftAdapter.open(asked.adapter().get(), whole.model());
+            PeftAdapter adapter = PeftAdapter.open(asked.adapter().get(), whole.model(), whole.identity());
             files.add(adapter);
-            requireAgreement(asked, adapter.model().lora().orElseThrow(), whole.model());
-            return whole.with(adapter.model(), adapter);
+            requireAgreement(asked, adapter.model().lora().orElseThrow(), whole.model(),
+                    "the adapter of model.adapter");
+            return whole.with(adapter.model(), adapter, adapter.identity());
         }
-        ModelSpec model = withAdapters(whole.model(), asked);
-        return whole.with(model, new InitialWeights(model, spec.training().seed()));
+        ModelSpec model = withAdapters(whole.model(), asked, whole.identity());
+        InitialWeights adapters = new InitialWeights(model, spec.training().seed());
+        return whole.with(model, adapters, adapters.identity());
     }
 
-    private static ModelSpec withAdapters(ModelSpec base, LoraSpec asked) {
+    private static ModelSpec withAdapters(ModelSpec base, LoraSpec asked, String identity) {
         int rank = asked.rank().orElseThrow();
         try {
-            return base.family().adapted(base, new Lora(rank, asked.alpha().orElse(2.0 * rank), asked.targets()));
+            return base.family().adapted(base,
+                    new Lora(rank, asked.alpha().orElse(2.0 * rank), asked.targets(), identity));
         } catch (IllegalArgumentException refused) {
             throw new UsageException("training.lora: " + refused.getMessage(), refused);
         }
     }
 
-    private static void requireAgreement(LoraSpec asked, Lora found, ModelSpec base) {
+    private static void requireAgreement(LoraSpec asked, Lora found, ModelSpec base, String holder) {
         List<String> wrong = new ArrayList<>();
         asked.rank()
                 .ifPresent(rank -> compare(wrong, "adapter", "training.lora.rank", (long) rank, (long) found.rank()));
@@ -122,18 +128,19 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         if (!asked.targets().isEmpty()) {
             LoraSpec same = new LoraSpec(Optional.empty(), OptionalInt.of(found.rank()),
                     OptionalDouble.of(found.alpha()), asked.targets(), 0);
-            compare(wrong, "adapter", "training.lora.targets", withAdapters(base, same).lora().orElseThrow().targets(),
+            compare(wrong, "adapter", "training.lora.targets",
+                    withAdapters(base, same, found.base()).lora().orElseThrow().targets(),
                     found.targets());
         }
         if (!wrong.isEmpty()) {
-            throw new UsageException("the adapter of model.adapter is not the one that the configuration describes: "
-                    + String.join("; ", wrong) + ". Leave those keys out to take the adapter's own");
+            throw new UsageException(holder + " is not the one that the configuration describes: "
+                    + String.join("; ", wrong) + ". Set those keys to the same to take it");
         }
     }
 
-    private StartingPoint with(ModelSpec adapted, WeightSource adapters) {
+    private StartingPoint with(ModelSpec adapted, WeightSource adapters, String ofAdapters) {
         return new StartingPoint(adapted, sequenceLength, new AdaptedWeights(adapted, weights, adapters), stepsDone,
-                lossScale, resumed, passedOver, files);
+                lossScale, resumed, passedOver, identity + ", adapters " + ofAdapters, files);
     }
 
     private static StartingPoint resumed(RunSpec spec, ModelSection section, Path from, List<AutoCloseable> files) {
@@ -141,7 +148,8 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         files.add(checkpoint);
         ModelSpec model = checkpoint.model();
         StartingPoint point = new StartingPoint(model, sequenceLength(section, model), checkpoint,
-                checkpoint.stepsDone(), checkpoint.lossScale(), true, checkpoint.passedOver(), files);
+                checkpoint.stepsDone(), checkpoint.lossScale(), true, checkpoint.passedOver(), "those of a checkpoint",
+                files);
         LoraSpec asked = spec.training().lora();
         if (asked.isAsked() != model.lora().isPresent()) {
             throw new UsageException(asked.isAsked()
@@ -155,22 +163,28 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         if (!asked.isAsked()) {
             return point;
         }
-        requireAgreement(asked, model.lora().orElseThrow(), model.base());
+        Lora lora = model.lora().orElseThrow();
+        requireAgreement(asked, lora, model.base(), "the adapter of " + checkpoint.directory());
         StartingPoint base = begun(spec, section, files);
         if (!base.model().equals(model.base())) {
             throw new UsageException(checkpoint.directory() + " has adapters for another model: they are for "
                     + model.base().summary() + ", but the configuration describes " + base.model().summary());
         }
+        if (!base.identity().equals(lora.base())) {
+            throw new UsageException(checkpoint.directory() + " has adapters for other weights of the same shape: those"
+                    + " had the identity " + lora.base() + ", and the ones of the configuration have " + base.identity()
+                    + "; put model.from, or training.seed, back to what the run began with");
+        }
         return new StartingPoint(model, point.sequenceLength(), new AdaptedWeights(model, base.weights(), checkpoint),
-                point.stepsDone(), point.lossScale(), true, point.passedOver(), files);
+                point.stepsDone(), point.lossScale(), true, point.passedOver(), base.identity(), files);
     }
 
-    /** Closes the files, which no rank loads from any more. */
+    /** Closes the files, from which no rank may load then. */
     void close() {
         close(files);
     }
 
-    private static void close(List<AutoCloseable> files) {
+    static void close(List<AutoCloseable> files) {
         for (AutoCloseable file : files) {
             try {
                 file.close();

@@ -44,7 +44,8 @@ public record WholeWeights(ModelSpec model, WeightSource weights,
                 throw new CheckpointException(checkpoint.directory() + " has adapters alone, and no config.conf of its"
                         + " run says what they are for: put the checkpoint back below its run");
             }
-            WeightSource drawn = new InitialWeights(adapted.base(), Long.parseLong(config.text("training.seed")));
+            InitialWeights drawn = new InitialWeights(adapted.base(), Long.parseLong(config.text("training.seed")));
+            requireSame(checkpoint, drawn.identity(), "training.seed");
             return merged(checkpoint, drawn, Optional.empty());
         }
         HuggingFaceModel base = HuggingFaceModel.open(from.get());
@@ -54,7 +55,23 @@ public record WholeWeights(ModelSpec model, WeightSource weights,
                     + ", but " + from.get() + ", where the run began from, has " + base.spec().summary()
                     + ": put the model back that it began from");
         }
+        try {
+            requireSame(checkpoint, base.identity(), from.get().toString());
+        } catch (CheckpointException other) {
+            base.close();
+            throw other;
+        }
         return merged(checkpoint, base, Optional.of(base));
+    }
+
+    private static void requireSame(Checkpoint checkpoint, String found, String where) {
+        String expected = checkpoint.model().lora().orElseThrow().base();
+        if (!found.equals(expected)) {
+            throw new CheckpointException(
+                    checkpoint.directory() + " has adapters for other weights of the same shape: those"
+                            + " had the identity " + expected + ", and the ones of " + where + " have " + found
+                            + ": put the weights back that the run began from");
+        }
     }
 
     private static WholeWeights merged(Checkpoint checkpoint, WeightSource base, Optional<HuggingFaceModel> files) {

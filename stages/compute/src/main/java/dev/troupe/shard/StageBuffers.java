@@ -36,7 +36,7 @@ public final class StageBuffers implements AutoCloseable {
     private final FrozenWeights frozen;
     /** The weights in the type that products read; null where that is theirs. */
     private final Tensor operands;
-    /** Null where nothing is trained. */
+    /** Null where the stage is not for training. */
     private final FlatBuffer gradients;
     /** The gradient of a second use lies apart: it is summed into the first before anything else is done with it. */
     private final Tensor secondGradient;

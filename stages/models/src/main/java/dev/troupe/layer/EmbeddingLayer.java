@@ -110,12 +110,10 @@ public final class EmbeddingLayer implements Layer {
 
         @Override
         public void backwardWeight() {
-            if (!tokenTable.spec().isTrained()) {
-                release();
-                return;
+            if (tokenTable.spec().isTrained()) {
+                engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
+                        positionTable == null ? null : positionTable.gradient());
             }
-            engine.embeddingBackward(tokens, outputGradient, sequenceLength, tokenTable.gradient(),
-                    positionTable == null ? null : positionTable.gradient());
             release();
         }
 

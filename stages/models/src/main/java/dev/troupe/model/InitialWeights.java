@@ -46,6 +46,11 @@ public final class InitialWeights implements WeightSource {
         this.seed = seed;
     }
 
+    /** Tells these weights from others of the same model. */
+    public String identity() {
+        return "drawn from seed " + seed;
+    }
+
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
         ParameterSpec parameter = parameters.get(name);

@@ -47,7 +47,11 @@ final class Answers {
         List<Part> answers = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
             if (ASSISTANT.equals(messages.get(i).path("role").textValue())) {
-                answers.add(answer(place, i, whole));
+                Part answer = answer(place, i, whole);
+                if (!answers.isEmpty() && answer.from() < answers.getLast().to()) {
+                    throw untold(place, i);
+                }
+                answers.add(answer);
             }
         }
         return new MarkedText(whole, answers);
@@ -57,11 +61,15 @@ final class Answers {
         String before = text(index, true);
         String through = index + 1 == messages.size() ? whole : text(index + 1, false);
         if (!whole.startsWith(through) || !through.startsWith(before)) {
-            throw new DataException(
-                    "%s: the chat template writes messages[%d] or those before it differently where others follow, so what the assistant says cannot be told; mark it in the template with {%% generation %%}, or cut the chat after its last answer"
-                            .formatted(place, index));
+            throw untold(place, index);
         }
         return new Part(before.length(), endOfTurn(through, before.length(), messages.get(index).path("content")));
+    }
+
+    private static DataException untold(Place place, int index) {
+        return new DataException(
+                "%s: the chat template writes messages[%d] or those before it differently where others follow, so what the assistant says cannot be told; mark it in the template with {%% generation %%}, or cut the chat after its last answer"
+                        .formatted(place, index));
     }
 
     /** The text of the first messages. */

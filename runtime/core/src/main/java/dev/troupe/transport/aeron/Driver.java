@@ -40,8 +40,11 @@ final class Driver implements AutoCloseable {
     private final Path directory;
     /** Empty where another process runs the driver. */
     private final Optional<MediaDriver> mediaDriver;
-    /** Closes the driver where the process exits without closing it, as after a second Ctrl-C. */
-    private final Thread atExit = new Thread(this::stop, "troupe-media-driver-at-exit");
+    /**
+     * Deletes the files of the driver where the process exits without closing it, as after a second Ctrl-C. The driver
+     * itself ends with the process: until then a program's own hook may still bring its run to a checkpoint.
+     */
+    private final Thread atExit = new Thread(this::deleteFiles, "troupe-media-driver-at-exit");
 
     private Driver(Path directory, Optional<MediaDriver> mediaDriver) {
         this.directory = directory;
@@ -160,9 +163,13 @@ final class Driver implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException _) {
-            return; // the process exits, and the hook closes the driver
+            return; // the process exits, and the driver ends with it
         }
         stop();
+    }
+
+    private void deleteFiles() {
+        DriverDirectory.delete(directory);
     }
 
     private void stop() {
@@ -178,7 +185,7 @@ final class Driver implements AutoCloseable {
         if (!joinedInTime(closer, CLOSE_TIMEOUT_SECONDS)) {
             LOG.warn("the media driver did not end within {} seconds; going on without it", CLOSE_TIMEOUT_SECONDS);
         }
-        DriverDirectory.delete(directory);
+        deleteFiles();
     }
 
     /** Waits for a thread through interrupts, which are kept for the caller. */

@@ -16,12 +16,15 @@ import java.util.Set;
  * @param targets
  *            the matrices that have an adapter in each block, by the names that the family has for them; none: those that
  *            the family has by default
+ * @param base
+ *            identity of the frozen weights, by which other weights of the same shape are told apart; empty where it is not
+ *            known yet
  */
-public record Lora(int rank, double alpha, List<String> targets) {
+public record Lora(int rank, double alpha, List<String> targets, String base) {
     /** The one target that stands for all matrices of a block. */
     public static final String ALL_LINEAR = "all-linear";
     /** The keys of a model's section that say which adapters it has. */
-    public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets");
+    public static final Set<String> KEYS = Set.of("lora-rank", "lora-alpha", "lora-targets", "lora-base");
 
     private static final String WEIGHT = ".weight";
 
@@ -34,17 +37,23 @@ public record Lora(int rank, double alpha, List<String> targets) {
         targets = List.copyOf(targets);
     }
 
+    /** The same for these frozen weights. */
+    public Lora on(String identity) {
+        return new Lora(rank, alpha, targets, identity);
+    }
+
     /** The adapters of a section; empty where it has none. */
     public static Optional<Lora> of(Section section) {
         return section.has("lora-rank")
                 ? Optional.of(new Lora(section.positive("lora-rank"), section.number("lora-alpha", 0),
-                        List.of(section.text("lora-targets").split(","))))
+                        List.of(section.text("lora-targets").split(",")), section.text("lora-base")))
                 : Optional.empty();
     }
 
     /** The values of {@link #KEYS}. */
     public Map<String, Object> values() {
-        return Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets", String.join(",", targets));
+        return Map.of("lora-rank", rank, "lora-alpha", alpha, "lora-targets", String.join(",", targets),
+                "lora-base", base);
     }
 
     /** The name of A beside a matrix, as PEFT has it. */
@@ -88,6 +97,6 @@ public record Lora(int rank, double alpha, List<String> targets) {
                         + ALL_LINEAR);
             }
         }
-        return new Lora(rank, alpha, all.stream().filter(asked::contains).toList());
+        return new Lora(rank, alpha, all.stream().filter(asked::contains).toList(), base);
     }
 }

@@ -11,6 +11,7 @@ import dev.troupe.weights.Conversion;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.StoredTensor;
+import dev.troupe.weights.TensorSamples;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
@@ -21,6 +22,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.Optional;
 
 /**
@@ -154,6 +156,14 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
                     directory + " has no tensor " + quoted(name) + "; use weights of a model that has it");
         }
         fileOfTensor.get(stored).read(stored, shape, parameterType, target);
+    }
+
+    /**
+     * Tells these weights from others of the same model: a digest of the ends of every tensor, since all of a large file
+     * would take minutes to read.
+     */
+    public String identity() {
+        return TensorSamples.identity(new TreeMap<>(fileOfTensor));
     }
 
     private String storedName(String name) {

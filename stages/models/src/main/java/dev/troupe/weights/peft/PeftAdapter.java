@@ -15,6 +15,7 @@ import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.StoredTensor;
+import dev.troupe.weights.TensorSamples;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import dev.troupe.weights.WholeFile;
@@ -30,6 +31,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A directory with low-rank adapters as PEFT lays them out: {@code adapter_config.json} beside
@@ -43,7 +47,9 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
     private static final String TARGETS = "target_modules";
     /** Keys that would make other sums, with the values under which they do not. */
     private static final Map<String, Set<String>> NEUTRAL = Map.ofEntries(
-            Map.entry("bias", Set.of("none")), Map.entry("use_dora", Set.of("false")),
+            Map.entry("bias", Set.of("none")),
+            Map.entry("init_lora_weights", Set.of("true", "false", "null", "gaussian", "orthogonal", "eva")),
+            Map.entry("use_dora", Set.of("false")),
             Map.entry("use_rslora", Set.of("false")), Map.entry("use_qalora", Set.of("false")),
             Map.entry("use_bdlora", Set.of("false", "null")), Map.entry("lora_bias", Set.of("false")),
             Map.entry("fan_in_fan_out", Set.of("false")), Map.entry("rank_pattern", Set.of("{}", "null")),
@@ -69,10 +75,12 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
      *
      * @param base
      *            the model without adapters
+     * @param identity
+     *            that of its weights
      * @throws WeightException
      *             where there are none, they are of another kind than is computed here, or for other shapes
      */
-    public static PeftAdapter open(Path directory, ModelSpec base) {
+    public static PeftAdapter open(Path directory, ModelSpec base, String identity) {
         if (!Files.isRegularFile(directory.resolve(CONFIG)) || !Files.isRegularFile(directory.resolve(WEIGHTS))) {
             throw new WeightException(directory + " is no directory with an adapter: give one with " + CONFIG + " and "
                     + WEIGHTS + ", as PEFT writes them");
@@ -80,7 +88,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), base.family().title());
         ModelSpec adapted;
         try {
-            adapted = base.family().adapted(base, lora(config));
+            adapted = base.family().adapted(base, lora(config).on(identity));
         } catch (IllegalArgumentException refused) {
             throw config.refusal(refused.getMessage());
         }
@@ -103,7 +111,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
                         + ", as no other adapters are computed here");
             }
         });
-        return new Lora(config.positive("r"), config.aboveZero("lora_alpha", 8), targets(config));
+        return new Lora(config.positive("r"), config.aboveZero("lora_alpha", 8), targets(config), "");
     }
 
     private static String text(JsonNode value) {
@@ -125,6 +133,10 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
 
     private void verify() {
         List<String> defects = new ArrayList<>();
+        Set<String> known = trained(model).stream().map(parameter -> PREFIX + parameter.name())
+                .collect(Collectors.toSet());
+        file.tensors().keySet().stream().filter(name -> !known.contains(name))
+                .forEach(name -> defects.add(name + " is no adapter of a matrix that " + CONFIG + " names"));
         for (ParameterSpec parameter : trained(model)) {
             StoredTensor stored = file.tensors().get(PREFIX + parameter.name());
             Shape shape = parameter.shape().sizes();
@@ -143,6 +155,13 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
                     + defects.getFirst() + (defects.size() > 1 ? ", and " + (defects.size() - 1) + " more" : "")
                     + "; take the adapter that was trained for it, or the model that it was trained for");
         }
+    }
+
+    /** Tells these adapters from others for the same matrices. */
+    public String identity() {
+        SortedMap<String, SafeTensors> files = new TreeMap<>();
+        file.tensors().keySet().forEach(name -> files.put(name, file));
+        return TensorSamples.identity(files);
     }
 
     /** The model with these adapters. */

@@ -1,0 +1,39 @@
+package dev.troupe.weights;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.SortedMap;
+
+/** A short name for the content of tensors in files, from the ends of each: training changes all of a tensor. */
+public final class TensorSamples {
+    private static final int SAMPLED_BYTES = 4096;
+    private static final int SHOWN_BYTES = 8;
+
+    private TensorSamples() {
+    }
+
+    /** Returns the identity of tensors, given the file of each by its name. */
+    public static String identity(SortedMap<String, SafeTensors> files) {
+        MessageDigest digest = sha256();
+        files.forEach((name, file) -> {
+            StoredTensor tensor = file.tensor(name);
+            digest.update((name + tensor.type() + tensor.shapeText()).getBytes(StandardCharsets.UTF_8));
+            MemorySegment bytes = file.bytes(name);
+            long sampled = Math.min(SAMPLED_BYTES, bytes.byteSize());
+            digest.update(bytes.asSlice(0, sampled).asByteBuffer());
+            digest.update(bytes.asSlice(bytes.byteSize() - sampled, sampled).asByteBuffer());
+        });
+        return "sha256 " + HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform must offer SHA-256", impossible);
+        }
+    }
+}
