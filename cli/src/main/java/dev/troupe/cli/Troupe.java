@@ -1,5 +1,7 @@
 package dev.troupe.cli;
 
+import dev.troupe.cli.model.EvalCommand;
+import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.Version;
@@ -18,7 +20,8 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
-        TokenizeCommand.class, EvalCommand.class, ExportCommand.class, MediaDriverCommand.class, DoctorCommand.class,
+        TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,
+        DoctorCommand.class,
         KeysCommand.class,
         CompletionCommand.class}, description = {
                 "Trains GPT-2, Llama and Qwen models through a pipeline of stage actors."}, footer = {"",

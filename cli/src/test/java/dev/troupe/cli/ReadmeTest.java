@@ -89,7 +89,7 @@ class ReadmeTest {
     void shouldEndAsAReaderExpects(String command) {
         switch (verb(command)) {
             case "train" -> train(command);
-            case "export", "eval" -> fromRun(command);
+            case "export", "eval", "generate" -> fromRun(command);
             default -> run(command, List.of());
         }
     }

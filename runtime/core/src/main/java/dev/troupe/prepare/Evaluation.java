@@ -2,23 +2,17 @@ package dev.troupe.prepare;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.batch.Sequences;
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
-import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.generate.Evaluator;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.plan.SizeChecks;
-import dev.troupe.plan.UsageException;
-import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -29,8 +23,7 @@ import java.util.Optional;
  * <p>Thread rule: one thread; close it at the end.
  */
 public final class Evaluation implements AutoCloseable {
-    private final EngineChoice choice;
-    private final StartingPoint start;
+    private final WholeModel whole;
     private final RunData data;
 
     /**
@@ -59,53 +52,42 @@ public final class Evaluation implements AutoCloseable {
      *             with a sentence for the user where the request is wrong: see {@link UserErrors}
      */
     public Evaluation(RunSpec spec, Optional<Path> from) {
-        from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
-        choice = EngineChoice.of(spec.engine(), PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), 1, EngineChoice.installed());
-        if (!choice.computes()) {
-            throw new UsageException("the engine " + choice.provider().kind()
-                    + " computes nothing, so there is nothing to measure: choose another engine.kind");
-        }
-        Tokenizer tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
-        start = StartingPoint.of(spec, tokenizer, from);
+        whole = WholeModel.of(spec, from);
         try {
-            SizeChecks.requireModel(start.model());
-            data = new RunData(spec.onAllData(), tokenizer, BuiltInCorpus.utf8(), Optional.empty(), start.model(),
-                    start.sequenceLength());
+            data = new RunData(spec.onAllData(), whole.tokenizer(), BuiltInCorpus.utf8(), Optional.empty(), model(),
+                    sequenceLength());
         } catch (RuntimeException refused) {
-            start.close();
+            whole.close();
             throw refused;
         }
         try {
-            requireRoom();
+            whole.requireRoom(sizes -> {
+                try (Evaluator evaluator = evaluator(sizes)) {
+                    evaluator.lossOf(rows());
+                    return sizes.allocatedBytes();
+                }
+            });
         } catch (RuntimeException refused) {
             close();
             throw refused;
         }
     }
 
-    /** Counts the bytes of a forward on an engine that computes nothing. */
-    private void requireRoom() {
-        try (Engine real = choice.open();
-                Engine sizes = SizingEngine.like(real);
-                Evaluator evaluator = new Evaluator(sizes, start.model(), start.weights(), start.sequenceLength())) {
-            evaluator.lossOf(rows());
-            long available = MachineMemory.availableBytes();
-            if (sizes.allocatedBytes() > available) {
-                throw new UsageException(String.format(Locale.ROOT, "the model and one sequence take %,d MiB, but this"
-                        + " machine has %,d MiB free: shorten model.sequence-length, or end what takes memory",
-                        sizes.allocatedBytes() >> 20, available >> 20));
-            }
-        }
+    private Evaluator evaluator(Engine engine) {
+        return new Evaluator(engine, model(), whole.start().weights(), sequenceLength());
+    }
+
+    private int sequenceLength() {
+        return whole.start().sequenceLength();
     }
 
     private MicrobatchRows rows() {
-        return new MicrobatchRows(start.sequenceLength(), data.separatesDocuments());
+        return new MicrobatchRows(sequenceLength(), data.separatesDocuments());
     }
 
     /** Returns the model that is measured. */
     public ModelSpec model() {
-        return start.model();
+        return whole.start().model();
     }
 
     /** Returns the data that it is measured on. */
@@ -127,8 +109,7 @@ public final class Evaluation implements AutoCloseable {
         MicrobatchRows rows = rows();
         double sum = 0;
         long targets = 0;
-        try (Engine engine = choice.open();
-                Evaluator evaluator = new Evaluator(engine, start.model(), start.weights(), start.sequenceLength())) {
+        try (Engine engine = whole.choice().open(); Evaluator evaluator = evaluator(engine)) {
             for (long window = 0; window < count; window++) {
                 long position = sequences.positionOf(window);
                 sequences.fill(position, rows, 0);
@@ -143,8 +124,8 @@ public final class Evaluation implements AutoCloseable {
     }
 
     private void write(Path file, Evaluator evaluator, MicrobatchRows rows) {
-        Shape shape = Shape.of(start.sequenceLength(), start.model().size(Axis.VOCABULARY));
-        DataType type = choice.settings().parameterType();
+        Shape shape = Shape.of(sequenceLength(), model().size(Axis.VOCABULARY));
+        DataType type = whole.choice().settings().parameterType();
         SafeTensorsWriter.write(file, Map.of(),
                 List.of(new NamedTensor("logits", shape, type, target -> evaluator.logitsOf(rows, target))));
     }
@@ -152,6 +133,6 @@ public final class Evaluation implements AutoCloseable {
     @Override
     public void close() {
         data.close();
-        start.close();
+        whole.close();
     }
 }

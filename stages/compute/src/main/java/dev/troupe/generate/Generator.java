@@ -20,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.IntPredicate;
 
 /**
  * Writes on from a prompt, token by token, with a whole model on one engine. Every token costs a forward over a full
@@ -77,6 +78,16 @@ public final class Generator implements AutoCloseable {
      * @return the new tokens alone
      */
     public int[] generate(int[] prompt, int count, Sampling sampling) {
+        return generate(prompt, count, sampling, _ -> false);
+    }
+
+    /**
+     * As {@link #generate(int[], int, Sampling)}, until a token that ends the text.
+     *
+     * @param isEnd
+     *            whether a new token is the last
+     */
+    public int[] generate(int[] prompt, int count, Sampling sampling, IntPredicate isEnd) {
         if (prompt.length == 0) {
             throw new IllegalArgumentException("a prompt needs at least 1 token, but found none");
         }
@@ -85,6 +96,9 @@ public final class Generator implements AutoCloseable {
         for (int length = prompt.length; length < text.length; length++) {
             readLogits(text, length);
             text[length] = sampler.draw(hostLogits, engine.parameterType(), sampling, random);
+            if (isEnd.test(text[length])) {
+                return Arrays.copyOfRange(text, prompt.length, length + 1);
+            }
         }
         return Arrays.copyOfRange(text, prompt.length, text.length);
     }

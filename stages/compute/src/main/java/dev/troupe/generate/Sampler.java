@@ -33,7 +33,7 @@ final class Sampler {
         if (sampling.temperature() == 0) {
             return best;
         }
-        double threshold = threshold(sampling.topK());
+        double threshold = nucleus(threshold(sampling.topK()), logits[best], sampling);
         double total = 0;
         for (double logit : logits) {
             total += weight(logit, logits[best], threshold, sampling.temperature());
@@ -67,6 +67,30 @@ final class Sampler {
         System.arraycopy(logits, 0, sorted, 0, logits.length);
         Arrays.sort(sorted);
         return sorted[sorted.length - topK];
+    }
+
+    /**
+     * The logit that a token needs to be among the most likely whose probabilities add up to p, after the other
+     * threshold.
+     */
+    private double nucleus(double threshold, double largest, Sampling sampling) {
+        if (sampling.topP() == 1) {
+            return threshold;
+        }
+        System.arraycopy(logits, 0, sorted, 0, logits.length);
+        Arrays.sort(sorted);
+        double total = 0;
+        for (double logit : sorted) {
+            total += weight(logit, largest, threshold, sampling.temperature());
+        }
+        double reached = 0;
+        for (int place = sorted.length - 1; place > 0; place--) {
+            reached += weight(sorted[place], largest, threshold, sampling.temperature());
+            if (reached >= sampling.topP() * total) {
+                return Math.max(threshold, sorted[place]);
+            }
+        }
+        return threshold;
     }
 
     private static double weight(double logit, double largest, double threshold, double temperature) {

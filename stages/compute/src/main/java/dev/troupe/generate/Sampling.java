@@ -7,14 +7,25 @@ package dev.troupe.generate;
  *            what logits are divided by; 0 takes the most likely token, the lowest id among equals
  * @param topK
  *            only so many most likely tokens can be drawn; 0 for all
+ * @param topP
+ *            only the fewest most likely tokens whose probabilities add up to this can be drawn (Holtzman et al. 2020),
+ *            above 0; 1 for all
  * @param seed
  *            of the draws
  */
-public record Sampling(double temperature, int topK, long seed) {
+public record Sampling(double temperature, int topK, double topP, long seed) {
     public Sampling {
         if (!(temperature >= 0) || temperature == Double.POSITIVE_INFINITY || topK < 0) {
             throw new IllegalArgumentException("sampling needs a temperature and a top-k of at least 0, but found "
                     + temperature + " and " + topK);
         }
+        if (!(topP > 0 && topP <= 1)) {
+            throw new IllegalArgumentException("sampling needs a top-p above 0 and at most 1, but found " + topP);
+        }
+    }
+
+    /** Sampling of the most likely tokens, by their number alone. */
+    public Sampling(double temperature, int topK, long seed) {
+        this(temperature, topK, 1, seed);
     }
 }

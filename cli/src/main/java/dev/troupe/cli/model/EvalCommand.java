@@ -1,4 +1,4 @@
-package dev.troupe.cli;
+package dev.troupe.cli.model;
 
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 /** {@code troupe eval}: the loss and the perplexity of a model on data. */
 @Command(name = "eval", mixinStandardHelpOptions = true, description = {
         "Measures the loss and the perplexity of a model (model.from, or --from) on data.path, on one rank."})
-final class EvalCommand implements Callable<Integer> {
+public final class EvalCommand implements Callable<Integer> {
     @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
     private Path config;
 

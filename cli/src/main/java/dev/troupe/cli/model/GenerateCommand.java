@@ -1,0 +1,77 @@
+package dev.troupe.cli.model;
+
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.generate.Sampling;
+import dev.troupe.plan.UsageException;
+import dev.troupe.prepare.Generation;
+import dev.troupe.prepare.RunDirectory;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code troupe generate}: a model continues a prompt. */
+@Command(name = "generate", mixinStandardHelpOptions = true, description = {
+        "Lets a model (model.from, or --from) continue a prompt, on one rank. Each token costs a forward over prompt and text: it is for trying a model, not for serving one."})
+public final class GenerateCommand implements Callable<Integer> {
+    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
+    private Path config;
+
+    @Option(names = "-s", paramLabel = "key=value", description = {
+            "Sets one key, without troupe; wins over CONFIG. May be repeated."})
+    private List<String> settings = List.of();
+
+    @Option(names = "--from", paramLabel = "RUN|CHECKPOINT", description = {
+            "Takes the weights of a run's newest checkpoint, or of that checkpoint; CONFIG is then that of the run."})
+    private Path from;
+
+    @Option(names = "--prompt", required = true, paramLabel = "TEXT", description = "The text to continue.")
+    private String prompt;
+
+    @Option(names = "--tokens", defaultValue = "100", paramLabel = "N", description = "The most tokens to add; default: 100.")
+    private int tokens;
+
+    @Option(names = "--temperature", defaultValue = "0.8", paramLabel = "X", description = {
+            "What logits are divided by; 0 takes the most likely token. Default: 0.8."})
+    private double temperature;
+
+    @Option(names = "--top-k", defaultValue = "0", paramLabel = "K", description = {
+            "Only the K most likely tokens can be drawn; 0, the default, for all."})
+    private int topK;
+
+    @Option(names = "--top-p", defaultValue = "1", paramLabel = "P", description = {
+            "Only the fewest tokens whose probabilities add up to P can be drawn; 1, the default, for all."})
+    private double topP;
+
+    @Option(names = "--seed", defaultValue = "1", paramLabel = "SEED", description = {
+            "The same seed gives the same text. Default: 1."})
+    private long seed;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() {
+        if (tokens < 1) {
+            throw new UsageException("--tokens must be at least 1, but found " + tokens);
+        }
+        Sampling sampling;
+        try {
+            sampling = new Sampling(temperature, topK, topP, seed);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(refused.getMessage(), refused);
+        }
+        Optional<Path> checkpoint = Optional.ofNullable(from);
+        RunSpec spec = RunSpecReader.read(
+                Optional.ofNullable(config).or(() -> checkpoint.map(RunDirectory::configOf)), settings);
+        try (Generation generation = new Generation(spec, checkpoint)) {
+            output.println(prompt + generation.write(prompt, tokens, sampling));
+        }
+        return ExitCode.DONE;
+    }
+}

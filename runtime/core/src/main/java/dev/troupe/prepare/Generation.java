@@ -1,0 +1,98 @@
+package dev.troupe.prepare;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.engine.Engine;
+import dev.troupe.generate.Generator;
+import dev.troupe.generate.Sampling;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.Tokenizer;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+
+/**
+ * A model that continues a text, with its tokenizer, after all checks. Nothing is written.
+ *
+ * <p>Thread rule: one thread; close it at the end.
+ */
+public final class Generation implements AutoCloseable {
+    private final WholeModel whole;
+
+    /**
+     * Opens and checks all parts.
+     *
+     * @param from
+     *            the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @throws RuntimeException
+     *             with a sentence for the user where the request is wrong: see {@link UserErrors}
+     */
+    public Generation(RunSpec spec, Optional<Path> from) {
+        whole = WholeModel.of(spec, from);
+    }
+
+    /** Returns the model that writes. */
+    public ModelSpec model() {
+        return whole.start().model();
+    }
+
+    /**
+     * Returns the text after a prompt, up to the token that ends a text, without that.
+     *
+     * @param count
+     *            the most tokens to add
+     * @throws UsageException
+     *             where the prompt has no token, one that the model does not know, or prompt and text are longer than the
+     *             model's longest sequence
+     */
+    public String write(String prompt, int count, Sampling sampling) {
+        Tokenizer tokenizer = whole.tokenizer();
+        int[] tokens = IntStream.concat(IntStream.of(tokenizer.beforeText()), IntStream.of(tokenizer.encode(prompt)))
+                .toArray();
+        int longest = require(tokens, count);
+        whole.requireRoom(sizes -> {
+            try (Generator _ = generator(sizes, longest)) {
+                return sizes.allocatedBytes();
+            }
+        });
+        OptionalInt end = tokenizer.endOfText();
+        int[] written;
+        try (Engine engine = whole.choice().open(); Generator generator = generator(engine, longest)) {
+            written = generator.generate(tokens, count, sampling,
+                    token -> end.isPresent() && token == end.getAsInt());
+        }
+        boolean hasEnded = end.isPresent() && written.length > 0 && written[written.length - 1] == end.getAsInt();
+        return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
+    }
+
+    /** Returns the tokens of prompt and text. */
+    private int require(int[] prompt, int count) {
+        if (prompt.length == 0) {
+            throw new UsageException("a prompt must have at least one token, but found none: write a word");
+        }
+        int vocabulary = model().size(Axis.VOCABULARY);
+        IntStream.of(prompt).filter(token -> token >= vocabulary).findFirst().ifPresent(token -> {
+            throw new UsageException(
+                    "the prompt has the token " + token + ", but the model's vocabulary has " + vocabulary
+                            + " tokens: set data.tokenizer to the model's own");
+        });
+        long longest = (long) prompt.length + count;
+        if (longest > model().size(Axis.POSITION)) {
+            throw new UsageException("the prompt of " + prompt.length + " tokens and " + count + " more are " + longest
+                    + ", but the model has positions for " + model().size(Axis.POSITION)
+                    + ": shorten the prompt, or ask for fewer");
+        }
+        return (int) longest;
+    }
+
+    private Generator generator(Engine engine, int longest) {
+        return new Generator(engine, model(), whole.start().weights(), longest);
+    }
+
+    @Override
+    public void close() {
+        whole.close();
+    }
+}
