@@ -8,10 +8,10 @@ import dev.troupe.chaos.RunRecord;
 import dev.troupe.cli.report.ChaosJson;
 import dev.troupe.cli.report.ChaosReport;
 import dev.troupe.cli.report.ChaosTable;
+import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
@@ -24,18 +24,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code troupe chaos}: a run with faults beside the same run without. */
 @Command(name = "chaos", mixinStandardHelpOptions = true, description = {
         "Trains undisturbed and then with faults, and compares: every loss and every weight, and what it took to go on. In one process, or where CONFIG names nodes in one for each."}, footer = {
-                "", "A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
+                "", "The faults of CONFIG count too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
                 "[at=F|I|W|B|send|receive|reduce|optimizer|commit|checkpoint] [factor=4]",
                 "[seconds=1] [probability=0.1] [seed=1] [times=1]; docs/faults.md has the kinds.", "",
                 "Throughput kept: in processes of their own, against the undisturbed run; in one process, whose compiled",
@@ -43,9 +42,8 @@ import picocli.CommandLine.Parameters;
                 "Exit codes: 0 every fault struck, and nothing is different in the end; 1 something is, or a fault",
                 "did not strike; 2 the request was wrong."})
 final class ChaosCommand implements Callable<Integer> {
-    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = {
-            "A HOCON file with everything under troupe; its faults count too."})
-    private Path config;
+    @Mixin
+    private ConfigOptions options;
 
     @Option(names = "--fault", paramLabel = "FAULT", description = "A fault; may be repeated.")
     private List<String> faults = List.of();
@@ -61,9 +59,6 @@ final class ChaosCommand implements Callable<Integer> {
             "Mean time between the faults that are drawn; default: 20."})
     private double meanSeconds;
 
-    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
-    private List<String> settings = List.of();
-
     @Option(names = "--out", paramLabel = "DIR", description = {
             "Where to write: an empty directory, or one that is not there yet. Default: runs/chaos-NAME, or -2 and so on."})
     private Path out;
@@ -74,17 +69,11 @@ final class ChaosCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        try (StopRequests _ = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
-            int exitCode = run();
-            if (exitCode == ExitCode.STOPPED) {
-                output.println(STOPPED);
-            }
-            return exitCode;
-        }
+        return StopRequests.duringRuns(output, STOPPED, this::run);
     }
 
     private int run() throws InterruptedException {
-        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
+        RunSpec spec = options.read();
         List<FaultSpec> named = new ArrayList<>(spec.faults());
         faults.forEach(text -> named.add(FaultSpec.parse(text, "--fault", "command line")));
         if (named.isEmpty() && !random) {
@@ -140,8 +129,8 @@ final class ChaosCommand implements Callable<Integer> {
         List<FaultSpec> drawn = RandomFaults.draw(seed, meanSeconds,
                 undisturbed.seconds() / Math.max(1, undisturbed.steps().size()), spec.cluster().isPresent(), places);
         output.println("seed " + seed + " draws " + drawn.size() + " faults; to repeat them:");
-        output.println("  ./troupe chaos" + (config == null ? "" : " " + config) + Stream.concat(
-                settings.stream().map(setting -> " -s '" + setting + "'"),
+        output.println("  ./troupe chaos" + options.config().map(config -> " " + config).orElse("") + Stream.concat(
+                options.settings().stream().map(setting -> " -s '" + setting + "'"),
                 Stream.concat(faults.stream(), drawn.stream().map(FaultSpec::text))
                         .map(fault -> " --fault '" + fault + "'"))
                 .collect(Collectors.joining()));

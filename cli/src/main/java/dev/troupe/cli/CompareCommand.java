@@ -7,6 +7,7 @@ import dev.troupe.cli.report.ComparisonReport;
 import dev.troupe.cli.report.ComparisonTable;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.report.Verdict;
+import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.compare.Comparison;
@@ -14,7 +15,6 @@ import dev.troupe.compare.ComparisonException;
 import dev.troupe.compare.Contestant;
 import dev.troupe.compare.Outcome;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
 import dev.troupe.schedule.drawing.ChromeTrace;
@@ -24,26 +24,22 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code troupe compare}: schedules predicted and measured, side by side. */
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
         "Predicts and measures schedules on one model, and puts them side by side: a table, comparison.json, trace.json and report.html."})
 final class CompareCommand implements Callable<Integer> {
-    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
-    private Path config;
+    @Mixin
+    private ConfigOptions options;
 
     @Option(names = "--schedules", required = true, paramLabel = "a,b,c", description = {
             "Schedules, or paths of plans; with :V for other than the usual number of stages on each rank."})
     private String schedules;
-
-    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
-    private List<String> settings = List.of();
 
     @Option(names = "--repeats", defaultValue = "3", paramLabel = "N", description = {
             "Measured runs of each schedule, in turns; default: 3."})
@@ -94,7 +90,7 @@ final class CompareCommand implements Callable<Integer> {
         if (contestants.isEmpty() || repeats < 1 || steps < 1) {
             throw new UsageException("compare needs one schedule or more, and --repeats and --steps of at least 1");
         }
-        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings);
+        RunSpec spec = options.read();
         Path directory = out == null
                 ? RunDirectory.firstFree(Path.of("runs", "compare-" + spec.name()))
                 : out;

@@ -2,10 +2,10 @@ package dev.troupe.cli;
 
 import dev.troupe.chaos.RunRecord;
 import dev.troupe.chaos.WeightComparison;
+import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.RunDirectory;
@@ -14,11 +14,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code troupe verify}: a run beside the same model and data on one rank. */
 @Command(name = "verify", mixinStandardHelpOptions = true, description = {
@@ -28,11 +27,8 @@ final class VerifyCommand implements Callable<Integer> {
     /** Its backwards, and so its sums, are in descending order. */
     private static final String DESCENDING = "looped-bfs";
 
-    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
-    private Path config;
-
-    @Option(names = "-s", paramLabel = "key=value", description = "Sets one key, without troupe; wins over CONFIG.")
-    private List<String> settings = List.of();
+    @Mixin
+    private ConfigOptions options;
 
     @Option(names = "--tolerance", paramLabel = "X", description = {
             "The most relative difference of a loss, and of all weights by norm, where bits may differ; default: 1e-9 in float64, 1e-4 in float32, 2e-2 in bfloat16."})
@@ -46,20 +42,14 @@ final class VerifyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        try (StopRequests _ = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
-            int exitCode = run();
-            if (exitCode == ExitCode.STOPPED) {
-                output.println(STOPPED);
-            }
-            return exitCode;
-        }
+        return StopRequests.duringRuns(output, STOPPED, this::run);
     }
 
     private int run() {
         if (tolerance != null && !(tolerance >= 0)) {
             throw new UsageException("--tolerance must be at least 0, but found " + tolerance);
         }
-        RunSpec spec = RunSpecReader.read(Optional.ofNullable(config), settings).with(List.of());
+        RunSpec spec = options.read().with(List.of());
         RunSpec one = spec.onOneRank(Runtime.getRuntime().availableProcessors());
         Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "verify-" + spec.name())) : out;
         RunDirectory.requireFree(directory);
@@ -85,7 +75,7 @@ final class VerifyCommand implements Callable<Integer> {
         double ofLosses = lossDifference(reference.losses(), asked.losses());
         double ofWeights = WeightComparison.relativeDistance(expected, found);
         boolean isSame = ofLosses == 0 && WeightComparison.firstDifference(expected, found).isEmpty();
-        double allowed = mustBeSame(spec.parallel()) ? 0 : tolerance == null ? usual(spec) : tolerance;
+        double allowed = mustBeSame(spec) ? 0 : tolerance == null ? usual(spec) : tolerance;
         boolean holds = isSame || allowed > 0 && ofLosses <= allowed && ofWeights <= allowed;
         output.println();
         output.printf(Locale.ROOT,
@@ -101,9 +91,13 @@ final class VerifyCommand implements Callable<Integer> {
         return holds ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 
-    /** Whether no sum of the layout is cut at another place than on one rank. */
-    private static boolean mustBeSame(ParallelSpec parallel) {
-        return parallel.tensor() == 1 && parallel.data() == 1 && !parallel.schedule().equals(DESCENDING)
+    /** Whether every sum is cut at the places, and by the engine, of one rank. */
+    private static boolean mustBeSame(RunSpec spec) {
+        ParallelSpec parallel = spec.parallel();
+        boolean isOfOneEngine = spec.cluster().stream().flatMap(cluster -> cluster.nodes().stream())
+                .allMatch(node -> node.engine().equals(spec.engine()));
+        return isOfOneEngine && parallel.tensor() == 1 && parallel.data() == 1
+                && !parallel.schedule().equals(DESCENDING)
                 && parallel.schedule().indexOf('/') < 0;
     }
 

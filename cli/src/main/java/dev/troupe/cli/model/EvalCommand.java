@@ -1,36 +1,24 @@
 package dev.troupe.cli.model;
 
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.Evaluation;
-import dev.troupe.prepare.RunDirectory;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code troupe eval}: the loss and the perplexity of a model on data. */
 @Command(name = "eval", mixinStandardHelpOptions = true, description = {
         "Measures the loss and the perplexity of a model (model.from, or --from) on data.path, on one rank."})
 public final class EvalCommand implements Callable<Integer> {
-    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
-    private Path config;
-
-    @Option(names = "-s", paramLabel = "key=value", description = {
-            "Sets one key, without troupe; wins over CONFIG. May be repeated."})
-    private List<String> settings = List.of();
-
-    @Option(names = "--from", paramLabel = "RUN|CHECKPOINT", description = {
-            "Takes the weights of a run's newest checkpoint, or of that checkpoint; CONFIG is then that of the run."})
-    private Path from;
+    @Mixin
+    private ModelOptions model;
 
     @Option(names = "--sequences", paramLabel = "N", description = {
             "The most sequences to read, from the beginning of the data; default: all."})
@@ -51,10 +39,7 @@ public final class EvalCommand implements Callable<Integer> {
             throw new UsageException(
                     "--save-logits: " + logits + " is there already; delete it, or choose another name");
         }
-        Optional<Path> checkpoint = Optional.ofNullable(from);
-        RunSpec spec = RunSpecReader.read(
-                Optional.ofNullable(config).or(() -> checkpoint.map(RunDirectory::configOf)), settings);
-        try (Evaluation evaluation = new Evaluation(spec, checkpoint)) {
+        try (Evaluation evaluation = new Evaluation(model.read(), model.checkpoint())) {
             output.printf(Locale.ROOT, "%s: %,d parameters%n", evaluation.model().summary(),
                     evaluation.model().parameterCount());
             evaluation.data().notes().forEach(note -> output.println("Note: " + note + "."));

@@ -1,35 +1,21 @@
 package dev.troupe.cli.model;
 
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.config.RunSpec;
-import dev.troupe.config.RunSpecReader;
 import dev.troupe.generate.Sampling;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.Generation;
-import dev.troupe.prepare.RunDirectory;
 import java.io.PrintStream;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code troupe generate}: a model continues a prompt. */
 @Command(name = "generate", mixinStandardHelpOptions = true, description = {
         "Lets a model (model.from, or --from) continue a prompt, on one rank. Each token costs a forward over prompt and text: it is for trying a model, not for serving one."})
 public final class GenerateCommand implements Callable<Integer> {
-    @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
-    private Path config;
-
-    @Option(names = "-s", paramLabel = "key=value", description = {
-            "Sets one key, without troupe; wins over CONFIG. May be repeated."})
-    private List<String> settings = List.of();
-
-    @Option(names = "--from", paramLabel = "RUN|CHECKPOINT", description = {
-            "Takes the weights of a run's newest checkpoint, or of that checkpoint; CONFIG is then that of the run."})
-    private Path from;
+    @Mixin
+    private ModelOptions model;
 
     @Option(names = "--prompt", required = true, paramLabel = "TEXT", description = "The text to continue.")
     private String prompt;
@@ -66,10 +52,7 @@ public final class GenerateCommand implements Callable<Integer> {
         } catch (IllegalArgumentException refused) {
             throw new UsageException(refused.getMessage(), refused);
         }
-        Optional<Path> checkpoint = Optional.ofNullable(from);
-        RunSpec spec = RunSpecReader.read(
-                Optional.ofNullable(config).or(() -> checkpoint.map(RunDirectory::configOf)), settings);
-        try (Generation generation = new Generation(spec, checkpoint)) {
+        try (Generation generation = new Generation(model.read(), model.checkpoint())) {
             output.println(prompt + generation.write(prompt, tokens, sampling));
         }
         return ExitCode.DONE;

@@ -78,6 +78,24 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
+    /** What a command does that trains one run after another. */
+    @FunctionalInterface
+    public interface Runs {
+        /** Returns the exit code; {@link ExitCode#STOPPED} where one of the runs was stopped. */
+        int run() throws InterruptedException;
+    }
+
+    /** Lets each run hear the requests, and says it where one was stopped. */
+    public static int duringRuns(PrintStream output, String stopped, Runs runs) throws InterruptedException {
+        try (StopRequests _ = listen(output, stopped, PATIENCE)) {
+            int exitCode = runs.run();
+            if (exitCode == ExitCode.STOPPED) {
+                output.println(stopped);
+            }
+            return exitCode;
+        }
+    }
+
     /**
      * Receives requests from now on.
      *

@@ -4,20 +4,10 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.HeadLayer;
-import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.MicrobatchContext;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.parallel.DataShare;
-import dev.troupe.parallel.TensorGroup;
-import dev.troupe.parallel.TensorShare;
-import dev.troupe.partition.LayerRange;
-import dev.troupe.shard.StageBuffers;
-import dev.troupe.stage.StageLayers;
-import dev.troupe.stage.TokenUpload;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
@@ -30,10 +20,7 @@ import java.util.function.Consumer;
 public final class Evaluator implements AutoCloseable {
     private final Engine engine;
     private final Shape logitsShape;
-    private final TensorPool pool;
-    private final StageLayers layers;
-    private final StageBuffers buffers;
-    private final TokenUpload upload;
+    private final ModelLayers layers;
 
     /**
      * Reads a whole model.
@@ -44,13 +31,7 @@ public final class Evaluator implements AutoCloseable {
     public Evaluator(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
         this.engine = engine;
         this.logitsShape = Shape.of(sequenceLength, model.size(Axis.VOCABULARY));
-        this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), 1, sequenceLength, 1,
-                TensorShare.ALL);
-        this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
-        this.buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
-        buffers.load(layers.parameters(), source);
-        this.upload = new TokenUpload(context, 0, model.size(Axis.VOCABULARY));
+        this.layers = new ModelLayers(engine, model, source, sequenceLength);
     }
 
     /**
@@ -76,31 +57,28 @@ public final class Evaluator implements AutoCloseable {
      */
     public void logitsOf(MicrobatchRows rows, MemorySegment target) {
         forward(rows, logits -> {
-            Tensor floats = pool.takeFloats(logitsShape);
+            Tensor floats = layers.pool().takeFloats(logitsShape);
             engine.cast(logits, floats);
             engine.copyToHost(floats, 0, target);
-            pool.give(floats);
+            layers.pool().give(floats);
         });
     }
 
     private double forward(MicrobatchRows rows, Consumer<Tensor> logits) {
-        Tensor starts = rows.starts() == null ? null : upload.starts(rows.starts());
-        MicrobatchContext microbatch = new MicrobatchContext(DropoutKey.NONE, starts);
-        Tensor x = layers.forwardBeforeHead(upload.tokens(rows.inputs()), microbatch);
+        Tensor starts = rows.starts() == null ? null : layers.upload().starts(rows.starts());
+        Tensor x = layers.beforeHead(rows.inputs(), starts);
         HeadLayer.Pass head = layers.head().newTape();
-        head.predict(upload.targets(rows.targets()), 1);
-        head.forward(x, microbatch);
+        head.predict(layers.upload().targets(rows.targets()), 1);
+        head.forward(x, MicrobatchContext.PLAIN);
         double loss = head.loss();
         logits.accept(head.logits());
         head.release();
-        pool.drop(starts);
+        layers.pool().drop(starts);
         return loss;
     }
 
     @Override
     public void close() {
-        pool.close();
-        buffers.close();
-        upload.close();
+        layers.close();
     }
 }

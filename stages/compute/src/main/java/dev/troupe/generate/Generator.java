@@ -3,18 +3,8 @@ package dev.troupe.generate;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.MicrobatchContext;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.parallel.DataShare;
-import dev.troupe.parallel.TensorGroup;
-import dev.troupe.parallel.TensorShare;
-import dev.troupe.partition.LayerRange;
-import dev.troupe.shard.StageBuffers;
-import dev.troupe.stage.StageLayers;
-import dev.troupe.stage.TokenUpload;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -33,10 +23,7 @@ public final class Generator implements AutoCloseable {
     private final int hidden;
     private final int longest;
     private final int vocabularySize;
-    private final TensorPool pool;
-    private final StageLayers layers;
-    private final StageBuffers buffers;
-    private final TokenUpload upload;
+    private final ModelLayers layers;
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostLogits;
     private final Sampler sampler;
@@ -55,12 +42,7 @@ public final class Generator implements AutoCloseable {
         this.hidden = model.size(Axis.HIDDEN);
         this.longest = Math.min(model.size(Axis.POSITION), most);
         this.vocabularySize = model.size(Axis.VOCABULARY);
-        this.pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, hidden, 1, longest, 1, TensorShare.ALL);
-        this.layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
-        this.buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
-        buffers.load(layers.parameters(), source);
-        this.upload = new TokenUpload(context, 0, vocabularySize);
+        this.layers = new ModelLayers(engine, model, source, longest);
         long elementBytes = engine.parameterType().elementBytes();
         this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
         this.sampler = new Sampler(vocabularySize);
@@ -108,20 +90,18 @@ public final class Generator implements AutoCloseable {
         int window = Math.min(length, longest);
         // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
         int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
-        Tensor activation = layers.forwardBeforeHead(upload.tokens(tokens), MicrobatchContext.PLAIN);
+        Tensor activation = layers.beforeHead(tokens, null);
         Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
-        Tensor logits = pool.takeFloats(Shape.of(1, vocabularySize));
+        Tensor logits = layers.pool().takeFloats(Shape.of(1, vocabularySize));
         layers.head().logitsOfRow(row, logits);
         engine.copyToHost(logits, 0, hostLogits);
-        pool.give(activation);
-        pool.give(logits);
+        layers.pool().give(activation);
+        layers.pool().give(logits);
     }
 
     @Override
     public void close() {
-        pool.close();
-        buffers.close();
-        upload.close();
+        layers.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();
         }

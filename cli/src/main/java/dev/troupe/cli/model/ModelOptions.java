@@ -1,0 +1,29 @@
+package dev.troupe.cli.model;
+
+import dev.troupe.cli.options.ConfigOptions;
+import dev.troupe.config.RunSpec;
+import dev.troupe.prepare.RunDirectory;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The options that say which model a command uses. */
+final class ModelOptions {
+    @Mixin
+    private ConfigOptions config;
+
+    @Option(names = "--from", paramLabel = "RUN|CHECKPOINT", description = {
+            "Takes the weights of a run's newest checkpoint, or of that checkpoint; CONFIG is then that of the run."})
+    private Path from;
+
+    /** Returns the run or checkpoint that has the weights. */
+    Optional<Path> checkpoint() {
+        return Optional.ofNullable(from);
+    }
+
+    /** Reads the configuration of the model. */
+    RunSpec read() {
+        return config.read(checkpoint().map(RunDirectory::configOf));
+    }
+}
