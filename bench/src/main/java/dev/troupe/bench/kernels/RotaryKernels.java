@@ -32,6 +32,8 @@ public class RotaryKernels extends Workbench {
             KernelWork.memory(RotaryKernels.class, "rotary", SIZES + ", in place", 2 * ELEMENTS),
             KernelWork.products(RotaryKernels.class, "groupedAttention", HEADS, 2 * OPERATIONS),
             KernelWork.products(RotaryKernels.class, "groupedAttentionBackward", HEADS, 5 * OPERATIONS),
+            KernelWork.memory(RotaryKernels.class, "cachedAttention", "one query after %d keys, %d heads of %d, %d of"
+                    .formatted(N, H, D, K) + " them with keys and values", 2.0 * N * K * D),
             KernelWork.memory(RotaryKernels.class, "swiGlu", INNER_SIZES, 3 * INNER),
             KernelWork.memory(RotaryKernels.class, "swiGluBackward", INNER_SIZES, 5 * INNER));
 
@@ -49,6 +51,8 @@ public class RotaryKernels extends Workbench {
     private Tensor state;
     private Tensor dKeys;
     private Tensor dValues;
+    private Tensor query;
+    private Tensor attended;
     private Tensor gate;
     private Tensor up;
     private Tensor inner;
@@ -71,6 +75,8 @@ public class RotaryKernels extends Workbench {
         state = zeros(engine().attentionStateShape(B, T, H));
         dKeys = floats(N, K * D);
         dValues = floats(N, K * D);
+        query = floats(1, C);
+        attended = floats(1, C);
         gate = floats(N, I);
         up = floats(N, I);
         inner = floats(N, I);
@@ -116,6 +122,12 @@ public class RotaryKernels extends Workbench {
     public void groupedAttentionBackward() {
         engine().groupedAttentionBackward(dy, x, keys, values, null, y, state, T, H, K, Dropout.NONE, dx, dKeys,
                 dValues);
+    }
+
+    /** The row of the next token. */
+    @Benchmark
+    public void cachedAttention() {
+        engine().cachedAttention(query, keys, values, N, H, K, attended);
     }
 
     /** Forward. */

@@ -71,6 +71,23 @@ public interface AttentionKernels {
             Tensor dKeys, Tensor dValues);
 
     /**
+     * The last row of {@link #groupedAttention} alone: one query of each head, which sees the keys and values of all places
+     * so far. A text that grows token by token keeps these.
+     *
+     * @param query
+     *            [1 x H D]
+     * @param keys
+     *            [at least P x K D]
+     * @param values
+     *            as {@code keys}
+     * @param length
+     *            P, the places that are seen, the query's own the last of them; rows behind are not read
+     * @param y
+     *            [1 x H D]
+     */
+    void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);
+
+    /**
      * Turns each head by the angles of its place in its document (Su et al. 2021), in the published form: number i of a
      * head's first half and number i of its second half are one pair.
      *

@@ -316,6 +316,14 @@ public abstract class ForwardingEngine implements Engine {
     }
 
     @Override
+    public void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+            Tensor y) {
+        long begun = begins(Kernel.CACHED_ATTENTION);
+        engine.cachedAttention(query, keys, values, length, heads, keyValueHeads, y);
+        ends(Kernel.CACHED_ATTENTION, begun);
+    }
+
+    @Override
     public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
             Tensor y) {
         long begun = begins(Kernel.ROTARY);

@@ -91,6 +91,19 @@ abstract class CheckedAttention extends CheckedMemory {
     }
 
     @Override
+    public final void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads,
+            int keyValueHeads, Tensor y) {
+        Operands check = of(Kernel.CACHED_ATTENTION);
+        CheckedTensor out = check.row("y", y);
+        check.requireHeads(out, heads);
+        CheckedTensor q = check.like("query", query, out);
+        CheckedTensor k = check.cachedKeys("keys", keys, length, out, heads, keyValueHeads);
+        CheckedTensor v = check.like("values", values, k);
+        check.apart("y", out, q, k, v);
+        engine.cachedAttention(q.own(), k.own(), v.own(), length, heads, keyValueHeads, out.own());
+    }
+
+    @Override
     public final void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
             Tensor y) {
         Operands check = of(Kernel.ROTARY);

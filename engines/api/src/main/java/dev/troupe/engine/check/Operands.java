@@ -72,6 +72,12 @@ final class Operands {
         return ofSizes(name, products(name, tensor), rows, columns);
     }
 
+    /** A product matrix of one row. */
+    CheckedTensor row(String name, Tensor tensor) {
+        CheckedTensor own = matrix(name, tensor);
+        return ofSizes(name, own, 1, own.size(1));
+    }
+
     /** Where a product goes: a product matrix, or a float matrix, of exactly these sizes. */
     CheckedTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
         return ofSizes("product", accumulate ? floats("product", tensor) : either("product", tensor), rows, columns);
@@ -107,11 +113,26 @@ final class Operands {
 
     /** The keys of {@code keyValueHeads} heads, each of which serves a group of the queries' heads. */
     CheckedTensor keys(String name, Tensor tensor, CheckedTensor queries, int heads, int keyValueHeads) {
+        return matrix(name, tensor, queries.size(0), keyColumns(queries, heads, keyValueHeads));
+    }
+
+    /** The same for {@code length} places, with or without room for more. */
+    CheckedTensor cachedKeys(String name, Tensor tensor, int length, CheckedTensor query, int heads,
+            int keyValueHeads) {
+        int columns = keyColumns(query, heads, keyValueHeads);
+        CheckedTensor own = products(name, tensor);
+        if (length < 1 || own.shape().rank() != 2 || own.size(0) < length || own.size(1) != columns) {
+            throw misfit(name, "must be [at least %d x %d]".formatted(Math.max(1, length), columns), own);
+        }
+        return own;
+    }
+
+    private int keyColumns(CheckedTensor queries, int heads, int keyValueHeads) {
         if (keyValueHeads < 1 || heads % keyValueHeads != 0) {
             throw new IllegalArgumentException("%s: %d heads must be a multiple of the %d with keys and values"
                     .formatted(method, heads, keyValueHeads));
         }
-        return matrix(name, tensor, queries.size(0), queries.size(1) / heads * keyValueHeads);
+        return queries.size(1) / heads * keyValueHeads;
     }
 
     /** A float matrix with a row for each place of a sequence, and half a head's columns. */
@@ -203,11 +224,16 @@ final class Operands {
     /** The state of attention that belongs to these rows, of whole sequences and heads. */
     CheckedTensor attentionState(Tensor state, CheckedTensor rows, int sequenceLength, int heads) {
         int sequences = sequences(rows, sequenceLength);
-        if (heads < 1 || rows.size(1) % heads != 0) {
-            throw misfit("the hidden size", "must be a multiple of " + heads + " heads", rows);
-        }
+        requireHeads(rows, heads);
         return exactly("state", state, engine.parameterType(),
                 engine.attentionStateShape(sequences, sequenceLength, heads));
+    }
+
+    /** Refuses a matrix whose columns are not those of so many heads. */
+    void requireHeads(CheckedTensor matrix, int heads) {
+        if (heads < 1 || matrix.size(1) % heads != 0) {
+            throw misfit("the hidden size", "must be a multiple of " + heads + " heads", matrix);
+        }
     }
 
     IllegalArgumentException misfit(String name, String need, CheckedTensor found) {

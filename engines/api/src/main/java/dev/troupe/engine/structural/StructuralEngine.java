@@ -232,6 +232,12 @@ public abstract class StructuralEngine implements Engine {
     }
 
     @Override
+    public final void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads,
+            int keyValueHeads, Tensor y) {
+        work(Kernel.CACHED_ATTENTION, Cost.NO_PRODUCT);
+    }
+
+    @Override
     public final void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
             Tensor y) {
         work(Kernel.ROTARY, Cost.NO_PRODUCT);

@@ -35,6 +35,7 @@ final class GroupedAttentionCases {
                         cases.add(forward(sizes, "", Dropout.NONE));
                         cases.add(backward(sizes, "", Dropout.NONE));
                     }
+                    cases.add(cached(new Sizes(1, t, heads[0], heads[1], heads[2], false)));
                 }
             }
         }
@@ -87,6 +88,18 @@ final class GroupedAttentionCases {
         int after = sizes.documents ? 4 : 3;
         return builder.run((engine, x) -> engine.groupedAttention(x[0], x[1], x[2], starts < 0 ? null : x[starts],
                 sizes.t, sizes.h, sizes.k, dropout, x[after], x[after + 1]));
+    }
+
+    /** One row, with room behind the keys and values that it sees. */
+    private static KernelCase cached(Sizes sizes) {
+        double units = units(sizes);
+        int room = sizes.t + 3;
+        return KernelCase.of("cachedAttention", "%s", sizes).input("query", 1, sizes.h * sizes.d)
+                .input("keys", room, sizes.k * sizes.d).input("values", room, sizes.k * sizes.d)
+                .output("y", (truth, i) -> units * truth.largestAfter("y"), 1, sizes.h * sizes.d)
+                // As in the forward over all rows.
+                .roundsInside((truth, i) -> truth.largestAfter("y")).products("query", "keys", "values", "y")
+                .run((engine, x) -> engine.cachedAttention(x[0], x[1], x[2], sizes.t, sizes.h, sizes.k, x[3]));
     }
 
     private static KernelCase backward(Sizes sizes, String kind, Dropout dropout) {

@@ -37,6 +37,10 @@ abstract class RefusalConformance extends RangeConformance {
                 () -> engine.embedding(ints(1, 2), floats(4, 5), floats(1, 5), 2, y));
         refused("causalAttention: the hidden size must be a multiple of 2 heads, but is " + type + " [2 x 5]",
                 () -> engine.causalAttention(x, 2, 2, floats(2, 2), y));
+        refused("cachedAttention: keys must be [at least 3 x 2], but is " + type + " [2 x 2]",
+                () -> engine.cachedAttention(products(1, 4), products(2, 2), products(2, 2), 3, 2, 1, products(1, 4)));
+        refused("cachedAttention: y must be " + type + " [1 x 4], but is " + type + " [2 x 4]",
+                () -> engine.cachedAttention(products(1, 4), products(2, 2), products(2, 2), 1, 2, 1, products(2, 4)));
         refused("copyToHost: 8 bytes from byte " + bias.byteCount() + " do not lie in a tensor of " + bias.byteCount()
                 + " bytes (" + engine.parameterType() + " [5])",
                 () -> engine.copyToHost(bias, bias.byteCount(), MemorySegment.ofArray(new byte[8])));

@@ -186,6 +186,21 @@ public final class CpuEngine extends RowKernels {
                         CpuTensor.changing(dValues)));
     }
 
+    @Override
+    public void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+            Tensor y) {
+        Operands of = Operands.apart(CpuTensor.of(query), CpuTensor.of(keys), CpuTensor.of(values));
+        CpuTensor out = CpuTensor.changing(y);
+        int d = out.size(1) / heads;
+        attention.of(length, heads, keyValueHeads, d, Dropout.NONE, 0);
+        scratch.require(attention.lastScratchBytes(out.isNarrow()));
+        pool.share(keyValueHeads, rowsOf(length * d), (first, count, member) -> {
+            for (int shared = (int) first; shared < first + count; shared++) {
+                attention.last(of, out, shared, member, scratch.of(member));
+            }
+        });
+    }
+
     private void attend(Operands of, CpuTensor state, CpuTensor y, int sequenceLength,
             int heads) {
         long logSums = state.address();

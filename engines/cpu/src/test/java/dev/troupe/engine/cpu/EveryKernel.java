@@ -95,6 +95,8 @@ final class EveryKernel implements AutoCloseable {
         for (String name : new String[]{"attendedTogether", "dQueries", "gated", "dGate", "dUp"}) {
             products(name, n, c);
         }
+        products("lastQuery", 1, c);
+        products("attendedLast", 1, c);
         floats("headGamma", d);
         floats("dHeadGamma", d);
         floats("root", n);
@@ -155,6 +157,7 @@ final class EveryKernel implements AutoCloseable {
         engine.groupedAttentionBackward(at("copied"), at("dy"), at("keys"), at("values"), null,
                 at("attendedTogether"), at("state"), t, sizes.heads(), 1, Dropout.NONE, at("dQueries"), at("dKeys"),
                 at("dValues"));
+        engine.cachedAttention(at("lastQuery"), at("keys"), at("values"), t, sizes.heads(), 1, at("attendedLast"));
         engine.swiGlu(at("dy"), at("copied"), at("gated"));
         engine.swiGluBackward(at("dy"), at("copied"), at("copied"), at("dGate"), at("dUp"));
         return engine.sum(at("rowLoss")) + engine.squaredSum(at("dInWeight"));

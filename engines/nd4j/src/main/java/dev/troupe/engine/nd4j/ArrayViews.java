@@ -76,6 +76,11 @@ final class ArrayViews {
         return known;
     }
 
+    /** As {@link #view}, but not kept: for one of which there is another with every call. */
+    INDArray passing(long offset, long rows, long columns, long rowStride, long columnStride) {
+        return create(new Key(offset, rows, columns, rowStride, columnStride));
+    }
+
     private INDArray create(Key key) {
         if (key.columns == 0) {
             return Nd4j.create(buffer, new long[]{key.rows}, new long[]{key.rowStride}, start + key.offset, 'c');

@@ -109,6 +109,28 @@ final class CausalAttention {
         }
     }
 
+    /** The heads of one row, which sees the first {@code length} rows of keys and values. */
+    void last(Operands of, int length, int heads, Nd4jTensor y) {
+        int d = y.size(1) / heads;
+        int sharing = of.keys.sharing;
+        int columns = of.keys.tensor.size(1);
+        ArrayViews work = scratch.slot(Slot.FIRST, (long) heads * length);
+        for (int shared = 0; shared < heads / sharing; shared++) {
+            operations.multiplyMatrices(1 / Math.sqrt(d),
+                    of.keys.tensor.views().passing((long) shared * d, length, d, columns, 1),
+                    of.queries.tensor.views().view((long) shared * sharing * d, d, sharing, 1, d), 0,
+                    work.passing((long) shared * sharing * length, length, sharing, 1, length));
+        }
+        INDArray scores = work.passing(0, heads, length, length, 1);
+        operations.softmax(scores, scores);
+        for (int shared = 0; shared < heads / sharing; shared++) {
+            operations.multiplyMatrices(1,
+                    of.values.tensor.views().passing((long) shared * d, d, length, 1, columns),
+                    work.passing((long) shared * sharing * length, length, sharing, 1, length), 0,
+                    y.views().view((long) shared * sharing * d, d, sharing, 1, d));
+        }
+    }
+
     /**
      * With P the probabilities of a block and {@code dP = dy v}: {@code dS = P (dP - rowsum(P dP))}; from dS come the
      * gradients of queries and keys, from P that of the values. The last block reaches all keys, so it comes first and

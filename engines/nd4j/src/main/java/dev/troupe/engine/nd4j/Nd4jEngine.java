@@ -291,6 +291,12 @@ final class Nd4jEngine implements Engine {
     }
 
     @Override
+    public void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+            Tensor y) {
+        attention.last(Operands.apart(of(query), of(keys), of(values), heads / keyValueHeads), length, heads, of(y));
+    }
+
+    @Override
     public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
             Tensor y) {
         rotary.turn(of(x), ofNullable(starts), sequenceLength, of(cosines), of(sines), back, of(y));

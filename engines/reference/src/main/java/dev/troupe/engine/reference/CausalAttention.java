@@ -56,7 +56,7 @@ final class CausalAttention {
             for (int head = 0; head < heads; head++) {
                 for (int i = 0; i < t; i++) {
                     int row = probabilityRow(sequence, head, i);
-                    softmaxOfScores(sequence, head, i, probabilities, row);
+                    softmaxOfScores(at(queries, sequence, head, i), sequence, head, i, probabilities, row);
                     int out = ((sequence * t + i) * heads + head) * d;
                     long place = dropout.placeInAttention(sequence, head, i, t);
                     for (int j = start(sequence, i); j <= i; j++) {
@@ -64,6 +64,18 @@ final class CausalAttention {
                                 at(values, sequence, head, j), y, out);
                     }
                 }
+            }
+        }
+    }
+
+    /** The last row of {@link #forward} of one sequence, where queries has that row alone: y [1 x H D]. */
+    void last(double[] y) {
+        Arrays.fill(y, 0.0);
+        double[] probabilities = new double[t];
+        for (int head = 0; head < heads; head++) {
+            softmaxOfScores(at(queries, 0, head, 0), 0, head, t - 1, probabilities, 0);
+            for (int j = 0; j < t; j++) {
+                addScaled(probabilities[j], values.elements, at(values, 0, head, j), y, head * d);
             }
         }
     }
@@ -102,12 +114,11 @@ final class CausalAttention {
         }
     }
 
-    private void softmaxOfScores(int sequence, int head, int i, double[] probabilities, int row) {
+    private void softmaxOfScores(int query, int sequence, int head, int i, double[] probabilities, int row) {
         double highest = Double.NEGATIVE_INFINITY;
         int start = start(sequence, i);
         for (int j = start; j <= i; j++) {
-            double score = scale * dot(queries.elements, at(queries, sequence, head, i), keys.elements,
-                    at(keys, sequence, head, j));
+            double score = scale * dot(queries.elements, query, keys.elements, at(keys, sequence, head, j));
             probabilities[row + j] = score;
             highest = Math.max(highest, score);
         }

@@ -38,6 +38,8 @@ final class AttentionTiles {
     private int sequence;
     private int head;
     private long logSums;
+    /** Whether rows are heads at the last place, and not the places of one head. */
+    private boolean isOfLast;
 
     /** A head's floats, a row for each place of a sequence. */
     static final class Rows {
@@ -86,9 +88,25 @@ final class AttentionTiles {
 
     /** Writes y, and the logarithm of each row's sum of exponentials. */
     void forward(long scratch) {
-        for (int row = 0; row < t; row += QUERIES) {
-            forwardTile(row, Math.min(QUERIES, t - row), scratch);
+        forward(t, scratch);
+    }
+
+    /** The same where queries and y have a row for each of some heads, all at the last place. */
+    void forwardLast(int rows, long scratch) {
+        isOfLast = true;
+        forward(rows, scratch);
+        isOfLast = false;
+    }
+
+    private void forward(int rows, long scratch) {
+        for (int row = 0; row < rows; row += QUERIES) {
+            forwardTile(row, Math.min(QUERIES, rows - row), scratch);
         }
+    }
+
+    /** The place in the sequence of a row of queries. */
+    private int placeOf(int row) {
+        return isOfLast ? t - 1 : row;
     }
 
     private void forwardTile(int row, int count, long scratch) {
@@ -98,8 +116,8 @@ final class AttentionTiles {
         long wordsMemory = scores + 8L * QUERIES * KEYS;
         RowLoop.fill(highest, Float.NEGATIVE_INFINITY, count);
         RowLoop.fill(sums, 0, count);
-        int end = row + count;
-        int lowest = firstTile(row);
+        int end = placeOf(row + count - 1) + 1;
+        int lowest = firstTile(placeOf(row));
         for (int first = lowest; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
             int stride = Lanes.wholeFor(width);
@@ -107,12 +125,13 @@ final class AttentionTiles {
                     keys.stride, 0, scores, stride);
             for (int i = 0; i < count; i++) {
                 long line = scores + 4L * i * stride;
-                int hidden = start(row + i) - first;
+                int place = placeOf(row + i);
+                int hidden = start(place) - first;
                 if (hidden >= width) {
                     RowLoop.fill(line, 0, stride);
                     continue;
                 }
-                int vectors = hideUnseen(line, hidden, row + i + 1 - first, width, stride);
+                int vectors = hideUnseen(line, hidden, place + 1 - first, width, stride);
                 float before = Lanes.get(highest, i);
                 float now = RowLoop.highest(line, vectors, before, scratch);
                 float sum = RowLoop.exponentials(line, now, line, vectors, scratch);

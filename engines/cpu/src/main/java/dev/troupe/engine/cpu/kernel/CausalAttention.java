@@ -113,6 +113,44 @@ public final class CausalAttention {
         narrow(own.y, y, 0, sequence, head);
     }
 
+    /** Bytes of scratch memory for one thread in {@link #last}. */
+    public long lastScratchBytes(boolean isNarrow) {
+        long sums = wholeFloats(sharing);
+        return AttentionTiles.SCRATCH_BYTES + sums
+                + (isNarrow ? 2 * widenedBytes(1) + 2 * wholeFloats((long) sharing * d) : 0);
+    }
+
+    /**
+     * All heads that share keys and values, by their number, at the last of T places, where queries and y have one row, on
+     * a thread: writes their columns of y.
+     */
+    public void last(Operands of, CpuTensor y, int shared, int member, long scratch) {
+        AttentionTiles own = tiles[member];
+        long logSums = scratch + AttentionTiles.SCRATCH_BYTES;
+        own.turnTo(0, shared * sharing, logSums);
+        long first = (long) shared * sharing * d;
+        if (!y.isNarrow()) {
+            own.queries.lie(of.queries.matrix.addressOf(first), d);
+            lie(own.keys, of.keys.matrix, 0, 0, shared);
+            lie(own.values, of.values.matrix, 0, 0, shared);
+            own.y.lie(y.addressOf(first), d);
+            own.forwardLast(sharing, scratch);
+            return;
+        }
+        long wideKeys = logSums + wholeFloats(sharing);
+        long wideValues = wideKeys + widenedBytes(1);
+        long wideQueries = wideValues + widenedBytes(1);
+        own.keys.lie(wideKeys, d);
+        own.values.lie(wideValues, d);
+        own.queries.lie(wideQueries, d);
+        own.y.lie(wideQueries + wholeFloats((long) sharing * d), d);
+        widen(of.keys.matrix, 0, 0, shared, own.keys);
+        widen(of.values.matrix, 0, 0, shared, own.values);
+        RowLoop.widen(of.queries.matrix.addressOf(first), own.queries.row(0), sharing * d);
+        own.forwardLast(sharing, scratch);
+        RowLoop.narrow(own.y.row(0), y.addressOf(first), sharing * d);
+    }
+
     /**
      * All heads that share keys and values, in one sequence, {@code unit = sequence K + their number}, on a thread: writes
      * their columns of the gradients.
@@ -187,7 +225,11 @@ public final class CausalAttention {
 
     /** Bytes of a head's floats, rounded up to whole vectors. */
     private long widenedBytes(int widths) {
-        return 4L * Math.ceilDiv((long) t * widths * d, Lanes.COUNT) * Lanes.COUNT;
+        return wholeFloats((long) t * widths * d);
+    }
+
+    private static long wholeFloats(long count) {
+        return 4L * Math.ceilDiv(count, Lanes.COUNT) * Lanes.COUNT;
     }
 
     private void widen(CpuTensor from, int firstColumn, int sequence, int head, Rows to) {
