@@ -153,8 +153,9 @@ abstract class RowKernels extends FlatKernels {
         CpuTensor dG = CpuTensor.changing(dGamma);
         int c = dG.size(0);
         scratch.require(RmsNorm.scratchBytes(c));
-        pool.share(c, columnsOfThread(c), (first, columns, member) -> RmsNorm.backwardWeight(dOut, in, r.address(),
-                dG.address(), c, (int) first, columns, scratch.of(member)));
+        pool.share(c, columnsOfThread(c, dOut.elementCount()),
+                (first, columns, member) -> RmsNorm.backwardWeight(dOut, in, r.address(),
+                        dG.address(), c, (int) first, columns, scratch.of(member)));
     }
 
     @Override
@@ -208,6 +209,13 @@ abstract class RowKernels extends FlatKernels {
      */
     final int columnsOfThread(int columns) {
         return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
+    }
+
+    /** The same where few columns, as a head has them, of many rows are worth a wake-up too. */
+    private int columnsOfThread(int columns, long elements) {
+        return elements < 2 * Elementwise.GRAIN
+                ? columnsOfThread(columns)
+                : Math.max((int) Lanes.ALIGNMENT / Float.BYTES, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
     /** Returns the number of rows, {@code columns} floats each, that make a piece of work. */
