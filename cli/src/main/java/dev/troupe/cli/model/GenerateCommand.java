@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 
 /** {@code troupe generate}: a model continues a prompt. */
 @Command(name = "generate", mixinStandardHelpOptions = true, description = {
-        "Lets a model (model.from, or --from) continue a prompt, on one rank. Each token costs a forward over prompt and text: it is for trying a model, not for serving one."})
+        "Lets a model (model.from, or --from) continue a prompt, on one rank. The keys and values of prompt and text are kept, so a token costs a forward of one row: it is for trying a model, not for serving one."})
 public final class GenerateCommand implements Callable<Integer> {
     @Mixin
     private ModelOptions model;

@@ -18,8 +18,7 @@ import java.util.stream.Collectors;
 final class SampleText {
     private static final int PROMPT_TOKENS = 16;
     private static final int SAMPLE_TOKENS = 240;
-    private static final int TOKENS_AT_A_TIME = 16;
-    /** Each token costs a whole forward, so a large model shows less. */
+    /** A large model shows less. */
     private static final long SAMPLE_NANOS = 5_000_000_000L;
 
     private SampleText() {
@@ -37,23 +36,17 @@ final class SampleText {
         MicrobatchRows first = new MicrobatchRows(run.batches().sequenceLength(), run.batches().separatesDocuments());
         run.batches().fillMicrobatch(0, 0, 1, first);
         int[] prompt = Arrays.copyOf(first.inputs(), Math.min(PROMPT_TOKENS, first.inputs().length));
-        int[] text = prompt;
+        int[] written;
         try (Checkpoint weights = Checkpoint.open(checkpoint);
                 Engine engine = run.engine().open();
                 Generator generator = new Generator(engine, run.model(), TrainedModel.whole(run, weights),
                         PROMPT_TOKENS + SAMPLE_TOKENS)) {
-            long end = System.nanoTime() + SAMPLE_NANOS;
-            while (text.length < prompt.length + SAMPLE_TOKENS && System.nanoTime() < end && !isEnough.getAsBoolean()) {
-                int[] more = generator.generate(text, TOKENS_AT_A_TIME,
-                        new Sampling(0.8, 40, run.spec().training().seed() + text.length));
-                int[] longer = Arrays.copyOf(text, text.length + more.length);
-                System.arraycopy(more, 0, longer, text.length, more.length);
-                text = longer;
+            if (isEnough.getAsBoolean()) {
+                return;
             }
-        }
-        int[] written = Arrays.copyOfRange(text, prompt.length, text.length);
-        if (written.length == 0) {
-            return;
+            long end = System.nanoTime() + SAMPLE_NANOS;
+            written = generator.generate(prompt, SAMPLE_TOKENS, new Sampling(0.8, 40, run.spec().training().seed()),
+                    _ -> System.nanoTime() > end || isEnough.getAsBoolean());
         }
         output.println();
         output.println("The model writes on from \"" + shown(run, prompt) + "\":");

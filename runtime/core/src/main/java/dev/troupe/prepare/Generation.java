@@ -53,7 +53,8 @@ public final class Generation implements AutoCloseable {
                 .toArray();
         int longest = require(tokens, count);
         whole.requireRoom(sizes -> {
-            try (Generator _ = generator(sizes, longest)) {
+            try (Generator generator = generator(sizes, longest)) {
+                generator.generate(tokens, Math.min(count, 2), sampling);
                 return sizes.allocatedBytes();
             }
         });

@@ -4,6 +4,7 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.model.ModelSpec;
@@ -20,7 +21,8 @@ import java.util.function.Consumer;
 public final class Evaluator implements AutoCloseable {
     private final Engine engine;
     private final Shape logitsShape;
-    private final ModelLayers layers;
+    private final ModelLayers model;
+    private final SequenceForward layers;
 
     /**
      * Reads a whole model.
@@ -28,10 +30,11 @@ public final class Evaluator implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor
      */
-    public Evaluator(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
+    public Evaluator(Engine engine, ModelSpec spec, WeightSource source, int sequenceLength) {
         this.engine = engine;
-        this.logitsShape = Shape.of(sequenceLength, model.size(Axis.VOCABULARY));
-        this.layers = new ModelLayers(engine, model, source, sequenceLength);
+        this.logitsShape = Shape.of(sequenceLength, spec.size(Axis.VOCABULARY));
+        this.model = new ModelLayers(engine, spec, source, sequenceLength);
+        this.layers = model.longest();
     }
 
     /**
@@ -66,7 +69,7 @@ public final class Evaluator implements AutoCloseable {
 
     private double forward(MicrobatchRows rows, Consumer<Tensor> logits) {
         Tensor starts = rows.starts() == null ? null : layers.upload().starts(rows.starts());
-        Tensor x = layers.beforeHead(rows.inputs(), starts);
+        Tensor x = layers.beforeHead(rows.inputs(), new MicrobatchContext(DropoutKey.NONE, starts));
         HeadLayer.Pass head = layers.head().newTape();
         head.predict(layers.upload().targets(rows.targets()), 1);
         head.forward(x, MicrobatchContext.PLAIN);
@@ -79,6 +82,6 @@ public final class Evaluator implements AutoCloseable {
 
     @Override
     public void close() {
-        layers.close();
+        model.close();
     }
 }

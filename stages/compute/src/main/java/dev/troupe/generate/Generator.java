@@ -3,6 +3,8 @@ package dev.troupe.generate;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.weights.WeightSource;
@@ -13,8 +15,9 @@ import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
 
 /**
- * Writes on from a prompt, token by token, with a whole model on one engine. Every token costs a forward over a full
- * sequence: it is for a few lines at the end of a run, not for serving.
+ * Continues a prompt, token by token, with a whole model on one engine. A prompt is read by one forward, which leaves the
+ * keys and values of its places in a cache, and each token after it costs a forward of one row. Where a text becomes longer
+ * than what the model reads at a time, its end is read as a prompt again for each token.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
@@ -24,6 +27,10 @@ public final class Generator implements AutoCloseable {
     private final int longest;
     private final int vocabularySize;
     private final ModelLayers layers;
+    private final SequenceForward row;
+    private final KeyValueCache cache;
+    /** Of the last prompt; null before the first. */
+    private SequenceForward window;
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostLogits;
     private final Sampler sampler;
@@ -32,8 +39,8 @@ public final class Generator implements AutoCloseable {
      * Reads a whole model.
      *
      * @param most
-     *            tokens of prompt and text that the model reads at a time, where it has positions for so many; a forward is
-     *            over all of them, and a published model may have positions for 131,072
+     *            tokens of prompt and text that the model reads at a time, where it has positions for so many: the cache
+     *            has room for all of them, and a published model may have positions for 131,072
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor
      */
@@ -43,6 +50,8 @@ public final class Generator implements AutoCloseable {
         this.longest = Math.min(model.size(Axis.POSITION), most);
         this.vocabularySize = model.size(Axis.VOCABULARY);
         this.layers = new ModelLayers(engine, model, source, longest);
+        this.row = layers.ofLength(1);
+        this.cache = new KeyValueCache(engine, longest);
         long elementBytes = engine.parameterType().elementBytes();
         this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
         this.sampler = new Sampler(vocabularySize);
@@ -76,7 +85,11 @@ public final class Generator implements AutoCloseable {
         SplittableRandom random = new SplittableRandom(sampling.seed());
         int[] text = Arrays.copyOf(prompt, prompt.length + count);
         for (int length = prompt.length; length < text.length; length++) {
-            readLogits(text, length);
+            if (length > prompt.length && length <= longest) {
+                readLogits(row, new int[]{text[length - 1]});
+            } else {
+                readPrompt(Arrays.copyOfRange(text, Math.max(0, length - longest), length));
+            }
             text[length] = sampler.draw(hostLogits, engine.parameterType(), sampling, random);
             if (isEnd.test(text[length])) {
                 return Arrays.copyOfRange(text, prompt.length, length + 1);
@@ -85,22 +98,40 @@ public final class Generator implements AutoCloseable {
         return Arrays.copyOfRange(text, prompt.length, text.length);
     }
 
-    /** Leaves the logits of what follows the first {@code length} tokens in host memory. */
-    private void readLogits(int[] text, int length) {
-        int window = Math.min(length, longest);
-        // Attention is causal, so what stands behind the last token does not matter; token 0 is always valid.
-        int[] tokens = Arrays.copyOf(Arrays.copyOfRange(text, length - window, length), longest);
-        Tensor activation = layers.beforeHead(tokens, null);
-        Tensor row = engine.range(activation, (window - 1) * (long) hidden, Shape.of(1, hidden));
-        Tensor logits = layers.pool().takeFloats(Shape.of(1, vocabularySize));
-        layers.head().logitsOfRow(row, logits);
+    /** Reads tokens as the beginning of a text; its activations remain allocated for the next ones of this length. */
+    private void readPrompt(int[] tokens) {
+        if (window == null || window.length() != tokens.length) {
+            closeWindow();
+            window = layers.ofLength(tokens.length);
+        }
+        cache.clear();
+        readLogits(window, tokens);
+    }
+
+    /** Leaves the logits of what follows further tokens of the text in host memory. */
+    private void readLogits(SequenceForward forward, int[] tokens) {
+        Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(cache));
+        cache.advance(tokens.length);
+        Tensor last = engine.range(activation, (tokens.length - 1) * (long) hidden, Shape.of(1, hidden));
+        Tensor logits = forward.pool().takeFloats(Shape.of(1, vocabularySize));
+        forward.head().logitsOfRow(last, logits);
         engine.copyToHost(logits, 0, hostLogits);
-        layers.pool().give(activation);
-        layers.pool().give(logits);
+        forward.pool().give(activation);
+        forward.pool().give(logits);
+    }
+
+    private void closeWindow() {
+        if (window != null) {
+            window.close();
+            window = null;
+        }
     }
 
     @Override
     public void close() {
+        closeWindow();
+        row.close();
+        cache.close();
         layers.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();

@@ -1,76 +1,61 @@
 package dev.troupe.generate;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Tensor;
-import dev.troupe.layer.DropoutKey;
-import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
-import dev.troupe.partition.LayerRange;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.stage.StageLayers;
-import dev.troupe.stage.TokenUpload;
 import dev.troupe.weights.WeightSource;
 
 /**
- * All layers of a model on one engine, for forwards of one sequence at a time that keep nothing.
+ * The weights of a whole model on one engine, for forwards that keep nothing.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
 final class ModelLayers implements AutoCloseable {
-    private final TensorPool pool;
-    private final StageLayers layers;
+    private final Engine engine;
+    private final ModelSpec model;
+    private final LayerContext context;
+    private final SequenceForward longest;
     private final StageBuffers buffers;
-    private final TokenUpload upload;
 
     /**
      * Reads the weights.
      *
+     * @param sequenceLength
+     *            of the longest sequences
      * @throws dev.troupe.weights.WeightException
      *             where the source lacks a tensor
      */
     ModelLayers(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
-        pool = new TensorPool(engine);
-        LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), 1, sequenceLength, 1,
+        this.engine = engine;
+        this.model = model;
+        context = new LayerContext(engine, new TensorPool(engine), model.size(Axis.HIDDEN), 1, sequenceLength, 1,
                 TensorShare.ALL);
-        layers = StageLayers.of(context, model, new LayerRange(0, model.layers().size() - 1));
-        buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, pool);
+        longest = new SequenceForward(context, model);
+        StageLayers layers = longest.layers();
+        buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool());
         buffers.load(layers.parameters(), source);
-        upload = new TokenUpload(context, 0, model.size(Axis.VOCABULARY));
     }
 
-    TensorPool pool() {
-        return pool;
+    /** Forwards of the longest sequences, closed with this. */
+    SequenceForward longest() {
+        return longest;
     }
 
-    TokenUpload upload() {
-        return upload;
-    }
-
-    HeadLayer head() {
-        return layers.head();
-    }
-
-    /**
-     * The output of the last block, which the caller gives back.
-     *
-     * @param starts
-     *            where each row's document begins; null where the sequence is one
-     */
-    Tensor beforeHead(int[] tokens, Tensor starts) {
-        return layers.forwardBeforeHead(upload.tokens(tokens), new MicrobatchContext(DropoutKey.NONE, starts));
+    /** Forwards of sequences of another length, which the caller closes before this. */
+    SequenceForward ofLength(int length) {
+        return new SequenceForward(context.ofSequences(length, new TensorPool(engine)), model);
     }
 
     @Override
     public void close() {
-        pool.close();
+        longest.close();
         buffers.close();
-        upload.close();
     }
 }

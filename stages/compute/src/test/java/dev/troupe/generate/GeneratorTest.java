@@ -92,7 +92,7 @@ class GeneratorTest {
     void shouldGiveAllMemoryBack(DataType parameterType) {
         try (Engine other = new ReferenceEngine(parameterType)) {
             Generator generator = new Generator(other, MODEL, new InitialWeights(MODEL, 5), MODEL.size(Axis.POSITION));
-            generator.generate(new int[]{1}, 2, GREEDY);
+            generator.generate(new int[]{1}, 9, GREEDY);
             long bytes = other.allocatedBytes();
             int[] text = generator.generate(new int[]{1}, 9, new Sampling(1, 0, 1));
             assertEquals(bytes, other.allocatedBytes());

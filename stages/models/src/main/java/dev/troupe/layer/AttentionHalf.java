@@ -3,6 +3,7 @@ package dev.troupe.layer;
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.cache.KeyValueCache;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -82,7 +83,16 @@ public final class AttentionHalf extends Half {
         protected void forward() {
             qkv = pool.take(qkvShape);
             engine.linear(normed, qkvWeight.operand(), false, qkvBias.weights(), qkv);
-            attend();
+            KeyValueCache cache = microbatch.cache();
+            if (cache != null) {
+                cache.keepOf(block, qkv);
+            }
+            if (microbatch.firstPlace() > 0) {
+                attended = pool.take(attendedShape);
+                cache.attend(block, engine.range(qkv, 0, attendedShape), ownHeads, ownHeads, attended);
+            } else {
+                attend();
+            }
         }
 
         private void attend() {

@@ -78,11 +78,20 @@ public final class EmbeddingLayer implements Layer {
             tokens = x;
             dropoutKey = microbatch.dropoutKey();
             Tensor y = pool.take(outputShape);
-            engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
+            engine.embedding(tokens, tokenTable.weights(),
+                    addsPositions ? positionsFrom(microbatch.firstPlace()) : null,
                     sequenceLength, y);
             Tensor own = stream.intoSum(y);
             dropout.forward(own, dropoutKey);
             return own;
+        }
+
+        private Tensor positionsFrom(int place) {
+            Tensor all = positionTable.weights();
+            int hidden = outputShape.size(1);
+            return place == 0
+                    ? all
+                    : engine.range(all, (long) place * hidden, Shape.of(all.shape().size(0) - place, hidden));
         }
 
         /** Keeps its tokens alone, here and in the next two. */

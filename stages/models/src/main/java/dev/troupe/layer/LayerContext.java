@@ -25,8 +25,8 @@ public final class LayerContext {
     private final int sequenceLength;
     private final int microbatchesPerStep;
     private final TensorShare share;
-    private final Map<String, Parameter> parameters = new HashMap<>();
-    private final Map<String, Tensor> constants = new HashMap<>();
+    private final Map<String, Parameter> parameters;
+    private final Map<String, Tensor> constants;
 
     /**
      * @param pool
@@ -44,6 +44,13 @@ public final class LayerContext {
      */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share) {
+        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share, new HashMap<>(),
+                new HashMap<>());
+    }
+
+    private LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
+            int microbatchesPerStep, TensorShare share, Map<String, Parameter> parameters,
+            Map<String, Tensor> constants) {
         this.engine = engine;
         this.pool = pool;
         this.hidden = hidden;
@@ -51,6 +58,21 @@ public final class LayerContext {
         this.sequenceLength = sequenceLength;
         this.microbatchesPerStep = microbatchesPerStep;
         this.share = share;
+        this.parameters = parameters;
+        this.constants = constants;
+    }
+
+    /**
+     * For layers over the same parameters and constants whose sequences are shorter.
+     *
+     * @param length
+     *            at most this context's
+     * @param activations
+     *            where their activations come from
+     */
+    public LayerContext ofSequences(int length, TensorPool activations) {
+        return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
+                parameters, constants);
     }
 
     public Engine engine() {
@@ -108,7 +130,8 @@ public final class LayerContext {
     }
 
     /**
-     * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name.
+     * A tensor of the float type that no step changes, one for all layers of the stage that ask by this name. Layers of
+     * shorter sequences have that of the longest.
      *
      * @param values
      *            row-major, asked for once, by an engine that holds values
@@ -120,7 +143,8 @@ public final class LayerContext {
                 return tensor; // of a walk through sizes, which is made for many ranks
             }
             boolean single = tensor.dataType() == DataType.FLOAT32;
-            MemorySegment host = MemorySegment.ofArray(new long[Math.ceilDiv((int) tensor.byteCount(), Long.BYTES)])
+            MemorySegment host = MemorySegment
+                    .ofArray(new long[Math.toIntExact(Math.ceilDiv(tensor.byteCount(), Long.BYTES))])
                     .asSlice(0, tensor.byteCount());
             double[] numbers = values.get();
             for (int i = 0; i < numbers.length; i++) {

@@ -1,6 +1,7 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.cache.KeyValueCache;
 
 /**
  * What all layers of a stage need of a microbatch beside its activation.
@@ -10,8 +11,26 @@ import dev.troupe.engine.Tensor;
  * @param starts
  *            for each row of the activation the place in its sequence at which its document begins, INT32 [N]; null where
  *            every sequence is one document. The stage has it until the microbatch's last backward
+ * @param cache
+ *            where the keys and values of the rows go, which continue the text that it has; then the microbatch is one
+ *            sequence, of one row unless the cache is empty, and has no backward. Null where each microbatch stands alone
  */
-public record MicrobatchContext(DropoutKey dropoutKey, Tensor starts) {
+public record MicrobatchContext(DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
     /** A microbatch of sequences that are one document each, of which nothing drops out. */
     public static final MicrobatchContext PLAIN = new MicrobatchContext(DropoutKey.NONE, null);
+
+    /** A microbatch that continues no text. */
+    public MicrobatchContext(DropoutKey dropoutKey, Tensor starts) {
+        this(dropoutKey, starts, null);
+    }
+
+    /** Rows that continue a text, of which nothing drops out. */
+    public static MicrobatchContext continuing(KeyValueCache cache) {
+        return new MicrobatchContext(DropoutKey.NONE, null, cache);
+    }
+
+    /** Returns the place in its sequence that the first row has. */
+    public int firstPlace() {
+        return cache == null ? 0 : cache.length();
+    }
 }

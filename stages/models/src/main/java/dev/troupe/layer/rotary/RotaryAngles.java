@@ -1,5 +1,6 @@
 package dev.troupe.layer.rotary;
 
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
@@ -19,6 +20,17 @@ record RotaryAngles(Tensor cosines, Tensor sines) {
         Shape shape = Shape.of(context.sequenceLength(), f.length);
         return new RotaryAngles(context.constant("rotary cosines", shape, () -> values(shape, f, true)),
                 context.constant("rotary sines", shape, () -> values(shape, f, false)));
+    }
+
+    /** Those of the places from one on. */
+    RotaryAngles from(Engine engine, int place) {
+        if (place == 0) {
+            return this;
+        }
+        int half = sines.shape().size(1);
+        Shape rest = Shape.of(sines.shape().size(0) - place, half);
+        return new RotaryAngles(engine.range(cosines, (long) place * half, rest),
+                engine.range(sines, (long) place * half, rest));
     }
 
     private static double[] values(Shape shape, double[] f, boolean cosine) {

@@ -8,6 +8,7 @@ import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
+import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
@@ -129,7 +130,16 @@ public final class RotaryAttentionHalf extends Half {
             key.enter(normed, microbatch);
             value = pool.take(valueShape);
             values.forward(normed, value, microbatch);
-            attend();
+            KeyValueCache cache = microbatch.cache();
+            if (cache != null) {
+                cache.keep(block, key.turned(), value);
+            }
+            if (microbatch.firstPlace() > 0) {
+                attended = pool.take(attendedShape);
+                cache.attend(block, query.turned(), ownHeads, ownKeyValueHeads, attended);
+            } else {
+                attend();
+            }
         }
 
         private void attend() {

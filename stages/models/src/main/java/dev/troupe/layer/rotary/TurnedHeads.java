@@ -78,7 +78,8 @@ final class TurnedHeads {
         }
 
         private void turn(Tensor heads, boolean back) {
-            engine.rotary(heads, microbatch.starts(), sequenceLength, angles.cosines(), angles.sines(), back, heads);
+            RotaryAngles own = angles.from(engine, microbatch.firstPlace());
+            engine.rotary(heads, microbatch.starts(), sequenceLength, own.cosines(), own.sines(), back, heads);
         }
 
         Tensor turned() {

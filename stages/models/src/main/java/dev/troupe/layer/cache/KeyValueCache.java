@@ -1,0 +1,132 @@
+package dev.troupe.layer.cache;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The keys and values of a text's places so far, those of each block, so that the next token costs a forward of one row.
+ * The tensors of a block are allocated with its first rows, for all places that there will be.
+ *
+ * <p>Letters: P places, W width of a block's keys and of its values.
+ *
+ * <p>Thread rule: as for the engine.
+ */
+public final class KeyValueCache implements AutoCloseable {
+    private final Engine engine;
+    private final int places;
+    private final Map<Integer, Rows> blocks = new HashMap<>();
+    private int length;
+
+    /**
+     * Keys and values of one block.
+     *
+     * @param keys
+     *            [P x W]
+     * @param values
+     *            [P x W]
+     */
+    private record Rows(Tensor keys, Tensor values) {
+    }
+
+    /**
+     * An empty cache.
+     *
+     * @param places
+     *            P, the most that a text has
+     */
+    public KeyValueCache(Engine engine, int places) {
+        this.engine = engine;
+        this.places = places;
+    }
+
+    /** Returns the number of places before those of the forward that is under way. */
+    public int length() {
+        return length;
+    }
+
+    /** All blocks have the keys and values of so many further places. */
+    public void advance(int rows) {
+        length += rows;
+    }
+
+    /** Forgets the text. */
+    public void clear() {
+        length = 0;
+    }
+
+    /**
+     * Copies the keys and values of neighbouring places, the first of which is {@link #length}.
+     *
+     * @param block
+     *            the block's number in the model
+     * @param keys
+     *            [rows x W]
+     * @param values
+     *            [rows x W]
+     * @throws IllegalArgumentException
+     *             where there are fewer places
+     */
+    public void keep(int block, Tensor keys, Tensor values) {
+        Rows rows = rows(block, keys.shape().size(1));
+        engine.copy(keys, placesOf(rows.keys, length, keys.shape()));
+        engine.copy(values, placesOf(rows.values, length, values.shape()));
+    }
+
+    /**
+     * As {@link #keep}, of a matrix that has queries, keys and values side by side.
+     *
+     * @param qkv
+     *            [rows x 3W]
+     */
+    public void keepOf(int block, Tensor qkv) {
+        int width = qkv.shape().size(1) / 3;
+        Rows rows = rows(block, width);
+        Shape row = Shape.of(1, width);
+        for (int i = 0; i < qkv.shape().size(0); i++) {
+            long first = 3L * width * i;
+            engine.copy(engine.range(qkv, first + width, row), placesOf(rows.keys, length + i, row));
+            engine.copy(engine.range(qkv, first + 2L * width, row), placesOf(rows.values, length + i, row));
+        }
+    }
+
+    /**
+     * Attention of one row, the last that the block kept, to all of its places.
+     *
+     * @param query
+     *            [1 x all heads]
+     * @param heads
+     *            of the query
+     * @param keyValueHeads
+     *            of W
+     * @param y
+     *            as the query
+     */
+    public void attend(int block, Tensor query, int heads, int keyValueHeads, Tensor y) {
+        Rows rows = blocks.get(block);
+        engine.cachedAttention(query, rows.keys, rows.values, length + 1, heads, keyValueHeads, y);
+    }
+
+    private Rows rows(int block, int width) {
+        return blocks.computeIfAbsent(block, _ -> {
+            Shape shape = Shape.of(places, width);
+            return new Rows(engine.allocate(engine.computeType(), shape),
+                    engine.allocate(engine.computeType(), shape));
+        });
+    }
+
+    @Override
+    public void close() {
+        blocks.values().forEach(rows -> {
+            rows.keys.close();
+            rows.values.close();
+        });
+        blocks.clear();
+    }
+
+    private Tensor placesOf(Tensor rows, int first, Shape shape) {
+        return engine.range(rows, (long) first * shape.size(1), shape);
+    }
+}
