@@ -134,7 +134,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * @param at
      *            index of the first value to write, in all three
      */
-    public void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
+    void fill(long row, int[] inputs, int[] targets, int[] starts, int at) {
         table.fill(index(row), inputs, targets, starts, at);
     }
 

@@ -30,6 +30,7 @@ final class ParquetColumns implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Path file;
+    private final int longestBytes;
     private final ParquetFileReader reader;
     private final RowReader rows;
     private final boolean isText;
@@ -39,11 +40,14 @@ final class ParquetColumns implements AutoCloseable {
     /**
      * Opens a file.
      *
+     * @param longestBytes
+     *            the most bytes of the strings of a row
      * @throws DataException
      *             where it has not the columns
      */
-    ParquetColumns(Path file) throws IOException {
+    ParquetColumns(Path file, int longestBytes) throws IOException {
         this.file = file;
+        this.longestBytes = longestBytes;
         this.reader = ParquetFileReader.open(InputFile.of(file));
         try {
             Optional<SchemaNode> text = column(Entry.TEXT);
@@ -109,7 +113,7 @@ final class ParquetColumns implements AutoCloseable {
      * The content of the row.
      *
      * @throws DataException
-     *             where it is empty, or not UTF-8
+     *             where it is empty, not UTF-8, or longer than a line of a .jsonl file may be
      */
     Entry entry(Place place) {
         return isText ? new Entry.Text(text(place)) : new Entry.Chat(chat(place));
@@ -120,18 +124,28 @@ final class ParquetColumns implements AutoCloseable {
         if (text == null) {
             throw new DataException(place + " is null in the column " + Entry.TEXT + "; leave the row out");
         }
+        requireShort(place, text.length);
         return JsonLine.decoded(place, text);
+    }
+
+    private void requireShort(Place place, long bytes) {
+        if (bytes > longestBytes) {
+            throw new DataException(place + " has more than " + longestBytes + " bytes; cut it into several rows");
+        }
     }
 
     private ObjectNode chat(Place place) {
         ObjectNode chat = JSON.createObjectNode();
         ArrayNode messages = chat.putArray(Entry.MESSAGES);
+        long bytes = 0;
         PqList list = rows.getList(Entry.MESSAGES);
         for (PqStruct struct : list == null ? List.<PqStruct>of() : list.structs()) {
             ObjectNode message = messages.addObject();
             for (String field : struct == null ? List.<String>of() : fields) {
                 byte[] value = struct.getBinary(field);
                 if (value != null) {
+                    bytes += value.length;
+                    requireShort(place, bytes);
                     message.put(field, JsonLine.decoded(place, value));
                 }
             }

@@ -58,7 +58,7 @@ final class ParquetDocuments implements DocumentReader {
             DataFile.map(file, own); // says why where it cannot be read at all
         }
         try {
-            this.columns = answered(() -> new ParquetColumns(file));
+            this.columns = answered(() -> new ParquetColumns(file, LineReader.LONGEST_BYTES));
         } catch (DataException refused) {
             thread.shutdown();
             throw refused;

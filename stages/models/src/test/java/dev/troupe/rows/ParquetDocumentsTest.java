@@ -1,6 +1,7 @@
 package dev.troupe.rows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.data.DataException;
@@ -69,6 +70,22 @@ class ParquetDocumentsTest {
             "latin!: row 2 is not UTF-8; convert the file to UTF-8"})
     void shouldRefuseOtherColumns(String name, String said) {
         assertEquals("FILE" + said, refusal(file(name)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"text, 4, 2", "messages, 20, 0"})
+    void shouldRefuseARowThatNoHeapHolds(String name, int bytes, int before) throws IOException {
+        try (ParquetColumns columns = new ParquetColumns(file(name), bytes)) {
+            for (int row = 0; row < before; row++) {
+                columns.next();
+                columns.entry(new Place(file(name), 0, row + 1));
+            }
+            columns.next();
+            DataException refused = assertThrows(DataException.class,
+                    () -> columns.entry(new Place(file(name), 0, before + 1)));
+            assertEquals(file(name) + ": row " + (before + 1) + " has more than " + bytes
+                    + " bytes; cut it into several rows", refused.getMessage());
+        }
     }
 
     @Test
