@@ -11,6 +11,7 @@ import java.util.Optional;
  * {@code rope_theta} and {@code rope_scaling}.
  */
 final class PublishedPositions {
+    private static final String PART = "partial_rotary_factor";
     private static final String PARAMETERS = "rope_parameters";
     private static final String SCALING = "rope_scaling";
     private static final String THETA = "rope_theta";
@@ -28,8 +29,8 @@ final class PublishedPositions {
         double base = isNew && how.has(THETA)
                 ? aboveZero(config, PARAMETERS, how, THETA)
                 : config.aboveZero(THETA, RotaryModel.ROTARY_BASE);
-        if (how.path("partial_rotary_factor").asDouble(1) != 1
-                || config.aboveZero("partial_rotary_factor", 1) != 1) {
+        if (how.path(PART).asDouble(1) != 1
+                || !config.value(PART).isNull() && config.aboveZero(PART, 1) != 1) {
             throw config.refusal("partial_rotary_factor must be 1, as heads are turned whole here, but found another");
         }
         return new Frequencies(headSize, base, scaling(config, key, how));

@@ -93,6 +93,14 @@ class RotaryFamilyTest {
     }
 
     @Test
+    void shouldTakeANullForWhatIsAbsent() throws Exception {
+        ObjectNode config = golden("llama-gqa");
+        ModelSpec plain = read(config);
+        config.putNull("partial_rotary_factor");
+        assertEquals(plain, read(config));
+    }
+
+    @Test
     void shouldDescribeAModelByItsNumbers() {
         Map<String, Object> values = new HashMap<>(Map.of("layers", 2, "hidden", 64, "heads", 4, "sequence-length", 32,
                 "vocabulary-size", 100, "tie-embeddings", true));
