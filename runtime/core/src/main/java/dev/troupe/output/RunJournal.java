@@ -78,18 +78,24 @@ public final class RunJournal implements RunListener, AutoCloseable {
      * @param trouble
      *            receives a sentence where a line cannot be written; the run continues without the line
      * @throws dev.troupe.plan.UsageException
-     *             where the directory is in use or cannot be written to
+     *             where the directory is in use, another run has been there since the checks, or it cannot be written to
      */
     public static RunJournal begin(PreparedRun run, Consumer<UnaryOperator<NodeStatus>> status,
             Consumer<String> trouble) {
         RunDirectory directory = RunDirectory.open(run.request().output());
         try {
+            if (!run.request().continuesInPlace()) {
+                directory.requireStillBeginnable();
+            }
             RunJournal journal = new RunJournal(run, directory, true, status, trouble);
             if (run.request().continuesInPlace()) {
                 journal.lastCheckpoint = directory.checkpoint(run.stepsDone());
             }
             journal.writeRequest();
             return journal;
+        } catch (UncheckedIOException unwritten) {
+            directory.close();
+            throw RunDirectory.unwritable(directory.path(), unwritten.getCause());
         } catch (RuntimeException failure) {
             directory.close();
             throw failure;

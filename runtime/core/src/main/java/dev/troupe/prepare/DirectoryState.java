@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The state of a directory in which a run is to begin or to resume. Nothing is written. */
@@ -46,9 +47,17 @@ sealed interface DirectoryState {
         if (RunDirectory.isFree(path)) {
             return new Free();
         }
-        if (RunDirectory.isLocked(path)) {
-            return new Live();
-        }
+        return RunDirectory.isLocked(path) ? new Live() : ofFiles(path);
+    }
+
+    /** Returns the state of a directory that a run of this process has locked, as it was before. */
+    static DirectoryState underLock(Path path) {
+        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunDirectory.LOCK))
+                ? new Free()
+                : ofFiles(path);
+    }
+
+    private static DirectoryState ofFiles(Path path) {
         OptionalLong newest = Checkpoint.newestSteps(path);
         // A free lock file is that of a killed process. An experiment of chaos or compare has only a configuration.
         boolean isRun = newest.isPresent() || Files.exists(path.resolve(METRICS))

@@ -164,8 +164,13 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Whether a directory does not exist yet, or is empty but for logs, which nodes begin before there is a run. */
     public static boolean isFree(Path path) {
+        return holdsOnly(path, Set.of(LOGS));
+    }
+
+    /** Whether a directory does not exist yet, or has no entries but these. */
+    static boolean holdsOnly(Path path, Set<String> names) {
         try (Stream<Path> entries = Files.list(path)) {
-            return entries.allMatch(entry -> entry.endsWith(LOGS));
+            return entries.allMatch(entry -> names.contains(entry.getFileName().toString()));
         } catch (IOException _) {
             return !Files.exists(path); // a file of that name is not free
         }
@@ -191,9 +196,26 @@ public final class RunDirectory implements AutoCloseable {
                 throw unlocked;
             }
         } catch (IOException failure) {
-            throw new UsageException("cannot write to the output directory " + path + " (" + failure
-                    + "); choose another with --out", failure);
+            throw unwritable(path, failure);
         }
+    }
+
+    /** The refusal of a directory to which the system lets nobody write, or nothing more. */
+    public static UsageException unwritable(Path path, IOException failure) {
+        return new UsageException("cannot write to the output directory " + path + " (" + failure
+                + "); make room there, or choose another with --out", failure);
+    }
+
+    /**
+     * Checks under the lock that a run may begin here: another one may have begun, and ended, since the first checks.
+     *
+     * @throws UsageException
+     *             where the directory holds more than a run that ended before its first checkpoint
+     */
+    public void requireStillBeginnable() {
+        DirectoryState.underLock(path).whyNotBegin(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
     }
 
     private static RunDirectory locked(Path path, Path real) throws IOException {

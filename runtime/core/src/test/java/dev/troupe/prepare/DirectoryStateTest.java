@@ -73,6 +73,21 @@ class DirectoryStateTest {
     }
 
     @Test
+    void shouldSeeUnderTheLockThatAnotherRunHasBeenThereMeanwhile() throws IOException {
+        Path free = home.resolve("free");
+        assertFalse(RunDirectory.requireBeginnable(free));
+        try (RunDirectory mine = RunDirectory.open(free)) {
+            assertDoesNotThrow(mine::requireStillBeginnable);
+        }
+        writeCheckpoint(4);
+        try (RunDirectory late = RunDirectory.open(run)) {
+            assertEquals("the output directory " + late.path() + " is in use: it holds a run with a checkpoint after 4"
+                    + " steps; go on with it with --resume " + late.path() + ", or choose another with --out",
+                    refusal(late::requireStillBeginnable));
+        }
+    }
+
+    @Test
     void shouldNotTouchARunThatIsUnderWay() throws IOException {
         try (RunDirectory _ = RunDirectory.open(run)) {
             assertEquals("the output directory " + run + " is in use: another run writes to it; wait for its end, or"
