@@ -119,8 +119,15 @@ public final class TrainingSpec {
          *            as the command's {@code -s} takes it, without {@code troupe.}: {@code training.steps}
          * @param value
          *            a number, a boolean, text as in {@code -s}, a path, or a list of texts and paths
+         * @throws RequestException
+         *             where the value is null
          */
         public Builder set(String key, Object value) {
+            if (value == null) {
+                throw new RequestException(
+                        key + " must have a value, but is set to null: leave the call out, and the key"
+                                + " has the value of the file or its default");
+            }
             settings.add(key + "=" + switch (value) {
                 case Path path -> ConfigUtil.quoteString(path.toString());
                 case List<?> list -> ConfigValueFactory.fromIterable(list.stream().map(Object::toString).toList())

@@ -70,7 +70,7 @@ public final class Troupe {
      * @throws RequestException
      *             where the request is wrong: nothing was started and nothing written
      * @throws InterruptedException
-     *             where this thread was interrupted; nothing was started
+     *             where this thread was interrupted, as its interrupt status still says; nothing was started
      */
     public static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener)
             throws InterruptedException {
@@ -89,7 +89,7 @@ public final class Troupe {
     private static TrainingHandle start(TrainingSpec spec, TrainingData data, TrainingListener listener,
             Optional<ActorSystem<?>> host) throws InterruptedException {
         JvmFlags.require();
-        return Refusals.translate(() -> {
+        return started(() -> {
             Path directory = spec.directory();
             RunSpec checked = spec.read(data.setting(directory).stream().toList());
             RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
@@ -121,7 +121,7 @@ public final class Troupe {
      * @throws RequestException
      *             where the request is wrong; a refusal by other nodes comes from {@link TrainingHandle#await}
      * @throws InterruptedException
-     *             where this thread was interrupted; nothing was started
+     *             where this thread was interrupted, as its interrupt status still says; nothing was started
      */
     public static TrainingHandle join(Path clusterFile, String node, TrainingListener listener)
             throws InterruptedException {
@@ -132,7 +132,7 @@ public final class Troupe {
     public static TrainingHandle join(TrainingSpec spec, String node, TrainingListener listener)
             throws InterruptedException {
         JvmFlags.require();
-        return Refusals.translate(() -> {
+        return started(() -> {
             NodeRequests.requireNodes(spec.checked(), spec.file().orElse(Path.of("this configuration")));
             ClusterSpec cluster = spec.checked().cluster().orElseThrow();
             NodeSpec self = cluster.node(node);
@@ -146,6 +146,23 @@ public final class Troupe {
                 return new TrainingHandle(new ActiveRun(run, training, Optional.of(node), lead, held.handOver()));
             }
         });
+    }
+
+    /** What an interrupt breaks off ends in exceptions of many kinds, each of which says less than the interrupt. */
+    private static TrainingHandle started(Refusals.Request<TrainingHandle, InterruptedException> request)
+            throws InterruptedException {
+        try {
+            return Refusals.translate(request);
+        } catch (RuntimeException | InterruptedException failure) {
+            if (failure instanceof RuntimeException other && !Thread.currentThread().isInterrupted()) {
+                throw other;
+            }
+            Thread.currentThread().interrupt();
+            InterruptedException interrupted = new InterruptedException(
+                    "the run has not started: the thread that was starting it was interrupted");
+            interrupted.initCause(failure);
+            throw interrupted;
+        }
     }
 
     private static void note(PreparedRun run) {

@@ -60,6 +60,24 @@ class RequestTest {
     }
 
     @Test
+    void shouldRefuseASettingWithoutAValue() {
+        assertTrue(assertThrows(RequestException.class, () -> TrainingSpec.builder().set("training.steps", null))
+                .getMessage().startsWith("training.steps must have a value, but is set to null"));
+    }
+
+    /** As on a full disk. */
+    @Test
+    void shouldRefuseADirectoryInWhichAFileCannotBeWritten() throws IOException {
+        Path run = Files.createDirectory(home.resolve("run"));
+        Files.createFile(run.resolve("metrics.jsonl"));
+        Files.createDirectory(run.resolve("config.conf"));
+        String said = assertThrows(RequestException.class, () -> Troupe.start(SmallRun.spec(run).build(),
+                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        assertTrue(said.startsWith("cannot write to the output directory " + run), said);
+        assertFalse(Files.exists(run.resolve("run.lock")));
+    }
+
+    @Test
     void shouldRefuseAClusterFileWithoutNodes() throws IOException {
         Path file = Files.writeString(home.resolve("cluster.conf"), "troupe.name = one\n");
         assertTrue(assertThrows(RequestException.class, () -> Troupe.join(file, "a", TrainingListener.NONE))

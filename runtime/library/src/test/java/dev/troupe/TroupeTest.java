@@ -116,6 +116,17 @@ class TroupeTest {
     }
 
     @Test
+    void shouldSayThatItsStartWasInterrupted() {
+        Thread.currentThread().interrupt();
+        InterruptedException interrupted = assertThrows(InterruptedException.class,
+                () -> Troupe.start(SmallRun.spec(home.resolve("run")).build(), TrainingData.ofText(SmallRun.TEXT),
+                        TrainingListener.NONE));
+        assertTrue(Thread.interrupted());
+        assertEquals("the run has not started: the thread that was starting it was interrupted",
+                interrupted.getMessage());
+    }
+
+    @Test
     void shouldRunTwoBesideEachOther() throws InterruptedException {
         TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
                 TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
