@@ -69,8 +69,9 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
                 : Optional.empty();
         boolean isOfBytes = ofText.filter(ByteTokenizer.class::isInstance).isPresent();
         boolean knowsBytes = isOfBytes && ofText.get().vocabularySize() == trained.size(Axis.VOCABULARY);
-        // Tokens that no tokenizer of the run made are of the model that it begins from.
-        Optional<Path> tokenizer = ofText.isEmpty() || isOfBytes && !knowsBytes
+        // Tokens that no tokenizer of the run made are of the model that it begins from. Bytes are not, unless they are all
+        // that the model knows: then no files make the tokens of the run.
+        Optional<Path> tokenizer = ofText.isEmpty()
                 ? model.filter(CompanionFiles::hasTokenizer)
                 : ofText.flatMap(RunCompanions::directory);
         tokenizer.ifPresent(CompanionFiles::in);
@@ -131,8 +132,13 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
         if (!Files.isDirectory(Path.of(from))) {
             return new Found(others, Optional.of(from + ", where the run began from, is gone"));
         }
-        return CompanionFiles.hasTokenizer(Path.of(from))
-                ? new Found(Optional.of(Path.of(from)), Optional.empty())
-                : new Found(others, Optional.of(from + ", where the run began from, has none"));
+        if (!CompanionFiles.hasTokenizer(Path.of(from))) {
+            return new Found(others, Optional.of(from + ", where the run began from, has none"));
+        }
+        // A run copies the files that make its tokens when it begins.
+        return word.equals(DataSpec.BYTES) && others.isPresent()
+                ? new Found(others, Optional.of("its tokens are bytes (data.tokenizer = bytes), which those of " + from
+                        + ", where the run began from, do not make"))
+                : new Found(Optional.of(Path.of(from)), Optional.empty());
     }
 }

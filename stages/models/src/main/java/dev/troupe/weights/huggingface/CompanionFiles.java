@@ -20,6 +20,8 @@ public final class CompanionFiles {
     private static final List<String> OF_TOKENIZER = List.of("tokenizer.json", "tokenizer_config.json",
             "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.json",
             "merges.txt", "tokenizer.model");
+    /** Those of them that make tokens; the others say more of a tokenizer. */
+    private static final List<String> MAKING_TOKENS = List.of("tokenizer.json", "vocab.json", "tokenizer.model");
     private static final List<String> OF_MODEL = List.of("generation_config.json");
 
     private CompanionFiles() {
@@ -36,9 +38,9 @@ public final class CompanionFiles {
                 .filter(Files::isRegularFile).map(CompanionFiles::bounded).toList();
     }
 
-    /** Whether a directory has files of a tokenizer. */
+    /** Whether a directory has a file that makes tokens of text; a chat template alone is no tokenizer. */
     public static boolean hasTokenizer(Path directory) {
-        return OF_TOKENIZER.stream().anyMatch(name -> Files.isRegularFile(directory.resolve(name)));
+        return MAKING_TOKENS.stream().anyMatch(name -> Files.isRegularFile(directory.resolve(name)));
     }
 
     /** Copies the files of a directory's tokenizer into another, which is made if it is not there. */
