@@ -3,6 +3,7 @@ package dev.troupe.chaos;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.huggingface.TensorFiles;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,16 +16,22 @@ public final class WeightComparison {
     }
 
     /**
-     * Returns the first difference of two safetensors files, in words; empty where every tensor has the same name,
-     * type, shape and bits in both.
+     * Returns the first difference of two safetensors files, or of the shards that lie in the place of one, in words; empty
+     * where every tensor has the same name, type, shape and bits in both.
      */
     public static Optional<String> firstDifference(Path expected, Path found) {
-        try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {
-            if (!one.tensors().equals(other.tensors())) {
-                return Optional.of("the models have tensors of different names, types or shapes");
+        try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {
+            if (!one.byTensor().keySet().equals(other.byTensor().keySet())) {
+                return Optional.of("the models have tensors of different names");
             }
-            for (String name : one.tensors().keySet()) {
-                long mismatch = one.bytes(name).mismatch(other.bytes(name));
+            for (String name : one.byTensor().keySet()) {
+                SafeTensors wanted = one.byTensor().get(name);
+                SafeTensors is = other.byTensor().get(name);
+                if (wanted.tensor(name).type() != is.tensor(name).type()
+                        || !wanted.tensor(name).sizes().equals(is.tensor(name).sizes())) {
+                    return Optional.of("tensor " + name + " has another type or shape");
+                }
+                long mismatch = wanted.bytes(name).mismatch(is.bytes(name));
                 if (mismatch >= 0) {
                     return Optional.of("tensor " + name + " differs from byte " + mismatch + " on");
                 }
@@ -40,20 +47,21 @@ public final class WeightComparison {
      *             where the files have tensors of different names or shapes
      */
     public static double relativeDistance(Path expected, Path found) {
-        try (SafeTensors one = SafeTensors.open(expected); SafeTensors other = SafeTensors.open(found)) {
-            if (!one.tensors().keySet().equals(other.tensors().keySet())) {
+        try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {
+            if (!one.byTensor().keySet().equals(other.byTensor().keySet())) {
                 throw new IllegalArgumentException("the models have tensors of different names");
             }
             double difference = 0;
             double size = 0;
-            for (String name : one.tensors().keySet()) {
+            for (String name : one.byTensor().keySet()) {
+                SafeTensors expectedFile = one.byTensor().get(name);
                 Shape shape = Shape.of(
-                        one.tensor(name).sizes().stream().mapToInt(Math::toIntExact).toArray());
+                        expectedFile.tensor(name).sizes().stream().mapToInt(Math::toIntExact).toArray());
                 try (Arena arena = Arena.ofConfined()) {
                     MemorySegment wanted = arena.allocate(ValueLayout.JAVA_DOUBLE, shape.elementCount());
                     MemorySegment is = arena.allocate(ValueLayout.JAVA_DOUBLE, shape.elementCount());
-                    one.read(name, shape, DataType.FLOAT64, wanted);
-                    other.read(name, shape, DataType.FLOAT64, is);
+                    expectedFile.read(name, shape, DataType.FLOAT64, wanted);
+                    other.byTensor().get(name).read(name, shape, DataType.FLOAT64, is);
                     for (long i = 0; i < shape.elementCount(); i++) {
                         double value = wanted.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
                         double error = is.getAtIndex(ValueLayout.JAVA_DOUBLE, i) - value;

@@ -3,7 +3,7 @@
  * difference in the end. It reads the directories of the runs, so that the number of their processes does not matter.
  *
  * <p>Imports the JDK, {@code dev.troupe.config.fault}, {@code dev.troupe.engine}, {@code dev.troupe.fault},
- * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights} and
- * {@code com.fasterxml.jackson}.
+ * {@code dev.troupe.observe}, {@code dev.troupe.plan}, {@code dev.troupe.schedule}, {@code dev.troupe.weights},
+ * {@code dev.troupe.weights.huggingface} and {@code com.fasterxml.jackson}.
  */
 package dev.troupe.chaos;

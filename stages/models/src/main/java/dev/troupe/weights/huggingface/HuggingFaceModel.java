@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -38,15 +37,14 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
 
     private final Path directory;
     private final ModelSpec spec;
-    private final List<SafeTensors> files;
+    private final TensorFiles files;
     private final Map<String, SafeTensors> fileOfTensor;
 
-    private HuggingFaceModel(Path directory, ModelSpec spec, List<SafeTensors> files,
-            Map<String, SafeTensors> fileOfTensor) {
+    private HuggingFaceModel(Path directory, ModelSpec spec, TensorFiles files) {
         this.directory = directory;
         this.spec = spec;
         this.files = files;
-        this.fileOfTensor = fileOfTensor;
+        this.fileOfTensor = files.byTensor();
     }
 
     /**
@@ -64,40 +62,18 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
         requireFile(directory, CONFIG);
         PublishedConfig config = PublishedConfig.read(directory.resolve(CONFIG), ModelFamilies.titles());
         ModelSpec spec = ModelFamilies.of(config).readPublished(config);
-        List<SafeTensors> opened = new ArrayList<>();
+        if (!Files.exists(directory.resolve(ShardIndex.FILE_NAME))) {
+            requireFile(directory, WEIGHTS);
+        }
+        TensorFiles files = TensorFiles.open(directory.resolve(WEIGHTS));
         try {
-            Map<String, SafeTensors> fileOfTensor = openFiles(directory, opened);
-            HuggingFaceModel model = new HuggingFaceModel(directory, spec, List.copyOf(opened), fileOfTensor);
+            HuggingFaceModel model = new HuggingFaceModel(directory, spec, files);
             model.verify(spec);
             return model;
         } catch (RuntimeException refused) {
-            opened.forEach(SafeTensors::close);
+            files.close();
             throw refused;
         }
-    }
-
-    private static Map<String, SafeTensors> openFiles(Path directory, List<SafeTensors> opened) {
-        Map<String, SafeTensors> fileOfTensor = new LinkedHashMap<>();
-        Path whole = directory.resolve(WEIGHTS);
-        Path index = directory.resolve(ShardIndex.FILE_NAME);
-        if (Files.exists(whole) || !Files.exists(index)) {
-            requireFile(directory, WEIGHTS);
-            SafeTensors file = SafeTensors.open(whole);
-            opened.add(file);
-            file.tensors().keySet().forEach(name -> fileOfTensor.put(name, file));
-            return fileOfTensor;
-        }
-        Map<String, SafeTensors> byName = new LinkedHashMap<>();
-        ShardIndex.read(index).forEach((tensor, fileName) -> {
-            SafeTensors file = byName.computeIfAbsent(fileName, name -> {
-                SafeTensors shard = SafeTensors.open(directory.resolve(name));
-                opened.add(shard);
-                return shard;
-            });
-            file.tensor(tensor);
-            fileOfTensor.put(tensor, file);
-        });
-        return fileOfTensor;
     }
 
     private static void requireFile(Path directory, String name) {
@@ -173,7 +149,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     /** Unmaps every file. */
     @Override
     public void close() {
-        files.forEach(SafeTensors::close);
+        files.close();
     }
 
     /**

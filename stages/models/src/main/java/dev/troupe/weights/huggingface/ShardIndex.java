@@ -17,7 +17,9 @@ import java.util.Map;
 
 /** The file that says in which of a model's safetensors files each tensor lies. */
 final class ShardIndex {
-    static final String FILE_NAME = "model.safetensors.index.json";
+    /** What the name of an index adds to that of the file in whose place the shards are. */
+    static final String SUFFIX = ".index.json";
+    static final String FILE_NAME = "model.safetensors" + SUFFIX;
 
     static final String WEIGHT_MAP = "weight_map";
     private static final JsonMapper JSON = JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)

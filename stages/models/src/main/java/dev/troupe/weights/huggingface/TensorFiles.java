@@ -1,0 +1,70 @@
+package dev.troupe.weights.huggingface;
+
+import dev.troupe.weights.SafeTensors;
+import dev.troupe.weights.WeightException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+
+/**
+ * The tensors of one safetensors file, or of the shards that an index beside it names. Any number of threads may read them;
+ * none may once they are closed.
+ */
+public final class TensorFiles implements AutoCloseable {
+    private final List<SafeTensors> files = new ArrayList<>();
+    private final SequencedMap<String, SafeTensors> byTensor = new LinkedHashMap<>();
+
+    private TensorFiles() {
+    }
+
+    /**
+     * Opens the file, or where there is none its shards.
+     *
+     * @param whole
+     *            the file, whose name the index continues with {@code .index.json}
+     * @throws WeightException
+     *             where a file is not there, is unsound, or lacks a tensor that the index says it has
+     */
+    public static TensorFiles open(Path whole) {
+        Path index = whole.resolveSibling(whole.getFileName() + ShardIndex.SUFFIX);
+        TensorFiles opened = new TensorFiles();
+        try {
+            if (Files.exists(whole) || !Files.exists(index)) {
+                SafeTensors file = opened.add(whole);
+                file.tensors().keySet().forEach(name -> opened.byTensor.put(name, file));
+            } else {
+                Map<String, SafeTensors> shards = new LinkedHashMap<>();
+                ShardIndex.read(index).forEach((tensor, name) -> {
+                    SafeTensors shard = shards.computeIfAbsent(name, _ -> opened.add(whole.resolveSibling(name)));
+                    shard.tensor(tensor);
+                    opened.byTensor.put(tensor, shard);
+                });
+            }
+            return opened;
+        } catch (RuntimeException refused) {
+            opened.close();
+            throw refused;
+        }
+    }
+
+    private SafeTensors add(Path path) {
+        SafeTensors file = SafeTensors.open(path);
+        files.add(file);
+        return file;
+    }
+
+    /** Returns the file of each tensor, by its name. */
+    public SequencedMap<String, SafeTensors> byTensor() {
+        return byTensor;
+    }
+
+    /** Unmaps every file. */
+    @Override
+    public void close() {
+        files.forEach(SafeTensors::close);
+    }
+}
