@@ -5,7 +5,9 @@ import dev.troupe.cli.report.MemoryTable;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.RunData;
 import dev.troupe.schedule.Plan;
@@ -17,6 +19,7 @@ import dev.troupe.schedule.timeline.Timeline;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** The summary of a run before it starts: model, stages, schedule, engine. */
 public final class RunSummary {
@@ -24,6 +27,19 @@ public final class RunSummary {
     private static final int FILE_COLUMNS = 120;
 
     private RunSummary() {
+    }
+
+    /** What a model has that nobody has asked for. */
+    private static Optional<String> positionsLeft(PreparedRun run) {
+        int length = run.batches().sequenceLength();
+        int positions = run.model().size(Axis.POSITION);
+        return run.spec().model() instanceof ModelSection.FromDirectory from && from.sequenceLength().isEmpty()
+                && length < positions
+                        ? Optional.of(String.format(Locale.ROOT,
+                                "Sequences are of %d tokens, since none are asked for; the"
+                                        + " model has positions for %,d (model.sequence-length)",
+                                length, positions))
+                        : Optional.empty();
     }
 
     public static void print(PreparedRun run, PrintStream output) {
@@ -35,6 +51,7 @@ public final class RunSummary {
         output.printf(Locale.ROOT, "%d sequences of %d tokens a step, as %d microbatches of %d, from %s%n",
                 spec.training().globalBatchSize(), run.batches().sequenceLength(), spec.microbatchCount(),
                 spec.training().microbatchSize(), run.data().name());
+        positionsLeft(run).ifPresent(output::println);
         output.println(data(run));
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");

@@ -52,6 +52,8 @@ import java.util.OptionalInt;
 record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
         List<AutoCloseable> files) {
+    /** Tokens of a sequence where none are asked for; a published model may have positions for more than memory holds. */
+    private static final int USUAL_LENGTH = 2048;
     private static final String SEQUENCE_LENGTH = "sequence-length";
 
     /**
@@ -215,7 +217,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         int sequenceLength = longest;
         if (asked instanceof ModelSection.FromDirectory from) {
             values.remove(SEQUENCE_LENGTH);
-            sequenceLength = from.sequenceLength().orElse(longest);
+            sequenceLength = from.sequenceLength().orElse(Math.min(longest, USUAL_LENGTH));
         }
         asked.familyGiven().ifPresent(family -> compare(wrong, "model", "model.family", family, model.family().name()));
         values.forEach(
