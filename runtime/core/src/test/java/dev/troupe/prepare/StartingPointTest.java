@@ -67,6 +67,18 @@ class StartingPointTest {
     }
 
     @Test
+    void shouldNotTakeAllThePositionsOfALargeModelUnasked() throws Exception {
+        Path directory = exported(new Gpt2(1, 8, 2, 3000, 256, true, Gpt2.NORM_EPSILON).spec());
+        StartingPoint unasked = StartingPoint.of(spec("model.from=" + directory), BYTES, Optional.empty());
+        assertEquals(2048, unasked.sequenceLength());
+        unasked.files().getFirst().close();
+        StartingPoint asked = StartingPoint.of(spec("model.from=" + directory, "model.sequence-length=3000"), BYTES,
+                Optional.empty());
+        assertEquals(3000, asked.sequenceLength());
+        asked.files().getFirst().close();
+    }
+
+    @Test
     void shouldNameEveryContradictionToAModelDirectoryAtOnce() {
         Path directory = exported();
         assertEquals(
@@ -161,9 +173,13 @@ class StartingPointTest {
     }
 
     private Path exported() {
+        return exported(MODEL);
+    }
+
+    private Path exported(ModelSpec model) {
         Path directory = home.resolve("model");
-        InitialWeights weights = new InitialWeights(MODEL, 1);
-        HuggingFaceModel.write(directory, MODEL, MODEL.parameters().values().stream()
+        InitialWeights weights = new InitialWeights(model, 1);
+        HuggingFaceModel.write(directory, model, model.parameters().values().stream()
                 .map(tensor -> new NamedTensor(tensor.name(), tensor.shape().sizes(), DataType.FLOAT32,
                         target -> weights.read(tensor.name(), tensor.shape().sizes(), DataType.FLOAT32, target)))
                 .toList());
