@@ -59,11 +59,16 @@ public final class SupervisorMachine {
     private long nowNanos;
 
     public SupervisorMachine(SupervisorSettings settings, RunRestarts runRestarts) {
+        this(settings, runRestarts, new RestartBudget(settings.restartBudget()));
+    }
+
+    /** Creates a machine with another restart budget, for tests that show the effect of the rule. */
+    SupervisorMachine(SupervisorSettings settings, RunRestarts runRestarts, RestartBudget restartBudget) {
         this.settings = settings;
         this.runRestarts = runRestarts;
         this.hosts = settings.hosts();
         this.leader = settings.leader();
-        this.restartBudget = new RestartBudget(settings.restartBudget());
+        this.restartBudget = restartBudget;
     }
 
     /**

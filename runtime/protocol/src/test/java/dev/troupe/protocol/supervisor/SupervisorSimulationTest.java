@@ -1,8 +1,10 @@
 package dev.troupe.protocol.supervisor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +13,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +38,7 @@ class SupervisorSimulationTest {
         Map<RunEnd, Integer> ends = new HashMap<>();
         int restarts = 0;
         for (long seed = 1; seed <= SEEDS; seed++) {
-            World world = new World(seed);
+            World world = new World(seed, new RestartBudget(BUDGET));
             world.run();
             ends.merge(world.machine.end(), 1, Integer::sum);
             restarts += world.restarts;
@@ -43,6 +47,38 @@ class SupervisorSimulationTest {
         assertTrue(ends.getOrDefault(RunEnd.FAILED, 0) > SEEDS / 10, ends.toString());
         assertTrue(ends.getOrDefault(RunEnd.STOPPED, 0) > SEEDS / 20, ends.toString());
         assertTrue(restarts > SEEDS / 2, "processes start again " + restarts + " times");
+    }
+
+    /** Chaos, seed 12 of 2026-11-22: after ten restarts in 23 minutes, the launcher started no process again. */
+    @Test
+    void shouldStartProcessesAgainHoweverLongTheRun() {
+        assertFound(() -> new RestartBudget(BUDGET) {
+            private int restarts;
+
+            @Override
+            boolean next(String node, Duration lived) { // the rule before: a number of restarts in all
+                return restarts++ < BUDGET;
+            }
+        });
+        assertFound(() -> new RestartBudget(BUDGET) {
+            @Override
+            boolean next(String node, Duration lived) { // half of it: each node has its own, and never anew
+                return super.next(node, Duration.ZERO);
+            }
+        });
+    }
+
+    /** Some walk finds that an old rule leaves the run without a process. */
+    private static void assertFound(Supplier<RestartBudget> oldRule) {
+        List<String> found = LongStream.rangeClosed(1, SEEDS).mapToObj(seed -> {
+            try {
+                new World(seed, oldRule.get()).run();
+                return "";
+            } catch (AssertionError broken) {
+                return broken.getMessage();
+            }
+        }).filter(message -> message.contains("starts again while the budget lasts")).limit(1).toList();
+        assertFalse(found.isEmpty(), "no walk of " + SEEDS + " finds the old rule");
     }
 
     private enum Truth {
@@ -73,9 +109,7 @@ class SupervisorSimulationTest {
     }
 
     private static final class World {
-        final SupervisorMachine machine = new SupervisorMachine(new SupervisorSettings(
-                NODES.stream().map(node -> new SupervisorSettings.Node(node, "here")).toList(), "a", BUDGET, "logs"),
-                new RunRestarts(true, 1, OptionalLong.empty()));
+        final SupervisorMachine machine;
         final long seed;
         final Random random;
         final PriorityQueue<Moment> moments = new PriorityQueue<>();
@@ -97,7 +131,11 @@ class SupervisorSimulationTest {
         boolean isLossFatal;
         int restarts;
 
-        World(long seed) {
+        World(long seed, RestartBudget budget) {
+            this.machine = new SupervisorMachine(new SupervisorSettings(
+                    NODES.stream().map(node -> new SupervisorSettings.Node(node, "here")).toList(), "a", BUDGET,
+                    "logs"),
+                    new RunRestarts(true, 1, OptionalLong.empty()), budget);
             this.seed = seed;
             this.random = new Random(seed);
             this.stepNanos = (100 + random.nextInt(1900)) * MILLI;
