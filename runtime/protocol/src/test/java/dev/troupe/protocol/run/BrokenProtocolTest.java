@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.RunSettings;
+import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -16,7 +18,8 @@ import org.junit.jupiter.api.function.Executable;
 class BrokenProtocolTest {
     private static final RunShape SHAPE = new RunShape("1f1b", 2, 1, 3, true, 2);
     private static final RunShape ON_A_GRID = new RunShape("1f1b", 2, 1, 2, true, 2, new Grid(2, 2));
-    private static final long OUT_OF_ORDER = 7;
+    private static final long OUT_OF_ORDER = 8;
+    private static final int PARTED_WALKS = 170;
 
     @Test
     void shouldFindNothingWhereTheProtocolIsWhole() {
@@ -25,35 +28,44 @@ class BrokenProtocolTest {
 
     @Test
     void shouldFindADuplicateThatIsAccepted() {
-        assertFound(new Protocol(true, true, 0, false, false, true), "bit for bit");
+        assertFound(new Protocol(true, true, 0, false, false, true, true), "bit for bit");
     }
 
     @Test
     void shouldFindAnOldEpochThatIsAccepted() {
-        assertFound(new Protocol(false, false, 0, false, false, true), "the epoch of what landed");
+        assertFound(new Protocol(false, false, 0, false, false, true, true), "the epoch of what landed");
     }
 
     @Test
     void shouldFindALogThatIsCutOneShort() {
-        assertFound(new Protocol(true, false, 1, false, false, true), "the run is stuck");
+        assertFound(new Protocol(true, false, 1, false, false, true, true), "the run is stuck");
     }
 
     @Test
     void shouldFindAManifestWithAPartOfAnOlderAttempt() {
         assertDoesNotThrow(() -> runWithLateParts(Protocol.WHOLE));
-        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true)),
+        assertFound(() -> runWithLateParts(new Protocol(true, false, 0, true, false, true, true)),
                 "the parts of the checkpoint after 2 steps");
     }
 
     @Test
     void shouldFindARunThatEndsBeforeItsLastCheckpointStands() {
-        assertFound(new Protocol(true, false, 0, false, true, true), "the run is over, and after 2 steps only");
+        assertFound(new Protocol(true, false, 0, false, true, true, true), "the run is over, and after 2 steps only");
     }
 
     @Test
     void shouldFindAMemberOfAnEarlierEpochInACollective() {
-        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false), FaultSweep.STEPS),
+        assertFound(() -> sweep(ON_A_GRID, new Protocol(true, false, 0, false, false, false, true),
+                FaultSweep.STEPS),
                 "what the members of");
+    }
+
+    /** A node that is cut off ends last, and its coordinator is slow to write: by then another leads the run. */
+    @Test
+    void shouldFindASecondCoordinatorThatStillHasTheRunsDirectory() {
+        assertDoesNotThrow(() -> partedWalks(Protocol.WHOLE));
+        assertThrows(AssertionError.class,
+                () -> partedWalks(new Protocol(true, false, 0, false, false, true, false)));
     }
 
     private static void assertFound(Protocol broken, String how) {
@@ -66,17 +78,44 @@ class BrokenProtocolTest {
     }
 
     private static void sweep(RunShape shape, Protocol protocol, int steps) {
-        FaultSweep sweep = new FaultSweep(shape, OUT_OF_ORDER, World.Copies.SENT, steps, protocol);
+        FaultSweep sweep = new FaultSweep(shape, OUT_OF_ORDER, World.Copies.SENT, 0, steps, protocol);
         sweep.points(1, 0).forEach(sweep::tries);
+    }
+
+    /** The coordinator's node is cut off at any point, and then its rank fails, in random orders. */
+    private static void partedWalks(Protocol protocol) {
+        LongStream.range(0, PARTED_WALKS).forEach(seed -> {
+            Random random = new Random(seed);
+            int start = random.nextInt(200);
+            boolean[] happened = new boolean[2];
+            newRun(2, 9, protocol).run(moves -> {
+                int[] soon = IntStream.range(0, moves.size())
+                        .filter(move -> !moves.get(move).name().contains("no majority")
+                                && !(happened[0] && moves.get(move).name().endsWith("a checkpoint for node-0")))
+                        .toArray();
+                return soon.length == 0 ? 0 : soon[random.nextInt(soon.length)];
+            }, run -> {
+                if (!happened[0]) {
+                    happened[0] = run.moveCount() >= start && run.cutOff(0);
+                } else {
+                    happened[1] |= !happened[1] && random.nextInt(10) == 0 && run.crash(0);
+                }
+            });
+            assertTrue(happened[0], "the network never parted");
+        });
+    }
+
+    private static Simulation newRun(int standbys, int mostRecoveries, Protocol protocol) {
+        RunSettings settings = new RunSettings(SHAPE.rankCount(), 0, 3, _ -> 0.1, 1, LossScale.none(0), 0, 1, -1, true,
+                SHAPE.plan().places(), mostRecoveries);
+        World world = new World(SHAPE.pipeline(), standbys, standbys > 0 ? World.Copies.SENT : World.Copies.NONE);
+        return new Simulation(SHAPE, settings, new Truth(SHAPE.plan(), settings), world, protocol);
     }
 
     /** Parts come last, and the run gives up the first checkpoint for which it waits: its parts come in the second. */
     private static void runWithLateParts(Protocol protocol) {
-        RunSettings settings = new RunSettings(SHAPE.rankCount(), 0, 3, _ -> 0.1, 1, LossScale.none(0), 0, 1, -1, true,
-                SHAPE.plan().places(), 1);
         boolean[] hasGivenUp = new boolean[1];
-        new Simulation(SHAPE, settings, new Truth(SHAPE.plan(), settings),
-                new World(SHAPE.pipeline(), 0, World.Copies.NONE), protocol)
+        newRun(0, 1, protocol)
                 .run(moves -> IntStream.range(0, moves.size()).filter(move -> !moves.get(move).name().contains("part"))
                         .findFirst().orElse(0), run -> hasGivenUp[0] |= !hasGivenUp[0] && run.giveUpCheckpoint());
         assertTrue(hasGivenUp[0], "the run never waited for a checkpoint");

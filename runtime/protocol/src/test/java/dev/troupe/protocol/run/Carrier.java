@@ -94,6 +94,11 @@ final class Carrier {
         road.letGo();
     }
 
+    /** The node of a rank, as the transports have it; empty text for none. */
+    String hostOf(int rank) {
+        return hosts[rank];
+    }
+
     /** Whether a message of a rank that lives on a node waits for a credit. */
     boolean isHeld(String node, Edge edge, long content) {
         return hosts[edge.fromRank()].equals(node)

@@ -24,6 +24,10 @@ record Fault(int at, Kind kind, int victim) {
         DUPLICATE,
         /** A node dies, with its ranks and all that it keeps. */
         DEATH,
+        /** The network cuts a node off from all others. */
+        PARTITION,
+        /** What a rank and the coordinator said last to each other is lost. */
+        CONTROL_LOSS,
         /** The coordinator is lost with all that it knows, and another takes over some time later. */
         LEADERLESS,
         /** The disk is full for what is written next of a checkpoint beside training. */
@@ -34,9 +38,10 @@ record Fault(int at, Kind kind, int victim) {
         /** How many ranks, nodes or messages it may strike. */
         int victims(Simulation run) {
             return switch (this) {
-                case CRASH, SUSPECT -> run.rankCount();
+                case CRASH, SUSPECT, CONTROL_LOSS -> run.rankCount();
                 case LOSS, SILENT_LOSS, DUPLICATE -> run.messagesOnTheirWay();
                 case DEATH -> run.nodeCount();
+                case PARTITION -> run.nodeCount() < 3 ? 0 : run.nodeCount();
                 case LEADERLESS, FULL_DISK, OVERDUE -> 1;
             };
         }
@@ -64,6 +69,12 @@ record Fault(int at, Kind kind, int victim) {
             case DUPLICATE -> run.duplicate(victim);
             case DEATH -> {
                 return run.kill(victim);
+            }
+            case PARTITION -> {
+                return run.cutOff(victim);
+            }
+            case CONTROL_LOSS -> {
+                return run.loseControl(victim);
             }
             case LEADERLESS -> {
                 return run.loseCoordinator();

@@ -17,9 +17,18 @@ final class FaultSweep {
     /** One step with its validation data and a checkpoint, another whose gradients overflow. */
     static final int STEPS = 2;
 
+    /** The rest of the run without the fault is no news. */
+    static final class CannotHappen extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        CannotHappen() {
+            super("it cannot happen here", null, false, false);
+        }
+    }
+
     private final RunShape shape;
     private final long seed;
-    private final World.Copies copies;
+    private final World world;
     private final Protocol protocol;
     private final RunSettings order;
     private final Truth truth;
@@ -27,13 +36,15 @@ final class FaultSweep {
     /**
      * @param seed
      *            of the order of moves; 0 for first come, first served
+     * @param standbys
+     *            nodes without ranks, beside one for each place
      * @param steps
      *            of the run; the checkpoints after all but the last are written beside training
      */
-    FaultSweep(RunShape shape, long seed, World.Copies copies, int steps, Protocol protocol) {
+    FaultSweep(RunShape shape, long seed, World.Copies copies, int standbys, int steps, Protocol protocol) {
         this.shape = shape;
         this.seed = seed;
-        this.copies = copies;
+        this.world = new World(shape.pipeline(), standbys, copies);
         this.protocol = protocol;
         this.order = new RunSettings(shape.rankCount(), 0, steps, step -> 0.1 / (step + 1), 1, LossScale.dynamic(0), 1,
                 1,
@@ -70,8 +81,13 @@ final class FaultSweep {
             newRun().run(choice(fault.at()), run -> {
                 if (run.moveCount() == fault.at() && !happened[0]) {
                     happened[0] = fault.happen(run);
+                    if (!happened[0]) {
+                        throw new CannotHappen();
+                    }
                 }
             });
+        } catch (CannotHappen nothing) {
+            return false;
         } catch (AssertionError failure) {
             throw new AssertionError(
                     "./mvnw -pl runtime/protocol -am -Dtest=FaultSweepTest#shouldTryThePointThatIsNamed"
@@ -83,8 +99,8 @@ final class FaultSweep {
     }
 
     private String nameOf(Fault fault) {
-        return String.join(",", shape.name(), Long.toString(seed), copies.name(),
-                Long.toString(order.stepCount()), Integer.toString(fault.at()),
+        return String.join(",", shape.name(), Long.toString(seed), world.copies().name(),
+                Integer.toString(world.standbys()), Long.toString(order.stepCount()), Integer.toString(fault.at()),
                 fault.kind().name(),
                 Integer.toString(fault.victim()));
     }
@@ -92,16 +108,17 @@ final class FaultSweep {
     /** Tries a point again, of the name that its failure gave it. */
     static boolean tryNamed(String name) {
         List<String> words = List.of(name.split(","));
-        int rest = words.size() - 6;
-        Fault fault = new Fault(Integer.parseInt(words.get(rest + 3)), Fault.Kind.valueOf(words.get(rest + 4)),
-                Integer.parseInt(words.get(rest + 5)));
+        int rest = words.size() - 7;
+        Fault fault = new Fault(Integer.parseInt(words.get(rest + 4)), Fault.Kind.valueOf(words.get(rest + 5)),
+                Integer.parseInt(words.get(rest + 6)));
         return new FaultSweep(RunShape.named(words.subList(0, rest)), Long.parseLong(words.get(rest)),
-                World.Copies.valueOf(words.get(rest + 1)), Integer.parseInt(words.get(rest + 2)), Protocol.WHOLE)
+                World.Copies.valueOf(words.get(rest + 1)), Integer.parseInt(words.get(rest + 2)),
+                Integer.parseInt(words.get(rest + 3)), Protocol.WHOLE)
                 .tries(fault);
     }
 
     private Simulation newRun() {
-        return new Simulation(shape, order, truth, new World(shape.pipeline(), 0, copies), protocol);
+        return new Simulation(shape, order, truth, world, protocol);
     }
 
     private ToIntFunction<List<Move>> choice(int firstOwnMove) {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class FaultSweepTest {
     private static final long IN_ORDER = 0;
     private static final long OUT_OF_ORDER = 7;
+    private static final int STANDBYS = 2;
     private static final String SEED_PROPERTY = "troupe.sweep.seed";
     private static final long DEALER = Long.getLong(SEED_PROPERTY, 0);
     /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
@@ -45,6 +46,14 @@ class FaultSweepTest {
                 FaultSweep.STEPS, 401);
     }
 
+    /** With two nodes that stand by: the network may part, and each part may have a coordinator for a while. */
+    @Test
+    void shouldComeToTheSameWeightsWhereverTheNetworkParts() {
+        sweep("parted networks", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, STANDBYS, FaultSweep.STEPS, 101);
+        sweep("parted networks on one machine", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SHARED, STANDBYS,
+                FaultSweep.STEPS, 151);
+    }
+
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
@@ -66,16 +75,21 @@ class FaultSweepTest {
 
     @Test
     void shouldTryThePointThatIsNamed() {
-        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,1,1,0,SENT,2,60,CRASH,1");
+        String point = System.getProperty(FaultSweep.POINT_PROPERTY, "gpipe,2,1,2,tied,1,1,1,0,SENT,0,2,60,CRASH,1");
         assertTrue(FaultSweep.tryNamed(point), point + " is no point of its run");
     }
 
     private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies, int steps,
             int stride) {
+        sweep(name, shapes, seed, copies, 0, steps, stride);
+    }
+
+    private static void sweep(String name, List<RunShape> shapes, long seed, Copies copies, int standbys, int steps,
+            int stride) {
         long start = System.nanoTime();
         AtomicLong points = new AtomicLong();
         shapes.parallelStream().forEach(shape -> {
-            FaultSweep sweep = new FaultSweep(shape, seed, copies, steps, Protocol.WHOLE);
+            FaultSweep sweep = new FaultSweep(shape, seed, copies, standbys, steps, Protocol.WHOLE);
             try {
                 points.addAndGet(sweep.points(stride, DEALER).stream().filter(sweep::tries).count());
             } catch (AssertionError failure) {

@@ -15,8 +15,10 @@ package dev.troupe.protocol.run;
  *            whether the run hears that a checkpoint stands, for which it waits, as soon as it is begun
  * @param fencesGroups
  *            whether a collective is of members of one epoch alone
+ * @param locksDirectory
+ *            whether a coordinator that takes over ends the process of one that still has the run's directory
  */
 record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
-        boolean settlesAtOnce, boolean fencesGroups) {
-    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true);
+        boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory) {
+    static final Protocol WHOLE = new Protocol(true, false, 0, false, false, true, true);
 }

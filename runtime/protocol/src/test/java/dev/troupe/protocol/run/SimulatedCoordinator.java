@@ -9,60 +9,89 @@ import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
+import dev.troupe.protocol.membership.MembershipCommand;
+import dev.troupe.protocol.membership.MembershipEvent;
+import dev.troupe.protocol.membership.MembershipMachine;
+import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.replica.ReplicaTable;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * The coordinator around its {@link RunMachine} and the machine of its checkpoints, one after the other where it is lost;
- * and what a run has come to, which is {@link Truth}.
+ * One coordinator of a run around its machines (membership, run, checkpoints), as {@code TrainingCoordinator} is. What a
+ * run has come to is {@link Truth}, whoever leads it.
  */
 final class SimulatedCoordinator {
+    private static final Duration JOIN_TIMEOUT = Duration.ofDays(1);
+    private static final long REPORT_NANOS = 10_000_000_000L;
+
     private final Simulation run;
     private final RunSettings settings;
     private final World world;
-    private final SimulatedNodes nodes;
+    private final RunRecords records;
+    private final SimulatedNode host;
+    private final SimulatedCluster cluster;
+    private final MembershipMachine<SimulatedNode> membership;
     private final SimulatedCheckpoints checkpoints;
-    // Null while it is lost, and no other has taken over.
+    private final Set<SimulatedNode> askedBy = new HashSet<>();
+    // Processes whose end it is told; and those at which it looks again.
+    private final Set<SimulatedNode> watched = new LinkedHashSet<>();
+    private final Deque<SimulatedNode> looksAgain = new ArrayDeque<>();
+    private final Set<SimulatedNode> wronged = new HashSet<>();
+    private boolean isLost;
     private RunMachine machine;
     private ReplicaTable replicas;
     // By rank: whom it tells.
     private final SimulatedRank[] known;
-    private final List<Long> validation = new ArrayList<>();
     private long committed;
     private boolean isUpdating; // and so a step may be committed before a death is heard of
     private boolean isCaughtUp = true;
-    private boolean hasBegun;
-    private boolean wasStopped;
-    private boolean isOver;
 
-    SimulatedCoordinator(Simulation run, RunSettings settings, World world, SimulatedNodes nodes) {
+    /**
+     * @param host
+     *            the process in which it is
+     */
+    SimulatedCoordinator(Simulation run, RunSettings settings, World world, RunRecords records, SimulatedNode host,
+            SimulatedCluster cluster) {
         this.run = run;
         this.settings = settings;
         this.world = world;
-        this.nodes = nodes;
+        this.records = records;
+        this.host = host;
+        this.cluster = cluster;
+        this.membership = new MembershipMachine<>(
+                new Roster(world.ranksByNode(settings.rankCount()), Map.of(), JOIN_TIMEOUT, world.buddies()), settings,
+                REPORT_NANOS, cluster);
         this.replicas = new ReplicaTable(run.firstHosts(), world.buddies(), settings.firstStep());
         this.machine = new RunMachine(settings, replicas);
-        this.checkpoints = new SimulatedCheckpoints(run, this, settings);
+        this.checkpoints = new SimulatedCheckpoints(run, this, settings, records);
         this.committed = settings.firstStep();
         this.known = new SimulatedRank[settings.rankCount()];
     }
 
+    SimulatedNode host() {
+        return host;
+    }
+
     boolean isLost() {
-        return machine == null;
+        return isLost;
     }
 
-    /** Whether something may go wrong: the run has begun and is not over. */
-    boolean mayFail() {
-        return hasBegun && !isOver;
-    }
-
-    boolean isOver() {
-        return isOver;
+    /** Whether it leads the run. */
+    boolean isRunning() {
+        return !isLost && membership.isRunning();
     }
 
     boolean isCaughtUp() {
@@ -77,12 +106,13 @@ final class SimulatedCoordinator {
         return committed;
     }
 
-    List<Long> validation() {
-        return validation;
-    }
-
     String hostOf(int rank) {
         return replicas.hosts().get(rank);
+    }
+
+    /** The last incarnation of a rank that has come to life. */
+    SimulatedRank known(int rank) {
+        return known[rank];
     }
 
     /** Whether the run can continue without these ranks' node, also where a step is committed before that is heard. */
@@ -91,15 +121,34 @@ final class SimulatedCoordinator {
                 && (!isUpdating || replicas.recoverable(ranks, committed + 1).isPresent());
     }
 
-    /** What a node that comes late is told. */
-    RunCommand.EnterEpoch present() {
-        return new RunCommand.EnterEpoch(machine.epoch(), List.of(), committed, "it comes late", replicas.hosts(),
-                replicas.since());
+    /** Whether a process that takes part has ended, and it has not heard so. */
+    boolean hasUnheardEnd() {
+        return membership.nodes().values().stream().anyMatch(cluster::isGone);
+    }
+
+    /** Whether others than a process, at least so many, know enough to go on where the coordinator is lost with it. */
+    boolean canLoseItself(SimulatedNode victim, int atLeast) {
+        Map<String, NodeReport> told = new TreeMap<>();
+        membership.nodes().forEach((name, node) -> {
+            if (node != victim && node.hasTakenPart()) {
+                told.put(name, node.report().orElseThrow());
+            }
+        });
+        return told.size() >= atLeast
+                && (victim != host || CoordinatorFailover
+                        .of(told, new Commit(settings.firstStep(), settings.lossScale()))
+                        .filter(found -> found.commit().stepsDone() >= committed - 1).isPresent());
+    }
+
+    /** A process that asked, lives, and is taken for dead; empty where there is none. */
+    Optional<SimulatedNode> givenUp() {
+        return askedBy.stream().filter(node -> !node.isDead() && membership.nodes().get(node.name()) != node)
+                .findFirst();
     }
 
     void stop() {
-        wasStopped = true;
-        ask(new RunEvent.StopRequested());
+        records.wasStopped = true;
+        take(new MembershipEvent.StopAsked<>(false));
     }
 
     /** Nothing moves, and it sees so in time. */
@@ -109,51 +158,171 @@ final class SimulatedCoordinator {
 
     /** The checkpoint for which the run waits does not move; false where it waits for none. */
     boolean giveUpCheckpoint() {
-        if (isLost() || !machine.waitsForCheckpoint()) {
+        if (!isRunning() || !machine.waitsForCheckpoint()) {
             return false;
         }
         checkpoints.take(new CheckpointEvent.Overdue());
         return true;
     }
 
+    /** It is lost with all that it knows. */
     void lose() {
-        machine = null;
+        isLost = true;
         checkpoints.lose();
     }
 
-    /** Another hears every node that is there. */
-    void takeOver(Map<String, NodeReport> told) {
-        CoordinatorFailover failover = CoordinatorFailover
-                .of(told, new Commit(settings.firstStep(), settings.lossScale())).orElseThrow();
-        replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(), settings.firstStep());
-        machine = new RunMachine(settings.savedAt(checkpoints.newest()), replicas, failover);
-        told.keySet().forEach(node -> ask(new RunEvent.NodeJoined(node)));
-        carryOut(machine.succeed("the coordinator is lost", told));
+    /** The same, lost, for those that it does not reach any more. */
+    SimulatedCoordinator lostElsewhere() {
+        SimulatedCoordinator lost = new SimulatedCoordinator(run, settings, world, records, host, cluster);
+        lost.replicas = replicas;
+        lost.committed = committed;
+        lost.isLost = true;
+        return lost;
     }
 
+    // The membership of the run.
+
+    void addMoves(List<Move> moves) {
+        if (isLost) {
+            return;
+        }
+        checkpoints.addMoves(moves);
+        for (SimulatedNode node : watched) {
+            if (cluster.isGone(node)) {
+                moves.add(new Move(host.name() + " hears that " + node.name() + " has ended", () -> hearEnd(node)));
+            } else if (node.isSuccessor() && !wronged.contains(node)) {
+                moves.add(new Move(host.name() + " hears wrongly that " + node.name() + " has ended", () -> {
+                    wronged.add(node);
+                    hearEnd(node);
+                }));
+            }
+        }
+        if (!looksAgain.isEmpty()) {
+            moves.add(new Move(host.name() + " looks at " + looksAgain.getFirst().name() + " again", this::lookAgain));
+        }
+    }
+
+    private void hearEnd(SimulatedNode node) {
+        watched.remove(node);
+        take(new MembershipEvent.Ended<>(node, node.name(), false));
+    }
+
+    private void lookAgain() {
+        SimulatedNode node = looksAgain.remove();
+        if (cluster.isGone(node)) {
+            take(new MembershipEvent.Ended<>(node, node.name(), true));
+        } else {
+            watched.add(node);
+        }
+    }
+
+    boolean wasAskedBy(SimulatedNode node) {
+        return askedBy.contains(node);
+    }
+
+    /** A process asks to take part. */
+    void asked(SimulatedNode node) {
+        askedBy.add(node);
+        node.hearAll(); // what was said before by a coordinator that is lost
+        take(new MembershipEvent.Joined<>(node, node.name(), node == host, 0, Map.of(), node.report(),
+                WarmUpReport.NOTHING_TO_RUN));
+    }
+
+    void take(MembershipEvent<SimulatedNode> event) {
+        for (MembershipCommand<SimulatedNode> command : membership.on(event)) {
+            switch (command) {
+                case MembershipCommand.Refuse<SimulatedNode>(var node, String _) -> cluster.end(node);
+                case MembershipCommand.Watch<SimulatedNode>(var node, String _) -> watched.add(node);
+                case MembershipCommand.WatchAgain<SimulatedNode>(var node, String _) -> looksAgain.add(node);
+                case MembershipCommand.TakeOver<SimulatedNode>(var resumed, var failover) -> {
+                    cluster.takeDirectory();
+                    replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(),
+                            settings.firstStep());
+                    machine = new RunMachine(resumed, replicas, failover);
+                }
+                case MembershipCommand.Host<SimulatedNode>(var node) -> tell(node, node::host);
+                case MembershipCommand.AddNode<SimulatedNode>(String name) ->
+                    carryOut(machine.on(new RunEvent.NodeJoined(name)));
+                case MembershipCommand.Recover<SimulatedNode>(String reason, var told) ->
+                    carryOut(machine.succeed(reason, told));
+                case MembershipCommand.LoseNode<SimulatedNode>(String name, String reason) ->
+                    ask(new RunEvent.NodeLost(name, reason));
+                case MembershipCommand.StopAfterStep<SimulatedNode> _ -> ask(new RunEvent.StopRequested());
+                case MembershipCommand.End<SimulatedNode>(var failure) -> end(failure.orElse("it was stopped"));
+                case MembershipCommand.Begin<SimulatedNode> _ ->
+                    assertEquals(settings.firstStep(), records.committed, "the steps of a run that begins");
+                case MembershipCommand.RefuseRun<SimulatedNode>(String why) -> fail(why);
+                case MembershipCommand.ReportMissing<SimulatedNode> _,MembershipCommand.RunKernels<SimulatedNode> _,MembershipCommand.ReportGone<SimulatedNode> _ ->
+                    {
+                    }
+            }
+        }
+    }
+
+    /** How it stands, for a node that is to host ranks. */
+    private RunCommand.EnterEpoch present() {
+        return new RunCommand.EnterEpoch(machine.epoch(), List.of(), committed, "it is told", replicas.hosts(),
+                replicas.since());
+    }
+
+    private void tell(SimulatedNode node, Consumer<RunCommand.EnterEpoch> news) {
+        RunCommand.EnterEpoch now = present();
+        tell(node, () -> news.accept(now));
+    }
+
+    /** What goes to a part of the cluster that this one is cut off from for ever is lost. */
+    private void tell(SimulatedNode node, Runnable news) {
+        if (!cluster.isOutOfReach(host, node)) {
+            node.tell(news);
+        }
+    }
+
+    private void tellAll(RunCommand news) {
+        membership.nodes().values().forEach(node -> tell(node, () -> node.hear(news)));
+    }
+
+    /** Has a node do something where it takes part. */
+    void tellNode(String name, Consumer<SimulatedNode> news) {
+        SimulatedNode node = membership.nodes().get(name);
+        if (node != null) {
+            tell(node, () -> news.accept(node));
+        }
+    }
+
+    // The run.
+
     void hosted(SimulatedRank rank) {
-        if (machine != null && rank.incarnation().equals(machine.incarnation(rank.rank()))) {
+        if (!isLost && rank.incarnation().equals(machine.incarnation(rank.rank()))) {
             known[rank.rank()] = rank;
         }
     }
 
+    /** What is said before it leads was meant for another, and a rank that it does not know starts again. */
     void ask(RunEvent event) {
-        if (machine != null) {
+        boolean isUnknown = event instanceof RunEvent.EpochReady ready && known[ready.from().rank()] == null;
+        if (isRunning() && !isUnknown) {
             carryOut(machine.on(event));
         }
     }
 
     void take(CheckpointEvent event) {
-        if (machine != null) {
+        if (isRunning()) {
             checkpoints.take(event);
         }
+    }
+
+    private void end(String why) {
+        if (cluster.leader() == this) {
+            fail("the run failed: " + why);
+        }
+        lose(); // a part without a majority ends
     }
 
     private void carryOut(List<RunCommand> commands) {
         for (RunCommand command : commands) {
             switch (command) {
                 case RunCommand.StartPass(Pass pass, var told) -> {
-                    hasBegun = true;
+                    records.hasBegun = true;
                     told.forEach(rank -> tell(rank, to -> to.startPass(pass)));
                 }
                 case RunCommand.Update(var update, var told) -> {
@@ -163,25 +332,26 @@ final class SimulatedCoordinator {
                 case RunCommand.CommitStep commit -> {
                     isUpdating = false;
                     commit(commit.result());
-                    nodes.tellAll(commit);
+                    tellAll(commit);
                 }
                 case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     run.truth().validates(stepsDone, loss);
-                    validation.add(stepsDone);
+                    records.validation.add(stepsDone);
                 }
                 case RunCommand.TellCheckpoint(CheckpointEvent event) -> checkpoints.take(event);
-                case RunCommand.KeepCopies keep -> nodes.tellAll(keep);
+                case RunCommand.KeepCopies keep -> tellAll(keep);
                 case RunCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
                 case RunCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");
-                    checkpoints.checkEnd(committed, wasStopped);
-                    isOver = true;
+                    checkpoints.checkEnd(committed);
+                    records.isOver = cluster.leader() == this;
+                    isLost = !records.isOver;
                 }
                 case RunCommand.EnterEpoch enter -> {
                     isCaughtUp = false;
                     isUpdating &= enter.stepsDone() == committed && enter.restarted().size() < known.length;
                     committed = enter.stepsDone();
-                    nodes.tellAll(enter);
+                    tellAll(enter);
                 }
                 case RunCommand.Resume resume -> {
                     for (int rank = 0; rank < known.length; rank++) {
@@ -192,32 +362,37 @@ final class SimulatedCoordinator {
                     assertTrue(!isCaughtUp, "a recovery that is over is over again");
                     isCaughtUp = true;
                 }
-                case RunCommand.Fail(String reason) -> fail("the run failed: " + reason);
+                case RunCommand.Fail(String reason) -> end(reason);
             }
         }
     }
 
     void tell(int rank, Consumer<SimulatedRank> news) {
         SimulatedRank to = known[rank];
-        to.tell(() -> news.accept(to));
+        boolean isThere = to.incarnation().equals(machine.incarnation(rank)); // or its successor was not heard of
+        if (isThere && !cluster.isOutOfReach(host, to.node())) {
+            to.tell(() -> news.accept(to));
+        }
     }
 
     private void commit(StepResult result) {
         assertEquals(committed++, result.step(), "the step that is committed");
         run.truth().commits(result);
+        records.committed = Math.max(records.committed, committed);
         for (int rank = 0; rank < known.length; rank++) {
-            SimulatedNode host = run.node(hostOf(rank));
+            SimulatedNode at = membership.nodes().get(hostOf(rank));
             int of = rank;
-            run.stagesOf(rank).forEach(stage -> assertTrue(host.isDead() || host.snapshots().find(of, stage, committed)
-                    .equals(OptionalLong.of(run.truth().weights(of, stage, committed))),
-                    "what stage " + stage + " has kept"));
+            boolean isOutOfSight = at.isDead() || !cluster.reaches(host, at);
+            run.stagesOf(rank).forEach(stage -> assertTrue(isOutOfSight || at.snapshots().find(of, stage, committed)
+                    .equals(OptionalLong.of(run.truth().weights(of, stage, committed))), "what stage " + stage
+                            + " has kept"));
         }
     }
 
     @Override
     public String toString() {
-        return committed + " steps committed, " + (machine == null
-                ? "no coordinator"
+        return (isRunning() ? "" : "not leading yet; ") + committed + " steps committed, " + (isLost
+                ? "the coordinator is lost"
                 : "epoch " + machine.epoch() + ", the coordinator misses " + machine.missing() + " and copies of "
                         + machine.awaitsCopiesOf())
                 + checkpoints;

@@ -56,14 +56,18 @@ final class SimulatedCopies {
     }
 
     void addMoves(List<Move> all) {
-        for (Stream stream : streams.values()) {
+        for (Map.Entry<SimulatedNode, Stream> to : streams.entrySet()) {
+            Stream stream = to.getValue();
+            if (!run.cluster().reaches(from, to.getKey())) {
+                continue;
+            }
             if (stream.underWay.isPresent()) {
                 all.add(stream.ends);
             } else if (!stream.waiting.isEmpty()) {
                 all.add(stream.begins);
             }
         }
-        if (!toCoordinator.isEmpty()) {
+        if (!toCoordinator.isEmpty() && run.cluster().reachesCoordinator(from)) {
             all.add(tells);
         }
     }
@@ -132,7 +136,8 @@ final class SimulatedCopies {
 
     private void arrived(int rank, long stepsDone) {
         if (from.hasAll(rank, stepsDone)) {
-            toCoordinator.add(() -> run.ask(new RunEvent.Copied(rank, from.name(), stepsDone)));
+            toCoordinator.add(() -> run.cluster().coordinatorOf(from)
+                    .ask(new RunEvent.Copied(rank, from.name(), stepsDone)));
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -39,14 +40,17 @@ final class SimulatedNode {
     private int epoch;
     private int transportEpoch;
     private boolean isTaking;
+    private final boolean isSuccessor;
+    private boolean isMember;
     private boolean isDead;
     private RunCommand.EnterEpoch latest;
     private final TreeMap<Long, Commit> commits = new TreeMap<>();
 
-    SimulatedNode(Simulation run, Carrier carrier, String name) {
+    SimulatedNode(Simulation run, Carrier carrier, String name, boolean isSuccessor) {
         this.run = run;
         this.carrier = carrier;
         this.name = name;
+        this.isSuccessor = isSuccessor;
         this.copies = new SimulatedCopies(run, this);
         this.parts = new SimulatedParts(run, this);
         this.isTold = new Move(name + " hears the coordinator", () -> inbox.remove().run());
@@ -70,40 +74,73 @@ final class SimulatedNode {
     }
 
     void addMoves(List<Move> all) {
-        if (!inbox.isEmpty()) {
+        if (!inbox.isEmpty() && run.cluster().reachesCoordinator(this)) {
             all.add(isTold);
         }
         if (!commands.isEmpty()) {
             all.add(takesCommand);
         }
         copies.addMoves(all);
-        parts.addMoves(all);
+        if (run.cluster().reachesCoordinator(this)) {
+            parts.addMoves(all);
+        }
     }
 
-    /** Hosts ranks from the beginning. */
-    void host(Collection<Integer> first, long stepsDone) {
-        first.forEach(rank -> hosted.put(rank, run.start(this, new Incarnation(rank, 0), stepsDone)));
+    /** A coordinator tells it what to host; a process that takes part already goes on. */
+    void host(RunCommand.EnterEpoch now) {
+        if (latest == null) {
+            epoch = now.epoch();
+            latest = now;
+            ranksHere(now).forEach(
+                    rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), run.firstStep())));
+        }
     }
 
-    /** Comes late, and is told how it stands. */
-    void come(RunCommand.EnterEpoch now) {
-        epoch = now.epoch();
-        latest = now;
-    }
-
-    void tell(RunCommand news) {
-        tell(() -> hear(news));
+    private List<Integer> ranksHere(RunCommand.EnterEpoch now) {
+        return IntStream.range(0, now.hosts().size()).filter(rank -> now.hosts().get(rank).equals(name)).boxed()
+                .toList();
     }
 
     /** It is to write the parts of these ranks. */
-    void tell(CheckpointAttempt attempt, List<Integer> ranks) {
-        tell(() -> parts.pin(attempt, ranks));
+    void pin(CheckpointAttempt attempt, List<Integer> ranks) {
+        parts.pin(attempt, ranks);
     }
 
-    private void tell(Runnable news) {
+    void tell(Runnable news) {
         if (!isDead) {
             inbox.add(news);
         }
+    }
+
+    /** It hears all that it was told. */
+    void hearAll() {
+        while (!inbox.isEmpty()) {
+            inbox.remove().run();
+        }
+    }
+
+    boolean isMember() {
+        return isMember;
+    }
+
+    void becomeMember() {
+        isMember = true;
+    }
+
+    /** The cluster takes it out. */
+    void leave() {
+        isMember = false;
+    }
+
+    /** Whether another process had its name before. */
+    boolean isSuccessor() {
+        return isSuccessor;
+    }
+
+    /** What its coordinator and it have said to each other is lost. */
+    void loseControl() {
+        inbox.clear();
+        silence();
     }
 
     /** Another process has its name: what it said is not heard any more. */
@@ -112,7 +149,7 @@ final class SimulatedNode {
         parts.silence();
     }
 
-    private void hear(RunCommand news) {
+    void hear(RunCommand news) {
         switch (news) {
             case RunCommand.EnterEpoch enter -> enter(enter);
             case RunCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
@@ -135,8 +172,7 @@ final class SimulatedNode {
         IntStream.range(0, before.size()).filter(rank -> !before.get(rank).equals(news.hosts().get(rank)))
                 .forEach(rank -> copies.forget(before.get(rank)));
         news.restarted().stream().map(hosted::remove).filter(Objects::nonNull).forEach(SimulatedRank::retire);
-        List<Integer> here = IntStream.range(0, news.hosts().size())
-                .filter(rank -> news.hosts().get(rank).equals(name)).boxed().toList();
+        List<Integer> here = ranksHere(news);
         submitLater(() -> begin(news.epoch(), here));
         here.stream().filter(news.restarted()::contains).forEach(
                 rank -> hosted.put(rank, run.start(this, new Incarnation(rank, epoch), news.stepsDone())));
@@ -258,23 +294,27 @@ final class SimulatedNode {
         });
     }
 
-    /** What it knows, after all that it was told. */
-    NodeReport report(SimulatedPlan plan) {
-        while (!inbox.isEmpty()) {
-            inbox.remove().run();
+    boolean hasTakenPart() {
+        return latest != null;
+    }
+
+    /** What it knows; empty where it has taken no part. */
+    Optional<NodeReport> report() {
+        if (latest == null) {
+            return Optional.empty();
         }
         while (commits.size() > 3) {
             commits.pollFirstEntry();
         }
         List<Commit> known = List.copyOf(commits.values());
         Map<Integer, List<Long>> versions = new TreeMap<>();
-        for (int rank = 0; rank < plan.rankCount(); rank++) {
+        for (int rank = 0; rank < hosts().size(); rank++) {
             int of = rank;
-            versions.put(rank, snapshots.versions(rank, plan.stagesOf(rank).getFirst())
+            versions.put(rank, snapshots.versions(rank, run.stagesOf(rank).findFirst().getAsInt())
                     .filter(steps -> hasAll(of, steps)).boxed().toList());
         }
-        return new NodeReport(epoch, hosts(),
-                latest == null ? Map.of() : latest.since(), known, versions);
+        return Optional.of(new NodeReport(epoch, hosts(),
+                latest.since(), known, versions));
     }
 
     private List<String> hosts() {

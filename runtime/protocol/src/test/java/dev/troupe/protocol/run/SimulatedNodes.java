@@ -1,21 +1,17 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.Edge;
-import dev.troupe.protocol.NodeReport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
-/** All nodes of a run: those that live, those whose death is not known yet, and those that are to come back. */
+/** All processes of the nodes of a run: those that live, those that have ended, and the names that are to come back. */
 final class SimulatedNodes {
     // In the order in which they came.
     private final List<SimulatedNode> all = new ArrayList<>();
-    private final Deque<SimulatedNode> unnoticed = new ArrayDeque<>();
     private final Deque<String> comingBack = new ArrayDeque<>();
 
     /** One comes. Another process that had its name is long gone, and the network takes nothing more of what it said. */
@@ -28,12 +24,12 @@ final class SimulatedNodes {
         return all.size();
     }
 
-    SimulatedNode get(int index) {
-        return all.get(index);
+    List<SimulatedNode> all() {
+        return all;
     }
 
-    long living() {
-        return all.stream().filter(node -> !node.isDead()).count();
+    SimulatedNode get(int index) {
+        return all.get(index);
     }
 
     /** The node of a name that is there, or was last; null where there is none. */
@@ -50,28 +46,14 @@ final class SimulatedNodes {
                 .max(Comparator.comparingInt(SimulatedNode::transportEpoch));
     }
 
-    void tellAll(RunCommand news) {
-        all.forEach(node -> node.tell(news));
-    }
-
     void addMoves(List<Move> moves) {
         all.forEach(node -> node.addMoves(moves));
     }
 
+    /** A process ends; its node will come back. */
     void die(SimulatedNode victim) {
         victim.die();
-        unnoticed.add(victim);
-    }
-
-    boolean hasUnnoticedDeath() {
-        return !unnoticed.isEmpty();
-    }
-
-    /** A death is noticed; its node will come back. */
-    SimulatedNode notice() {
-        SimulatedNode dead = unnoticed.remove();
-        comingBack.add(dead.name());
-        return dead;
+        comingBack.add(victim.name());
     }
 
     boolean hasSomeToComeBack() {
@@ -80,13 +62,6 @@ final class SimulatedNodes {
 
     String nextToComeBack() {
         return comingBack.remove();
-    }
-
-    /** What all that live know, by their names. */
-    Map<String, NodeReport> reports(SimulatedPlan plan) {
-        Map<String, NodeReport> told = new TreeMap<>();
-        all.stream().filter(node -> !node.isDead()).forEach(node -> told.put(node.name(), node.report(plan)));
-        return told;
     }
 
     @Override

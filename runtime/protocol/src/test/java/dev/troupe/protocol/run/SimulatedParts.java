@@ -27,7 +27,7 @@ final class SimulatedParts {
         this.node = node;
         this.writes = new Move(node.name() + " writes a part", this::write);
         this.tells = new Move("the coordinator hears of parts on " + node.name(),
-                () -> run.coordinator().take(toCoordinator.remove()));
+                () -> run.cluster().coordinatorOf(node).take(toCoordinator.remove()));
     }
 
     void addMoves(List<Move> all) {
@@ -57,7 +57,7 @@ final class SimulatedParts {
     private void write() {
         Pinned next = pinned.remove();
         List<OptionalLong> weights = next.stages().stream().map(SimulatedSnapshots.Pinned::release).toList();
-        if (run.coordinator().checkpoints().takeFullDisk()) {
+        if (run.takeFullDisk()) {
             toCoordinator.add(new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "the disk is full"));
         } else if (!weights.stream().allMatch(OptionalLong::isPresent)) {
             toCoordinator.add(new CheckpointEvent.PartFailed(next.attempt(), next.rank(), "it is forgotten"));

@@ -100,6 +100,10 @@ final class SimulatedRank {
         return "rank " + rank() + " of epoch " + incarnation.epoch();
     }
 
+    SimulatedNode node() {
+        return node;
+    }
+
     int rank() {
         return incarnation.rank();
     }
@@ -121,8 +125,8 @@ final class SimulatedRank {
         addWhere(!thread.isEmpty() && thread.peekFirst().isReady().getAsBoolean(), 0, all);
         addWhere(!fromThread.isEmpty(), 1, all);
         addWhere(!fromTransport.isEmpty(), 2, all);
-        addWhere(!fromCoordinator.isEmpty(), 3, all);
-        addWhere(!toCoordinator.isEmpty(), 4, all);
+        addWhere(!fromCoordinator.isEmpty() && run.cluster().reachesCoordinator(node), 3, all);
+        addWhere(!toCoordinator.isEmpty() && run.cluster().reachesCoordinator(node), 4, all);
         addWhere(!isBorn && !outbox.isRetired(), 5, all);
         addWhere(outbox.isRetired() && !hasStopped, 6, all);
     }
@@ -140,7 +144,7 @@ final class SimulatedRank {
 
     private void comeToLife() {
         isBorn = true;
-        toCoordinator.add(() -> run.coordinator().hosted(this));
+        toCoordinator.add(() -> run.cluster().coordinatorOf(node).hosted(this));
         node.register(this);
         for (int stage : plan.stagesOf(rank())) {
             order(new Part(true, () -> open(stage)));
@@ -245,7 +249,7 @@ final class SimulatedRank {
     }
 
     private void tellCoordinator(RunEvent event) {
-        toCoordinator.add(() -> run.ask(event));
+        toCoordinator.add(() -> run.cluster().coordinatorOf(node).ask(event));
     }
 
     private void take(RankEvent event) {
@@ -332,6 +336,17 @@ final class SimulatedRank {
             next = thread.peekFirst();
         }
         thread.clear();
+    }
+
+    /** What it and the coordinator have said to each other is lost. */
+    void loseControl() {
+        fromCoordinator.clear();
+        toCoordinator.clear();
+    }
+
+    /** The oldest of what it and the coordinator have said to each other is lost; false where there is nothing. */
+    boolean loseOneControl() {
+        return fromCoordinator.poll() != null || toCoordinator.poll() != null;
     }
 
     private void stop() {

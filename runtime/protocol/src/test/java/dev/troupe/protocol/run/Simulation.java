@@ -16,13 +16,13 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * A whole run of machines with no actor, thread, clock or tensor: the machine of every rank in a {@link SimulatedRank},
- * those of the coordinator in a {@link SimulatedCoordinator}, a {@link SimulatedNode} for each node and a {@link Carrier}
- * between them. At each point it lists what may happen next, and the caller chooses: what is not chosen is late. The
- * caller may also have ranks fail and messages be lost. {@link Truth} knows what must come of it.
+ * those of the coordinator in a {@link SimulatedCoordinator}, a {@link SimulatedNode} for each process of a node, a
+ * {@link Carrier} between them and a {@link SimulatedCluster} around them. At each point it lists what may happen next,
+ * and the caller chooses: what is not chosen is late. The caller may also have ranks fail, messages be lost and the network
+ * part. {@link Truth} knows what must come of it.
  */
 final class Simulation {
     private static final int LONGEST_RUN = 200_000;
@@ -34,15 +34,13 @@ final class Simulation {
     private final Carrier carrier;
     private final World world;
     private final SimulatedNodes nodes = new SimulatedNodes();
-    private final SimulatedCoordinator coordinator;
-    private final Move hearsOfDeath = new Move("the coordinator hears that a node is gone", this::hearOfDeath);
-    private final Move takesOver = new Move("another coordinator takes over", this::takeOver);
-    private final Move comesBack = new Move("a node comes back", this::comeBack);
+    private final RunRecords records = new RunRecords();
+    private final SimulatedCluster cluster;
     // By rank: what its node has started last.
     private final SimulatedRank[] started;
     // Incarnations of which something may still come.
     private final List<SimulatedRank> alive = new ArrayList<>();
-    private final List<Deque<RunEvent>> failures = new ArrayList<>();
+    private final List<Deque<SimulatedRank>> failures = new ArrayList<>();
     private final List<Move> failureMoves = new ArrayList<>();
     private final Map<Edge, Move> arrivals = new HashMap<>();
     private final SimulatedGroups groups;
@@ -50,6 +48,7 @@ final class Simulation {
 
     private int moveCount;
     private int silentLosses;
+    private boolean hasLostControl;
 
     Simulation(RunShape shape, RunSettings settings) {
         this(shape, settings, new Truth(shape.plan(), settings), new World(shape.pipeline(), 0, World.Copies.NONE),
@@ -62,33 +61,36 @@ final class Simulation {
         this.protocol = protocol;
         this.truth = truth;
         this.world = world;
-        this.coordinator = new SimulatedCoordinator(this, settings, world, nodes);
+        this.records.committed = settings.firstStep();
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
         this.groups = new SimulatedGroups(protocol.fencesGroups());
         this.started = new SimulatedRank[plan.rankCount()];
         for (int rank = 0; rank < plan.rankCount(); rank++) {
             int name = rank;
-            Deque<RunEvent> failed = new ArrayDeque<>();
+            Deque<SimulatedRank> failed = new ArrayDeque<>();
             failures.add(failed);
             failureMoves
-                    .add(new Move("the coordinator hears that rank " + name + " failed", () -> ask(failed.remove())));
+                    .add(new Move("the coordinator hears that rank " + name + " failed",
+                            () -> failed(failed.remove())));
         }
-        for (int index = 0; index < world.withRanks() + world.standbys(); index++) {
-            SimulatedNode node = join(World.name(index));
-            node.host(IntStream.range(0, plan.rankCount()).filter(rank -> world.hostOf(rank).equals(node.name()))
-                    .boxed().toList(), settings.firstStep());
-        }
+        this.cluster = new SimulatedCluster(this, settings, world, nodes, records);
+        cluster.start();
     }
 
-    private SimulatedNode join(String name) {
-        SimulatedNode node = new SimulatedNode(this, carrier, name);
-        nodes.add(node);
-        ask(new RunEvent.NodeJoined(name));
-        return node;
+    /** A process of a node. */
+    SimulatedNode newNode(String name) {
+        return new SimulatedNode(this, carrier, name, nodes.find(name) != null);
     }
 
-    private void comeBack() {
-        join(nodes.nextToComeBack()).come(coordinator.present());
+    /** What a process has said and nobody has heard is lost. */
+    void loseWords(SimulatedNode node) {
+        node.loseControl();
+        alive.stream().filter(rank -> rank.node() == node).forEach(SimulatedRank::loseControl);
+        failures.forEach(failed -> failed.removeIf(rank -> rank.node() == node));
+    }
+
+    private void failed(SimulatedRank victim) {
+        cluster.coordinatorOf(victim.node()).ask(new RunEvent.RankFailed(victim.incarnation(), "it failed"));
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -101,15 +103,18 @@ final class Simulation {
     void run(ToIntFunction<List<Move>> choice, Consumer<Simulation> mischief) {
         try {
             List<Move> moves = new ArrayList<>();
-            while (!coordinator.isOver()) {
+            while (!records.isOver) {
                 mischief.accept(this);
                 makeOne(moves, choice);
             }
+            cluster.settle();
             for (listMoves(moves); !moves.isEmpty(); listMoves(moves)) {
                 count();
                 moves.get(choice.applyAsInt(moves)).make().run();
             }
             checkEnd();
+        } catch (FaultSweep.CannotHappen nothing) {
+            throw nothing;
         } catch (AssertionError | RuntimeException failure) {
             throw new AssertionError(failure.getMessage() + "\nat move " + moveCount + "; " + situation(), failure);
         }
@@ -120,9 +125,9 @@ final class Simulation {
         if (!moves.isEmpty()) {
             count();
             moves.get(choice.applyAsInt(moves)).make().run();
-        } else if (silentLosses > 0 && !coordinator.isLost()) { // nothing moves, and the coordinator sees so in time
+        } else if ((silentLosses > 0 || hasLostControl) && cluster.leader().isRunning()) { // the stall is noticed in time
             silentLosses = 0;
-            coordinator.standStill();
+            cluster.leader().standStill();
         } else {
             fail("the run is stuck");
         }
@@ -139,42 +144,29 @@ final class Simulation {
             rank.addMoves(moves);
         }
         for (int rank = 0; rank < failures.size(); rank++) {
-            if (!failures.get(rank).isEmpty()) {
+            if (!failures.get(rank).isEmpty()
+                    && cluster.reachesCoordinator(failures.get(rank).getFirst().node())) {
                 moves.add(failureMoves.get(rank));
             }
         }
         for (Edge edge : carrier.flying()) {
-            moves.add(arrivals.computeIfAbsent(edge,
-                    _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
+            if (!cluster.isParted() || mayArrive(edge)) {
+                moves.add(arrivals.computeIfAbsent(edge,
+                        _ -> new Move("a message arrives on " + edge, () -> arrive(edge))));
+            }
         }
         nodes.addMoves(moves);
-        coordinator.checkpoints().addMoves(moves);
-        if (coordinator.isLost()) {
-            moves.add(takesOver);
-        } else if (nodes.hasUnnoticedDeath()) {
-            moves.add(hearsOfDeath);
-        }
-        if (nodes.hasSomeToComeBack() && !coordinator.isOver() && !coordinator.isLost()) {
-            moves.add(comesBack);
-        }
+        cluster.addMoves(moves);
+    }
+
+    private boolean mayArrive(Edge edge) {
+        SimulatedNode sender = nodes.find(carrier.hostOf(edge.fromRank()));
+        return sender == null || nodes.receiverOf(edge).map(to -> cluster.reaches(sender, to)).orElse(true);
     }
 
     private void arrive(Edge edge) {
         nodes.receiverOf(edge).ifPresentOrElse(node -> node.arrive(edge),
                 () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
-    }
-
-    /** Hears every node that is there; what the one before told them is heard by then. */
-    private void takeOver() {
-        while (nodes.hasUnnoticedDeath()) {
-            nodes.notice();
-        }
-        coordinator.takeOver(nodes.reports(plan));
-    }
-
-    private void hearOfDeath() {
-        SimulatedNode dead = nodes.notice();
-        ask(new RunEvent.NodeLost(dead.name(), dead.name() + " is gone"));
     }
 
     SimulatedNode node(String name) {
@@ -194,17 +186,20 @@ final class Simulation {
     }
 
     private void checkEnd() {
-        assertTrue(coordinator.isCaughtUp(), "the run is over, and it was not told that a recovery is");
+        SimulatedCoordinator leader = cluster.leader();
+        assertTrue(leader.isCaughtUp(), "the run is over, and it was not told that a recovery is");
+        leader.givenUp().ifPresent(node -> fail("a process of " + node.name() + " lives and takes no part"));
         assertTrue(carrier.isEmpty(), () -> "messages are left over: " + carrier);
         EndCheck end = new EndCheck(plan, truth, carrier, committed());
-        Stream.of(started).filter(rank -> !node(coordinator.hostOf(rank.rank())).isDead()).forEach(end::check);
+        IntStream.range(0, plan.rankCount()).mapToObj(leader::known).filter(rank -> !rank.node().isDead())
+                .forEach(end::check);
     }
 
     // What a caller may do and ask.
 
     /** The user asks for the end of the run. */
     void stop() {
-        coordinator.stop();
+        cluster.leader().stop();
     }
 
     /** Has a rank fail, with all that it computes and all that was told to it; false where it cannot now. */
@@ -223,16 +218,21 @@ final class Simulation {
     }
 
     private boolean suspect(SimulatedRank victim) {
-        return failures.get(victim.rank()).add(new RunEvent.RankFailed(victim.incarnation(), "it failed"));
+        return failures.get(victim.rank()).add(victim);
     }
 
     private boolean canFail(SimulatedRank victim) {
-        return coordinator.mayFail() && victim.isBorn() && !victim.hasFailed();
+        return mayFail() && victim.isBorn() && !victim.hasFailed();
+    }
+
+    /** Whether something may go wrong: the run has begun and is not over. */
+    private boolean mayFail() {
+        return records.hasBegun && !records.isOver;
     }
 
     /** How many messages are on their way. */
     int messagesOnTheirWay() {
-        return coordinator.mayFail() ? carrier.flying().size() : 0;
+        return mayFail() ? carrier.flying().size() : 0;
     }
 
     /** Loses one of the messages on their way. */
@@ -249,19 +249,42 @@ final class Simulation {
     }
 
     /**
-     * Has a node die with all that is on it; false where it cannot now, or where the run could not go on: another died
-     * of which the coordinator does not know, or copies are not there yet.
+     * Has a process of a node die with all that is in it; false where it cannot now, or where the run could not go on:
+     * another died of which the coordinator does not know, or copies are not there yet.
      */
     boolean kill(int node) {
         SimulatedNode victim = nodes.get(node);
-        List<Integer> ranks = IntStream.range(0, started.length)
-                .filter(rank -> coordinator.hostOf(rank).equals(victim.name())).boxed().toList();
-        if (!coordinator.mayFail() || coordinator.isLost() || victim.isDead() || nodes.hasUnnoticedDeath()
-                || nodes.living() == 1 || !coordinator.canLose(ranks)) {
-            return false;
+        boolean may = mayLose(victim, 1);
+        if (may) {
+            cluster.end(victim);
         }
-        nodes.die(victim);
-        return true;
+        return may;
+    }
+
+    /** Has the network cut a process off from all others; false where it cannot now, or where those have no majority. */
+    boolean cutOff(int node) {
+        SimulatedNode victim = nodes.get(node);
+        boolean may = mayLose(victim, 2);
+        if (may) {
+            cluster.cutOff(victim);
+        }
+        return may;
+    }
+
+    /** Whether at least so many others would be left that know of the run. */
+    private boolean mayLose(SimulatedNode victim, int others) {
+        SimulatedCoordinator leader = cluster.leader();
+        return mayFail() && leader.isRunning() && !cluster.isParted() && !victim.isDead() && !leader.hasUnheardEnd()
+                && leader.canLoseItself(victim, others)
+                && leader.canLose(IntStream.range(0, started.length)
+                        .filter(rank -> leader.hostOf(rank).equals(victim.name())).boxed().toList());
+    }
+
+    /** Loses one word between a rank and the coordinator; false where there is none. */
+    boolean loseControl(int rank) {
+        boolean isLost = mayFail() && !cluster.isParted() && started[rank].loseOneControl();
+        hasLostControl |= isLost; // one new epoch need not bring it: a later one starts all ranks again
+        return isLost;
     }
 
     /** Has one of the messages on their way come twice. */
@@ -271,25 +294,30 @@ final class Simulation {
 
     /** Has the coordinator be lost with all that it knows; false where it cannot be now. */
     boolean loseCoordinator() {
-        if (!coordinator.mayFail() || coordinator.isLost()) {
-            return false;
+        boolean may = mayFail() && cluster.leader().isRunning() && !cluster.isParted();
+        if (may) {
+            cluster.leader().lose();
         }
-        coordinator.lose();
-        return true;
+        return may;
     }
 
     /** Has the disk be full for what is written next beside training; false where nothing is. */
     boolean fillDisk() {
-        boolean isUnderWay = coordinator.mayFail() && coordinator.checkpoints().isBesideUnderWay();
-        if (isUnderWay) {
-            coordinator.checkpoints().fillDisk();
-        }
+        boolean isUnderWay = mayFail() && cluster.leader().checkpoints().isBesideUnderWay();
+        records.isDiskFull |= isUnderWay;
         return isUnderWay;
+    }
+
+    /** Whether the disk is full for what is written now. */
+    boolean takeFullDisk() {
+        boolean wasFull = records.isDiskFull;
+        records.isDiskFull = false;
+        return wasFull;
     }
 
     /** Has the run give up the checkpoint for which it waits; false where it waits for none. */
     boolean giveUpCheckpoint() {
-        return coordinator.mayFail() && coordinator.giveUpCheckpoint();
+        return mayFail() && cluster.leader().giveUpCheckpoint();
     }
 
     int rankCount() {
@@ -301,15 +329,15 @@ final class Simulation {
     }
 
     long committed() {
-        return coordinator.committed();
+        return cluster.leader().committed();
     }
 
     List<Long> checkpoints() {
-        return coordinator.checkpoints().standing();
+        return records.checkpoints;
     }
 
     List<Long> validation() {
-        return coordinator.validation();
+        return records.validation;
     }
 
     // What ranks and nodes ask and do.
@@ -337,8 +365,8 @@ final class Simulation {
         return rank;
     }
 
-    SimulatedCoordinator coordinator() {
-        return coordinator;
+    SimulatedCluster cluster() {
+        return cluster;
     }
 
     SimulatedGroups groups() {
@@ -349,12 +377,8 @@ final class Simulation {
         return contents;
     }
 
-    void ask(RunEvent event) {
-        coordinator.ask(event);
-    }
-
     private String situation() {
-        StringBuilder text = new StringBuilder(coordinator.toString());
+        StringBuilder text = new StringBuilder(cluster.toString());
         for (SimulatedRank rank : alive) {
             text.append("\n  ").append(rank.situation());
         }

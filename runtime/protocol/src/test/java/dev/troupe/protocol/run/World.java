@@ -1,8 +1,11 @@
 package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.replica.ReplicaTable;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -24,6 +27,13 @@ record World(int withRanks, int standbys, Copies copies) {
 
     String hostOf(int rank) {
         return name(rank % withRanks);
+    }
+
+    /** The ranks of each node at first. */
+    Map<String, List<Integer>> ranksByNode(int rankCount) {
+        return IntStream.range(0, withRanks + standbys).boxed().collect(Collectors.toMap(World::name,
+                node -> IntStream.range(0, rankCount).filter(rank -> hostOf(rank).equals(name(node))).boxed()
+                        .toList()));
     }
 
     static String name(int node) {

@@ -1,0 +1,19 @@
+package dev.troupe.protocol.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What outlives the coordinators of a run: the records and checkpoints in its directory, and how far it has come. */
+final class RunRecords {
+    // By steps, in the order in which they came to stand.
+    final List<Long> checkpoints = new ArrayList<>();
+    final Set<Long> doneWithout = new TreeSet<>();
+    final List<Long> validation = new ArrayList<>();
+    long committed;
+    boolean isDiskFull;
+    boolean hasBegun;
+    boolean wasStopped;
+    boolean isOver;
+}

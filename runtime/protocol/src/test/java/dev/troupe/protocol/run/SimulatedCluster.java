@@ -1,0 +1,251 @@
+package dev.troupe.protocol.run;
+
+import dev.troupe.protocol.RunSettings;
+import dev.troupe.protocol.membership.MembershipEvent;
+import dev.troupe.protocol.membership.Surroundings;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What the cluster, the launcher and the network do to a run: which processes are members, who coordinates, which end is
+ * told when and whether it is true, who comes back under an old name, and what a network that is parted keeps from whom. A
+ * part without a majority ends, some time after the other has taken its nodes out; until then it may have a coordinator of
+ * its own.
+ */
+final class SimulatedCluster implements Surroundings {
+    private static final long TICK_NANOS = 1_000_000_000L;
+
+    private final Simulation run;
+    private final RunSettings settings;
+    private final World world;
+    private final SimulatedNodes nodes;
+    private final RunRecords records;
+    private final Move takesOver = new Move("another coordinator begins", this::begin);
+    private final Move passes = new Move("time passes", this::tick);
+    private final Move comesBack = new Move("a node comes back", this::comeBack);
+    private final Move parts = new Move("the cluster takes out the nodes that are cut off", this::part);
+    private final Move heals = new Move("the network heals", this::heal);
+    // The processes that the others cannot reach.
+    private final Set<SimulatedNode> cutOff = new HashSet<>();
+    private boolean isDecided;
+    private SimulatedCoordinator leader;
+    // Of the part that is cut off.
+    private Optional<SimulatedCoordinator> former = Optional.empty();
+    private long nowNanos;
+
+    SimulatedCluster(Simulation run, RunSettings settings, World world, SimulatedNodes nodes, RunRecords records) {
+        this.run = run;
+        this.settings = settings;
+        this.world = world;
+        this.nodes = nodes;
+        this.records = records;
+    }
+
+    /** Starts all processes, and the run once they have joined. */
+    void start() {
+        for (int index = 0; index < world.withRanks() + world.standbys(); index++) {
+            nodes.add(run.newNode(World.name(index)));
+        }
+        nodes.all().forEach(SimulatedNode::becomeMember);
+        leader = new SimulatedCoordinator(run, settings, world, records, nodes.get(0), this);
+        for (SimulatedNode node : nodes.all()) {
+            ask(node);
+            nodes.all().forEach(SimulatedNode::hearAll);
+        }
+    }
+
+    SimulatedCoordinator leader() {
+        return leader;
+    }
+
+    /** The coordinator to which what a process says goes. */
+    SimulatedCoordinator coordinatorOf(SimulatedNode node) {
+        return cutOff.contains(node) ? former.orElse(leader) : leader;
+    }
+
+    /** Whether messages between two processes arrive. */
+    boolean reaches(SimulatedNode one, SimulatedNode other) {
+        return cutOff.contains(one) == cutOff.contains(other);
+    }
+
+    /** Whether what one process says never comes to another. */
+    boolean isOutOfReach(SimulatedNode one, SimulatedNode other) {
+        return isDecided && !reaches(one, other);
+    }
+
+    boolean reachesCoordinator(SimulatedNode node) {
+        return reaches(node, coordinatorOf(node).host());
+    }
+
+    // The facts for a membership machine. What is cut off and has not ended sees its own part.
+
+    @Override
+    public long nowNanos() {
+        return nowNanos;
+    }
+
+    @Override
+    public Set<String> present() {
+        return nodes.all().stream().filter(node -> node.isMember() && !(isDecided && cutOff.contains(node)))
+                .map(SimulatedNode::name).collect(Collectors.toSet());
+    }
+
+    @Override
+    public OptionalLong newestCheckpoint() {
+        return records.checkpoints.isEmpty() ? OptionalLong.empty() : OptionalLong.of(records.checkpoints.getLast());
+    }
+
+    @Override
+    public long committedSteps() {
+        return records.committed;
+    }
+
+    // What happens.
+
+    void addMoves(List<Move> moves) {
+        if (records.isOver) {
+            return;
+        }
+        if (leader.isLost() && oldestMember().isPresent()) {
+            moves.add(takesOver);
+        }
+        leader.addMoves(moves);
+        former.ifPresent(of -> of.addMoves(moves));
+        boolean asks = false;
+        for (SimulatedNode node : nodes.all()) {
+            if (node.isDead() && node.isMember()) {
+                moves.add(new Move("the cluster takes out " + node.name(), node::leave));
+            } else if (mayBecomeMember(node)) {
+                moves.add(new Move("the new process of " + node.name() + " is a member", node::becomeMember));
+            }
+            if (isDecided && cutOff.contains(node) && !node.isDead()) {
+                moves.add(new Move(node.name() + " ends, for its part has no majority", () -> end(node)));
+            }
+            if (mayAsk(node)) {
+                asks = true;
+                moves.add(new Move(node.name() + " asks to take part", () -> ask(node)));
+            }
+        }
+        if (!leader.isLost() && !leader.isRunning() && !asks) {
+            moves.add(passes);
+        }
+        if (!cutOff.isEmpty() && !isDecided) {
+            moves.add(parts);
+            moves.add(heals);
+        } else if (!cutOff.isEmpty() && cutOff.stream().allMatch(SimulatedNode::isDead)) {
+            moves.add(heals);
+        }
+        if (nodes.hasSomeToComeBack() && cutOff.isEmpty()) {
+            moves.add(comesBack);
+        }
+    }
+
+    /** Not before the cluster has taken out the process that had the name. */
+    private boolean mayBecomeMember(SimulatedNode node) {
+        return !node.isDead() && !node.isMember() && nodes.all().stream()
+                .noneMatch(other -> other.isMember() && other.name().equals(node.name()));
+    }
+
+    private boolean mayAsk(SimulatedNode node) {
+        return !node.isDead() && node.isMember() && !leader.isLost() && !leader.wasAskedBy(node)
+                && reaches(node, leader.host()) && (node.hasTakenPart() || leader.isRunning() || !someKnowTheRun());
+    }
+
+    /**
+     * Whether a process that knows the run has not told the leader. New processes ask after those: what comes of it where
+     * they come first is tried by the simulation of the membership alone.
+     */
+    private boolean someKnowTheRun() {
+        return nodes.all().stream().anyMatch(node -> !node.isDead() && node.isMember() && node.hasTakenPart()
+                && !leader.wasAskedBy(node) && reaches(node, leader.host()));
+    }
+
+    private void ask(SimulatedNode node) {
+        leader.asked(node);
+    }
+
+    private Optional<SimulatedNode> oldestMember() {
+        return nodes.all().stream()
+                .filter(node -> !node.isDead() && node.isMember() && !cutOff.contains(node)).findFirst();
+    }
+
+    private void begin() {
+        leader = new SimulatedCoordinator(run, settings, world, records, oldestMember().orElseThrow(), this);
+    }
+
+    private void tick() {
+        nowNanos += TICK_NANOS;
+        leader.take(new MembershipEvent.Tick<>());
+    }
+
+    private void comeBack() {
+        nodes.add(run.newNode(nodes.nextToComeBack()));
+    }
+
+    /** A process ends, and with it its coordinator. */
+    void end(SimulatedNode node) {
+        nodes.die(node);
+        if (isDecided && cutOff.contains(node)) {
+            run.loseWords(node);
+        }
+        if (leader.host() == node && !leader.isLost()) {
+            leader.lose();
+        }
+        former.filter(of -> of.host() == node).ifPresent(SimulatedCoordinator::lose);
+    }
+
+    /** One that takes over has the lock of the run's directory: who had it before is at an end. */
+    void takeDirectory() {
+        former.filter(of -> !of.host().isDead() && run.protocol().locksDirectory()).ifPresent(of -> end(of.host()));
+    }
+
+    /** A process is cut off from all others. */
+    void cutOff(SimulatedNode node) {
+        cutOff.add(node);
+    }
+
+    boolean isParted() {
+        return !cutOff.isEmpty();
+    }
+
+    private void part() {
+        isDecided = true;
+        nodes.all().stream().filter(node -> !reachesCoordinator(node)).forEach(run::loseWords);
+        if (cutOff.contains(leader.host())) {
+            former = Optional.of(leader);
+            leader = leader.lostElsewhere();
+        }
+    }
+
+    /** The run is over: a part without a majority that has not ended yet does so now, and the network heals. */
+    void settle() {
+        if (isDecided) {
+            cutOff.stream().filter(node -> !node.isDead()).forEach(this::end);
+        }
+        heal();
+    }
+
+    private void heal() {
+        cutOff.clear();
+        isDecided = false;
+        former = Optional.empty();
+    }
+
+    /** Whether a process has ended, or is out of reach, as far as the cluster knows. */
+    boolean isGone(SimulatedNode node) {
+        return node.isDead() || isDecided && cutOff.contains(node);
+    }
+
+    @Override
+    public String toString() {
+        List<String> cut = new ArrayList<>();
+        cutOff.forEach(node -> cut.add(node.name()));
+        return leader + (cut.isEmpty() ? "" : "; cut off" + (isDecided ? " for ever: " : ": ") + cut)
+                + former.map(of -> "; the part that is cut off has " + of).orElse("");
+    }
+}
