@@ -130,6 +130,8 @@ final class LedRun implements CoordinatedRun {
                 reports.committed(result, replicas.hosts());
                 coordinator.tellNodes(new NodeEvent.Committed(commit));
             }
+            case RunCommand.TellCommit(String node, Commit commit) ->
+                coordinator.tellNode(node, new NodeEvent.Committed(commit));
             case RunCommand.ReportValidation(long stepsDone, double loss) -> reports.validation(stepsDone, loss);
             case RunCommand.EnterEpoch enter -> {
                 reports.recoveryBegins(enter);

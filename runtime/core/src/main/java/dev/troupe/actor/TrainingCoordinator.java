@@ -214,6 +214,10 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         membership.nodes().values().forEach(node -> node.tell(new NodeActor.Told(order)));
     }
 
+    void tellNode(String name, NodeEvent.Order order) {
+        membership.nodes().get(name).tell(new NodeActor.Told(order));
+    }
+
     boolean isOver() {
         return isOver;
     }

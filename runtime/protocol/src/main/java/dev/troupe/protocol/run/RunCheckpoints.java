@@ -78,7 +78,7 @@ final class RunCheckpoints {
 
     /** Has one of the last commit begun. */
     void begin(CheckpointWay way, int epoch, List<RunCommand> commands) {
-        Commit commit = step.commit();
+        Commit commit = step.lastCommit();
         CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);
         underWay = Optional.of(attempt);
         isTimeUp = false;

@@ -29,6 +29,13 @@ public sealed interface RunCommand {
     record CommitStep(StepResult result, Commit commit) implements RunCommand {
     }
 
+    /**
+     * Tell a node that joins of the last commit. A node that does not know the commit cannot report it to the next
+     * coordinator, and its copies of the ranks' states are of no use then.
+     */
+    record TellCommit(String node, Commit commit) implements RunCommand {
+    }
+
     /** The mean loss on validation data after so many steps. */
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }

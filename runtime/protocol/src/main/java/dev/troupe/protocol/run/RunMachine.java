@@ -105,6 +105,9 @@ public final class RunMachine {
                     () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
             case RunEvent.NodeJoined(String node) -> {
                 replicas.join(node);
+                if (phase != Phase.STARTING) {
+                    commands.add(new RunCommand.TellCommit(node, step.lastCommit()));
+                }
                 keepCopies(replicas.chooseBuddies(), commands);
             }
             case RunEvent.NodeLost(String node, String reason) -> lose(node, reason, commands);

@@ -50,9 +50,9 @@ final class StepProgress {
         return stepsDone;
     }
 
-    /** The last commit. */
-    Commit commit() {
-        return new Commit(stepsDone, lossScale);
+    /** Returns the last commit; the loss scale of a step that is decided belongs to the next one. */
+    Commit lastCommit() {
+        return new Commit(stepsDone, scales.getOrDefault(stepsDone, lossScale));
     }
 
     /** The next step begins. */
@@ -109,7 +109,7 @@ final class StepProgress {
         stepsDone++;
         Traffic all = traffic.values().stream().reduce(Traffic.NONE, Traffic::plus);
         traffic.clear();
-        return new RunCommand.CommitStep(result.withTraffic(all), commit());
+        return new RunCommand.CommitStep(result.withTraffic(all), new Commit(stepsDone, lossScale));
     }
 
     boolean canGoBack() {

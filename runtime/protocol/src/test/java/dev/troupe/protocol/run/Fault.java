@@ -26,7 +26,7 @@ record Fault(int at, Kind kind, int victim) {
         DEATH,
         /** The network cuts a node off from all others. */
         PARTITION,
-        /** What a rank and the coordinator said last to each other is lost. */
+        /** The oldest message between a rank and the coordinator is lost. */
         CONTROL_LOSS,
         /** The coordinator is lost with all that it knows, and another takes over some time later. */
         LEADERLESS,

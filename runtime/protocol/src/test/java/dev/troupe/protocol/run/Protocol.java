@@ -16,7 +16,7 @@ package dev.troupe.protocol.run;
  * @param fencesGroups
  *            whether a collective is of members of one epoch alone
  * @param locksDirectory
- *            whether a coordinator that takes over ends the process of one that still has the run's directory
+ *            whether a coordinator that takes over ends the process that still has the run's directory
  */
 record Protocol(boolean fencesEpochs, boolean acceptsDuplicates, int cutsLogsBy, boolean mixesAttempts,
         boolean settlesAtOnce, boolean fencesGroups, boolean locksDirectory) {

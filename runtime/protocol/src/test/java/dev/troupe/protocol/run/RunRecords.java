@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What outlives the coordinators of a run: the records and checkpoints in its directory, and how far it has come. */
+/** The facts that outlive the coordinators of a run: the records and checkpoints in its directory, and its progress. */
 final class RunRecords {
     // By steps, in the order in which they came to stand.
     final List<Long> checkpoints = new ArrayList<>();

@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What the cluster, the launcher and the network do to a run: which processes are members, who coordinates, which end is
- * told when and whether it is true, who comes back under an old name, and what a network that is parted keeps from whom. A
- * part without a majority ends, some time after the other has taken its nodes out; until then it may have a coordinator of
- * its own.
+ * The cluster, the launcher and the network around a run: they decide which processes are members, which coordinator leads,
+ * when an end is told and whether it is true, which process comes back under an old name, and between which nodes messages
+ * arrive. A part of the network without a majority ends, some time after the majority has taken its nodes out; until then
+ * the part may have a coordinator of its own.
  */
 final class SimulatedCluster implements Surroundings {
     private static final long TICK_NANOS = 1_000_000_000L;
@@ -63,7 +63,7 @@ final class SimulatedCluster implements Surroundings {
         return leader;
     }
 
-    /** The coordinator to which what a process says goes. */
+    /** Returns the coordinator that hears a process. */
     SimulatedCoordinator coordinatorOf(SimulatedNode node) {
         return cutOff.contains(node) ? former.orElse(leader) : leader;
     }
@@ -73,7 +73,7 @@ final class SimulatedCluster implements Surroundings {
         return cutOff.contains(one) == cutOff.contains(other);
     }
 
-    /** Whether what one process says never comes to another. */
+    /** Whether a message of one process never arrives at the other. */
     boolean isOutOfReach(SimulatedNode one, SimulatedNode other) {
         return isDecided && !reaches(one, other);
     }
@@ -82,7 +82,7 @@ final class SimulatedCluster implements Surroundings {
         return reaches(node, coordinatorOf(node).host());
     }
 
-    // The facts for a membership machine. What is cut off and has not ended sees its own part.
+    // The facts for a membership machine.
 
     @Override
     public long nowNanos() {
@@ -145,7 +145,7 @@ final class SimulatedCluster implements Surroundings {
         }
     }
 
-    /** Not before the cluster has taken out the process that had the name. */
+    /** A name belongs to one member: the cluster takes the former process out first. */
     private boolean mayBecomeMember(SimulatedNode node) {
         return !node.isDead() && !node.isMember() && nodes.all().stream()
                 .noneMatch(other -> other.isMember() && other.name().equals(node.name()));
@@ -199,7 +199,7 @@ final class SimulatedCluster implements Surroundings {
         former.filter(of -> of.host() == node).ifPresent(SimulatedCoordinator::lose);
     }
 
-    /** One that takes over has the lock of the run's directory: who had it before is at an end. */
+    /** A coordinator that takes over ends the process that still has the lock of the run's directory. */
     void takeDirectory() {
         former.filter(of -> !of.host().isDead() && run.protocol().locksDirectory()).ifPresent(of -> end(of.host()));
     }

@@ -89,7 +89,6 @@ final class SimulatedCoordinator {
         return isLost;
     }
 
-    /** Whether it leads the run. */
     boolean isRunning() {
         return !isLost && membership.isRunning();
     }
@@ -259,7 +258,7 @@ final class SimulatedCoordinator {
         }
     }
 
-    /** How it stands, for a node that is to host ranks. */
+    /** The state of the run, for a node that is to host ranks. */
     private RunCommand.EnterEpoch present() {
         return new RunCommand.EnterEpoch(machine.epoch(), List.of(), committed, "it is told", replicas.hosts(),
                 replicas.since());
@@ -270,7 +269,7 @@ final class SimulatedCoordinator {
         tell(node, () -> news.accept(now));
     }
 
-    /** What goes to a part of the cluster that this one is cut off from for ever is lost. */
+    /** Messages to a part of the cluster from which this coordinator is cut off for ever are lost. */
     private void tell(SimulatedNode node, Runnable news) {
         if (!cluster.isOutOfReach(host, node)) {
             node.tell(news);
@@ -297,7 +296,7 @@ final class SimulatedCoordinator {
         }
     }
 
-    /** What is said before it leads was meant for another, and a rank that it does not know starts again. */
+    /** Events before it leads were meant for another coordinator, and a rank that it does not know starts again. */
     void ask(RunEvent event) {
         boolean isUnknown = event instanceof RunEvent.EpochReady ready && known[ready.from().rank()] == null;
         if (isRunning() && !isUnknown) {
@@ -334,6 +333,7 @@ final class SimulatedCoordinator {
                     commit(commit.result());
                     tellAll(commit);
                 }
+                case RunCommand.TellCommit(String name, Commit commit) -> tellNode(name, node -> node.note(commit));
                 case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     run.truth().validates(stepsDone, loss);
                     records.validation.add(stepsDone);

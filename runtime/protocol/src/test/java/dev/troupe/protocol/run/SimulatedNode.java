@@ -112,7 +112,7 @@ final class SimulatedNode {
         }
     }
 
-    /** It hears all that it was told. */
+    /** The node hears all its messages. */
     void hearAll() {
         while (!inbox.isEmpty()) {
             inbox.remove().run();
@@ -137,7 +137,7 @@ final class SimulatedNode {
         return isSuccessor;
     }
 
-    /** What its coordinator and it have said to each other is lost. */
+    /** All messages between the node and its coordinator are lost. */
     void loseControl() {
         inbox.clear();
         silence();
@@ -154,12 +154,16 @@ final class SimulatedNode {
             case RunCommand.EnterEpoch enter -> enter(enter);
             case RunCommand.KeepCopies keep -> copies.route(keep, hosted.keySet());
             case RunCommand.CommitStep(var _, Commit commit) -> {
-                commits.put(commit.stepsDone(), commit);
+                note(commit);
                 copies.unwanted(hosted.keySet())
                         .forEach(rank -> snapshots.forget(rank, commit.stepsDone() - 1));
             }
             default -> throw new IllegalArgumentException(news + " is not for a node");
         }
+    }
+
+    void note(Commit commit) {
+        commits.put(commit.stepsDone(), commit);
     }
 
     private void enter(RunCommand.EnterEpoch news) {

@@ -338,13 +338,13 @@ final class SimulatedRank {
         thread.clear();
     }
 
-    /** What it and the coordinator have said to each other is lost. */
+    /** All messages between the rank and the coordinator are lost. */
     void loseControl() {
         fromCoordinator.clear();
         toCoordinator.clear();
     }
 
-    /** The oldest of what it and the coordinator have said to each other is lost; false where there is nothing. */
+    /** The oldest message between the rank and the coordinator is lost; false where there is none. */
     boolean loseOneControl() {
         return fromCoordinator.poll() != null || toCoordinator.poll() != null;
     }

@@ -82,7 +82,7 @@ final class Simulation {
         return new SimulatedNode(this, carrier, name, nodes.find(name) != null);
     }
 
-    /** What a process has said and nobody has heard is lost. */
+    /** All messages of a process that nobody has heard are lost. */
     void loseWords(SimulatedNode node) {
         node.loseControl();
         alive.stream().filter(rank -> rank.node() == node).forEach(SimulatedRank::loseControl);
@@ -280,7 +280,7 @@ final class Simulation {
                         .filter(rank -> leader.hostOf(rank).equals(victim.name())).boxed().toList());
     }
 
-    /** Loses one word between a rank and the coordinator; false where there is none. */
+    /** Loses one message between a rank and the coordinator; false where there is none. */
     boolean loseControl(int rank) {
         boolean isLost = mayFail() && !cluster.isParted() && started[rank].loseOneControl();
         hasLostControl |= isLost; // one new epoch need not bring it: a later one starts all ranks again

@@ -2,6 +2,7 @@ package dev.troupe.protocol.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.MicrobatchLoss;
@@ -44,6 +45,16 @@ class TakeoverMachineTest {
                         new RunCommand.KeepCopies(1, List.of("spare", ""))),
                 machine.on(new RunEvent.NodeLost("b", "b is gone")));
         assertEquals(List.of(1, 0), List.of(machine.incarnation(1).epoch(), machine.incarnation(0).epoch()));
+    }
+
+    /** A node that comes late has copies of a commit before the next one is made, and may be the last to report it. */
+    @Test
+    void shouldTellANodeThatComesLateOfTheLastCommit() {
+        Commit first = new Commit(0, LossScale.none(0));
+        assertEquals(List.of(new RunCommand.TellCommit("late", first)), machine.on(new RunEvent.NodeJoined("late")));
+        step(0, FIRST);
+        Commit second = new Commit(1, LossScale.none(1));
+        assertEquals(List.of(new RunCommand.TellCommit("later", second)), machine.on(new RunEvent.NodeJoined("later")));
     }
 
     @Test
