@@ -38,7 +38,7 @@ class TidyTest {
     /** Packages of over {@link #MOST_FILES} files, with the files that each may have at most. This list only shrinks too. */
     private static final Map<String, Integer> LARGE_PACKAGES = Map.of();
 
-    /** What each folder of sources may import of the house and of the libraries that only some may know. */
+    /** What each folder of sources may import beside the JDK: of the house, and of libraries. */
     private static final Map<String, List<String>> ARROWS = Map.ofEntries(
             Map.entry("schedules", List.of("dev.troupe.schedule")),
             Map.entry("engines/api", List.of("dev.troupe.engine")),
@@ -46,13 +46,16 @@ class TidyTest {
             Map.entry("engines/emulated", List.of("dev.troupe.engine")),
             Map.entry("engines/nd4j", List.of("dev.troupe.engine", "org.nd4j", "org.bytedeco")),
             Map.entry("engines/cpu", List.of("dev.troupe.engine", "org.bytedeco")),
-            Map.entry("stages/tokenizers", List.of("dev.troupe.tokenizer")),
-            Map.entry("stages/chat", List.of("dev.troupe.chat", "dev.troupe.tokenizer")),
+            Map.entry("stages/tokenizers",
+                    List.of("dev.troupe.tokenizer", "com.fasterxml.jackson", "com.knuddels.jtokkit")),
+            Map.entry("stages/chat",
+                    List.of("dev.troupe.chat", "dev.troupe.tokenizer", "com.fasterxml.jackson", "com.hubspot.jinjava",
+                            "jinjava.javax.el")),
             Map.entry("stages/models",
                     List.of("dev.troupe.tokenizer", "dev.troupe.chat", "dev.troupe.engine", "dev.troupe.parallel",
                             "dev.troupe.layer", "dev.troupe.model", "dev.troupe.weights", "dev.troupe.data",
                             "dev.troupe.batch",
-                            "dev.troupe.rows")),
+                            "dev.troupe.rows", "com.fasterxml.jackson", "dev.hardwood")),
             Map.entry("stages/compute",
                     List.of("dev.troupe.batch", "dev.troupe.engine", "dev.troupe.parallel", "dev.troupe.layer",
                             "dev.troupe.model", "dev.troupe.weights", "dev.troupe.partition", "dev.troupe.shard",
@@ -60,12 +63,18 @@ class TidyTest {
             Map.entry("cluster-config", List.of("dev.troupe.config", "com.typesafe")),
             Map.entry("runtime/protocol", List.of("dev.troupe.protocol", "dev.troupe.schedule")),
             Map.entry("runtime/core",
-                    List.of("dev.troupe", "org.apache.pekko", "io.aeron", "org.agrona", "com.typesafe")),
-            Map.entry("runtime/library", List.of("dev.troupe", "org.apache.pekko", "com.typesafe")),
-            Map.entry("cli", List.of("dev.troupe")));
-    private static final Pattern GUARDED_IMPORT = Pattern.compile(
-            "^import (?:static )?((?:dev\\.troupe|org\\.apache\\.pekko|io\\.aeron|org\\.agrona|org\\.nd4j|org\\.bytedeco|com\\.typesafe)[\\w.]*)",
-            Pattern.MULTILINE);
+                    List.of("dev.troupe", "org.apache.pekko", "io.aeron", "org.agrona", "com.typesafe",
+                            "com.fasterxml.jackson", "org.slf4j", "scala.")),
+            Map.entry("runtime/library", List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "org.slf4j")),
+            Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));
+    private static final Pattern IMPORT_BEYOND_THE_JDK = Pattern.compile(
+            "^import (?:static )?+((?!javax?\\.|jdk\\.|com\\.sun\\.)[\\w.]+)", Pattern.MULTILINE);
+    /** Modules of decisions: the same events in the same order have the same commands, on any thread at any time. */
+    private static final List<String> PURE = List.of("runtime/protocol", "schedules");
+    private static final Pattern THREAD_OR_CLOCK = Pattern.compile(
+            "\\bThread(?! rule)\\w*|\\bjava\\.util\\.concurrent\\.(?!TimeUnit\\b)[\\w.]+|\\bCompletableFuture\\b|\\bparallelStream\\b"
+                    + "|\\bnanoTime\\b|\\bcurrentTimeMillis\\b|\\bjava\\.time\\.(?!Duration\\b)[\\w.]+|\\bnew (?:Secure)?Random\\(\\)"
+                    + "|\\bMath\\.random\\b|\\bjava\\.net\\.[\\w.]+|\\bSystem\\.getenv\\b");
 
     /** Calls that are not made, with what to write in their place. */
     private static final Map<String, String> BANNED = new TreeMap<>(Map.of(
@@ -88,7 +97,7 @@ class TidyTest {
     void shouldPointArrowsTheWayTheHouseHasThem() {
         List<String> wrong = new ArrayList<>();
         ARROWS.forEach((module, allowed) -> sources(ROOT.resolve(module).resolve("src/main")).forEach(file -> {
-            Matcher imports = GUARDED_IMPORT.matcher(read(file));
+            Matcher imports = IMPORT_BEYOND_THE_JDK.matcher(read(file));
             while (imports.find()) {
                 String imported = imports.group(1);
                 if (allowed.stream().noneMatch(imported::startsWith)) {
@@ -96,6 +105,15 @@ class TidyTest {
                 }
             }
         }));
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldKeepThreadsAndClocksOutOfWhatDecides() {
+        List<String> wrong = new ArrayList<>();
+        PURE.forEach(module -> sources(ROOT.resolve(module).resolve("src/main"))
+                .forEach(file -> THREAD_OR_CLOCK.matcher(read(file)).results().map(MatchResult::group).forEach(
+                        call -> wrong.add(ROOT.relativize(file) + " has " + call + ": hand it in as an event"))));
         assertEquals(List.of(), wrong);
     }
 
