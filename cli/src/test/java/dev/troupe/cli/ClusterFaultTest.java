@@ -50,7 +50,7 @@ class ClusterFaultTest {
         return LocalCluster.name(ports);
     }
 
-    private void write(boolean hasStandby) throws IOException {
+    private void write(String hostOfB, boolean hasStandby) throws IOException {
         String standby = hasStandby
                 ? "{ name = c, host = %s, control-port = %d, data-port = %d, standby = true }".formatted(HERE,
                         ports.get(4), ports.get(5))
@@ -67,7 +67,7 @@ class ClusterFaultTest {
                     ]
                   }
                 }
-                """.formatted(name(), HERE, ports.get(0), ports.get(1), HERE, ports.get(2), ports.get(3), standby));
+                """.formatted(name(), HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3), standby));
     }
 
     private static List<String> small(int ranks, String... more) {
@@ -85,10 +85,10 @@ class ClusterFaultTest {
         return arguments;
     }
 
-    /** The coordinator's process is killed: the other takes over its ranks and the run. */
+    /** A pipeline over UDP; the coordinator's process is killed, and the other takes over its ranks and the run. */
     @Test
     void shouldEndWithTheSameBitsWhereTheNodeThatLeadsIsKilled() throws IOException {
-        requireTheBitsOfOneProcess("1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
+        requireTheBitsOfOneProcess("127.0.0.2", "1f1b", 1, "exception stage=1 step=1 at=B", "kill-coordinator step=3");
     }
 
     /** The first two ranks of four are node a's, which leads. */
@@ -98,7 +98,7 @@ class ClusterFaultTest {
     void shouldEndWithTheSameBitsUnderEverySchedule(String schedule) throws IOException {
         boolean isSplit = Schedules.named(schedule).plan(4, Schedules.named(schedule).usualVirtualStages(), 8).rows()
                 .get(3).stream().anyMatch(action -> action.kind() == Kind.BACKWARD_INPUT);
-        requireTheBitsOfOneProcess(schedule, 2, "exception stage=1 step=1 microbatch=3",
+        requireTheBitsOfOneProcess(HERE, schedule, 2, "exception stage=1 step=1 microbatch=3",
                 "exception rank=3 step=2 at=" + (isSplit ? "I" : "B"), "kill rank=2 step=4");
     }
 
@@ -106,8 +106,9 @@ class ClusterFaultTest {
         return Schedules.names().stream();
     }
 
-    private void requireTheBitsOfOneProcess(String schedule, int ranksOfANode, String... faults) throws IOException {
-        write(false);
+    private void requireTheBitsOfOneProcess(String hostOfB, String schedule, int ranksOfANode, String... faults)
+            throws IOException {
+        write(hostOfB, false);
         List<String> settings = small(2 * ranksOfANode, "training.steps=" + STEPS, "parallel.schedule=" + schedule,
                 "parallel.virtual-stages=" + Schedules.named(schedule).usualVirtualStages(),
                 "model.layers=" + Math.max(4, 2 * ranksOfANode * Schedules.named(schedule).usualVirtualStages()));
@@ -133,7 +134,7 @@ class ClusterFaultTest {
             "cut-both stage=1 seconds=90, true", "cut-both stage=0 seconds=90, true"})
     void shouldEndWithTheSameBitsWhereANodeIsFrozenCutOffAndKilled(String end, boolean hasStandby)
             throws IOException {
-        write(hasStandby);
+        write(HERE, hasStandby);
         List<String> faults = List.of("freeze stage=1 step=2 seconds=0.5", "cut-data stage=0 step=4 seconds=0.5",
                 end + " step=7");
         List<String> arguments = arguments("chaos", "chaos", small(2, "training.steps=12"));

@@ -87,6 +87,7 @@ class ClusterTest {
     }
 
     /** A pipeline over UDP. */
+    @Tag("long")
     @ParameterizedTest(name = "P={0} T={1} D={2}, node b on {3}")
     @CsvSource({"2, 1, 1, 127.0.0.2"})
     void shouldTrainToTheBitsOfOneProcess(int pipeline, int tensor, int data, String hostOfB) throws IOException {

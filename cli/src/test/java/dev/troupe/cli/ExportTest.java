@@ -35,8 +35,7 @@ class ExportTest {
 
     /** With a rate of zero the loss of step 0 is that of the weights as they are; made of float64 nothing is rounded. */
     @ParameterizedTest
-    @CsvSource({"gpt2-tied-adamw, float64, reference", "gpt2-untied-sgd, float64, reference",
-            "gpt2-tied-adamw, float32, nd4j", "gpt2-untied-sgd, float32, nd4j"})
+    @CsvSource({"gpt2-tied-adamw, float64, reference", "gpt2-untied-sgd, float32, nd4j"})
     void shouldReadBackWhatItExported(String name, String precision, String engine) {
         Golden golden = Golden.named(name);
         List<String> computed = List.of("engine.kind=" + engine, "training.precision=" + precision,
@@ -56,6 +55,13 @@ class ExportTest {
         again.addAll(computed);
         Path read = train("read", again);
         assertEquals(RunFiles.metrics(whole, "loss")[4], RunFiles.metrics(read, "loss")[0]);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"gpt2-untied-sgd, float64, reference", "gpt2-tied-adamw, float32, nd4j"})
+    void shouldReadBackWhatItExportedOfTheOtherModel(String name, String precision, String engine) {
+        shouldReadBackWhatItExported(name, precision, engine);
     }
 
     @ParameterizedTest

@@ -73,6 +73,7 @@ class FailureTest {
     }
 
     /** The first action takes many times recovery.hang-timeout, which nothing has taken before; but its kernels end. */
+    @Tag("long")
     @Test
     void shouldNotTakeAnEngineForHangingThatIsAHundredTimesSlower() {
         Execution execution = Execution.train(directory.resolve("run"),

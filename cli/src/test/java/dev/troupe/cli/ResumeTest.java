@@ -208,6 +208,7 @@ class ResumeTest {
         }
     }
 
+    @Tag("long")
     @Test
     void shouldStopCleanlyOnASignalAndGoOnBitForBit() throws IOException, InterruptedException {
         Golden golden = Golden.named(Golden.TIED);
