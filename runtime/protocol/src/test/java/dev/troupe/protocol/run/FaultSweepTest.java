@@ -23,12 +23,12 @@ class FaultSweepTest {
     /** With {@code -Dtroupe.sweep.share=N} the whole sweep takes one of N points. */
     private static final int SHARE = Integer.getInteger("troupe.sweep.share", 1);
 
-    /** Every point of the smallest runs of every schedule, and some of larger ones. */
+    /** A third of all points of the smallest runs of every schedule, and some of larger ones. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
-        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1);
+        sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 3);
         sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, FaultSweep.STEPS,
-                3);
+                7);
         sweep("tiny runs of three steps", RunShape.upTo(2, 1, 1), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS + 1, 13);
         sweep("tiny runs, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SENT, FaultSweep.STEPS, 17);
         sweep("tiny runs on one machine, out of order", RunShape.upTo(2, 2, 2), OUT_OF_ORDER, Copies.SHARED,
@@ -57,9 +57,17 @@ class FaultSweepTest {
     /** Some points of every run, other ones of each. */
     @Test
     void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
-        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 401);
+        sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 601);
         sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
-                FaultSweep.STEPS, 409);
+                FaultSweep.STEPS, 607);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldComeToTheSameWeightsWhereverAtAllOneThingGoesWrongInATinyRun() {
+        sweep("all tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 1);
+        sweep("all tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED,
+                FaultSweep.STEPS, 1);
     }
 
     @Test
